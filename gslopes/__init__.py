@@ -23,8 +23,8 @@ if sys.platform == "win32":  # no fcntl: run folders and the cache are locked wi
 if TYPE_CHECKING:
     from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier
     from gslopes.captions.audit import audit_captions as audit_captions
-    from gslopes.collect.api import census as census
-    from gslopes.collect.api import collect_photos as collect_photos
+    from gslopes.collect.census import census as census
+    from gslopes.collect.photos import collect_photos as collect_photos
     from gslopes.contexts.audit import audit_contexts as audit_contexts
     from gslopes.crops.audit import audit_crops as audit_crops
     from gslopes.export import export as export
@@ -45,8 +45,8 @@ _MODULES = {
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
     "audit_crops": "gslopes.crops.audit",
-    "census": "gslopes.collect.api",
-    "collect_photos": "gslopes.collect.api",
+    "census": "gslopes.collect.census",
+    "collect_photos": "gslopes.collect.photos",
     "compare_runs": "gslopes.slopes.compare",
     "drawn_faces": "gslopes.slopes.demo",
     "export": "gslopes.export",

@@ -39,7 +39,7 @@ from gslopes.collect.fetch import (
     parse,
     parse_url,
 )
-from gslopes.collect.source import read_keywords, read_occupations
+from gslopes.collect.search import read_keywords, read_occupations
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError

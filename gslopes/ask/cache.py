@@ -18,7 +18,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,13 +51,13 @@ _SCHEMA_VERSION = 3  # in PRAGMA user_version
 _LARGEST_ANSWER = 256 << 20  # bytes of an answer, unpacked
 _ANOTHER = "Choose another folder with --cache."
 _ELSEWHERE = f"Name a folder that can be written with --cache DIR, or in the variable {VARIABLE}."
-_ANSWERS = (  # and after it which pictures
+_ANSWERS = (
     "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
-    "WHERE classifier = ? AND "
+    "WHERE classifier = ?"
 )
 
 
-# -- where it is -------------------------------------------------------------------------------------------------------
+# -- its place --------------------------------------------------------------------------------------------------------
 
 
 def user_cache() -> Path:
@@ -73,25 +73,25 @@ def user_cache() -> Path:
     raise StorageError("This user has no home folder, where answers would be kept.", _ELSEWHERE)
 
 
-def cache_folder(given: Path | str | None = None) -> Path:
+def cache_folder(chosen: Path | str | None = None) -> Path:
     """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder.
 
     Raises: StorageError if this user has no home folder, as in some containers.
     """
-    given = given or os.environ.get(VARIABLE)
-    if not given:
+    chosen = chosen or os.environ.get(VARIABLE)
+    if not chosen:
         return user_cache() / "answers"
-    folder = Path(os.path.expanduser(given))
+    folder = Path(os.path.expanduser(chosen))
     if str(folder).startswith("~"):
         raise StorageError(
-            f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE
+            f"{show(chosen)} names a home folder, and this user has none.", _ELSEWHERE
         )
     return folder
 
 
-def writable_cache(given: Path | str | None = None) -> Path:
+def writable_cache(chosen: Path | str | None = None) -> Path:
     """``cache_folder``, made if need be and tried before any work.  Raises: StorageError if it cannot be written."""
-    folder = cache_folder(given)
+    folder = cache_folder(chosen)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -111,7 +111,7 @@ class CachedAnswer:
     """One answer in the cache.
 
     status: ``answered`` or ``refused``.  raw: as the classifier's ``ask`` gave it; the reason if refused.
-    model: the version that the service returned, empty if it does not say.  asked: seconds since 1970, UTC.
+    model: the version that the service returned, empty if it returned none.  asked: seconds since 1970, UTC.
     client: the version of gslopes that asked.
     """
 
@@ -126,7 +126,7 @@ class CachedAnswer:
 class Claim:
     """What came of claiming pictures, by sha256: ours ``to_ask``, ``cached`` already, ``in_progress`` elsewhere."""
 
-    to_ask: set[bytes] = field(default_factory=set)
+    to_ask: set[bytes]
     cached: dict[bytes, CachedAnswer] = field(default_factory=dict)
     in_progress: set[bytes] = field(default_factory=set)
 
@@ -143,7 +143,7 @@ class AnswerCache:
         self.path = folder / FILE
         self.owner = uuid4().hex
         self._lock = threading.RLock()
-        self._sources: dict[tuple[str, str], int] = {}
+        self._claims = f"claims WHERE owner = '{self.owner}' AND"
         with storage(folder):
             (folder / "owners").mkdir(parents=True, exist_ok=True)
             self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
@@ -197,92 +197,69 @@ class AnswerCache:
 
     def count(self, classifier_id: int) -> int:
         """How many answers a classifier has."""
-        return int(
-            self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)[0][0]
-        )
+        ((count,),) = self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)
+        return int(count)
 
     def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
         """Which of the pictures have an answer."""
-        present: set[bytes] = set()
-        for part in _chunks(list(dict.fromkeys(pictures))):
-            query = f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}"
-            present |= {row[0] for row in self.rows(query, classifier_id, *part)}
-        return present
+        query = "SELECT picture FROM answers WHERE classifier = ?"
+        return {picture for (picture,) in self._rows_about(pictures, query, classifier_id)}
 
     def find(self, classifier_id: int, pictures: Iterable[bytes]) -> dict[bytes, CachedAnswer]:
-        """The answers that there are, by the sha256 of their pictures."""
-        answers: dict[bytes, CachedAnswer] = {}
-        for part in _chunks(list(dict.fromkeys(pictures))):
-            rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
-            answers |= {
-                row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows
-            }
-        return answers
+        """The answers to these pictures, by the sha256 of the picture."""
+        return {
+            picture: CachedAnswer(status, self._unpacked(raw), *source)
+            for picture, status, raw, *source in self._rows_about(pictures, _ANSWERS, classifier_id)
+        }
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
         """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
-        claim = Claim()
-        for part in _chunks(pictures):
-            with self._transaction():
-                claim.cached.update(self.find(classifier_id, part))
-                claim.in_progress.update(self._claimed_by_others(classifier_id, part))
-                to_ask = [
-                    key for key in part if key not in claim.cached and key not in claim.in_progress
-                ]
-                claims = [
-                    (classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask
-                ]
-                self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
-                claim.to_ask.update(to_ask)
-        return claim
+        until = time.time() + LEASE
+        with self._transaction():
+            cached = self.find(classifier_id, pictures)
+            in_progress = self._claimed_by_others(classifier_id, pictures)
+            to_ask = {*pictures} - {*cached} - in_progress
+            claims = [(classifier_id, picture, self.owner, until) for picture in to_ask]
+            self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
+        return Claim(to_ask, cached, in_progress)
 
     def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
         """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
-        now = int(time.time())
+        columns = "(classifier, picture, status, raw, source, asked)"
+        insert = f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)"
         client = gslopes_version()
         with self._transaction():
             for picture, answer in answers.items():
-                row = (
-                    classifier_id,
-                    picture,
-                    answer.status,
-                    _packed(answer.raw),
-                    self._source(answer, client),
-                )
-                columns = "(classifier, picture, status, raw, source, asked)"
-                insert = f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)"
-                self._db.execute(insert, (*row, answer.asked or now))
-            self._drop(classifier_id, answers)
-            ours = [(classifier_id, picture) for picture in answers]
-            self._db.executemany("DELETE FROM begun WHERE classifier = ? AND picture = ?", ours)
+                asked_at = answer.asked or int(time.time())
+                by = (answer.model, answer.client or client)
+                source = self._id_of("sources", ("model", "client"), by)
+                row = (classifier_id, picture, answer.status, _packed(answer.raw), source, asked_at)
+                self._db.execute(insert, row)
+            self._delete(self._claims, classifier_id, answers)
+            self._delete("begun WHERE", classifier_id, answers)
 
     def begun(self, classifier_id: int, picture: bytes) -> object:
         """What the requests about a picture that has no answer yet have brought; None if there were none."""
-        rows = self.rows(
-            "SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture
-        )
-        if rows:
-            return self._unpacked(rows[0][0])
+        query = "SELECT raw FROM begun WHERE classifier = ?"
+        for (raw,) in self._rows_about([picture], query, classifier_id):
+            return self._unpacked(raw)
         return None
 
     def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
         """Write what the requests about a picture have brought so far, durable when this returns."""
         with self._transaction():
-            self._db.execute(
-                "INSERT OR REPLACE INTO begun VALUES (?, ?, ?)",
-                (classifier_id, picture, _packed(raw)),
-            )
+            row = (classifier_id, picture, _packed(raw))
+            self._db.execute("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", row)
 
     def forget(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Delete the answers to these pictures, so that they are asked about again."""
         with self._transaction():
-            rows = [(classifier_id, picture) for picture in pictures]
-            self._db.executemany("DELETE FROM answers WHERE classifier = ? AND picture = ?", rows)
+            self._delete("answers WHERE", classifier_id, pictures)
 
     def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Release claims without an answer."""
         with self._transaction():
-            self._drop(classifier_id, pictures)
+            self._delete(self._claims, classifier_id, pictures)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a query that only reads."""
@@ -313,17 +290,20 @@ class AnswerCache:
                 f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER
             ) from error
 
-    def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
-        ours = [(classifier_id, picture, self.owner) for picture in pictures]
-        self._db.executemany(
-            "DELETE FROM claims WHERE classifier = ? AND picture = ? AND owner = ?", ours
-        )
+    def _rows_about(
+        self, pictures: Iterable[bytes], query: str, *values: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query that are about these pictures, which it does not name itself."""
+        keys = list(dict.fromkeys(pictures))
+        for start in range(0, len(keys), CHUNK):
+            chunk = keys[start : start + CHUNK]
+            marks = ",".join("?" * len(chunk))
+            yield from self.rows(f"{query} AND picture IN ({marks})", *values, *chunk)
 
-    def _source(self, cached: CachedAnswer, client: str) -> int:
-        key = (cached.model, cached.client or client)
-        if key not in self._sources:
-            self._sources[key] = self._id_of("sources", ("model", "client"), key)
-        return self._sources[key]
+    def _delete(self, rows: str, classifier_id: int, pictures: Iterable[bytes]) -> None:
+        """Within a transaction.  rows: a table and the beginning of a condition."""
+        keys = [(classifier_id, picture) for picture in pictures]
+        self._db.executemany(f"DELETE FROM {rows} classifier = ? AND picture = ?", keys)
 
     def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
         first, second = columns
@@ -336,8 +316,8 @@ class AnswerCache:
     # -- claims of others ---------------------------------------------------------------------------------------------
 
     def _claimed_by_others(self, classifier_id: int, pictures: Sequence[bytes]) -> set[bytes]:
-        query = f"SELECT picture, owner, until FROM claims WHERE classifier = ? AND {_in_clause(pictures)}"
-        rows = self.rows(query, classifier_id, *pictures)
+        query = "SELECT picture, owner, until FROM claims WHERE classifier = ?"
+        rows = list(self._rows_about(pictures, query, classifier_id))
         owners = {owner: owner != self.owner and self._is_alive(owner) for _, owner, _ in rows}
         now = time.time()
         return {picture for picture, owner, until in rows if owners[owner] and until > now}
@@ -373,7 +353,6 @@ class AnswerCache:
             try:
                 yield
             except BaseException:
-                self._sources.clear()
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
@@ -388,15 +367,6 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
             f"The cache {show(path)} cannot be used: {error}.",
             "Choose another folder with --cache, or make room and run the same command again.",
         ) from error
-
-
-def _chunks(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    for start in range(0, len(pictures), CHUNK):
-        yield pictures[start : start + CHUNK]
-
-
-def _in_clause(pictures: Sequence[bytes]) -> str:
-    return f"picture IN ({','.join('?' * len(pictures))})"
 
 
 def _packed(raw: object) -> bytes:
@@ -421,7 +391,7 @@ class CachedClassifier:
     """One classifier in one version.
 
     answers, refused: how many.  first, last: when they were asked, UTC.  models: versions that the service returned.
-    bytes: of the raw answers, as they are kept.
+    bytes: of the raw answers, compressed.
     """
 
     classifier: str
@@ -441,11 +411,9 @@ def facts(cache: AnswerCache) -> list[CachedClassifier]:
         ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
         if answers:
             models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
-            rows.append(
-                CachedClassifier(
-                    name, version, answers, refused, _when(first), _when(last), models, size
-                )
-            )
+            times = (_when(first), _when(last))
+            facts_of = CachedClassifier(name, version, answers, refused, *times, models, size)
+            rows.append(facts_of)
     return rows
 
 
@@ -460,25 +428,25 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
     count = 0
     with storage(file), file.open("w", encoding="utf-8") as out:
         for classifier_id, classifier, version in cache.rows(_CLASSIFIERS):
+            if name not in ("", classifier):
+                continue
             last = 0
-            while name in ("", classifier) and (
-                rows := cache.rows(_NEXT, classifier_id, last, CHUNK)
-            ):
+            while rows := cache.rows(_NEXT, classifier_id, last, CHUNK):
                 last = rows[-1][0]
                 answers = cache.find(classifier_id, [picture for _, picture in rows])
-                for picture, cached in ((picture, answers[picture]) for _, picture in rows):
+                for _, picture in rows:
+                    cached = answers[picture]
                     line = {"classifier": classifier, "version": version, "picture": picture.hex()}
-                    line |= {"status": cached.status, "raw": cached.raw, "model": cached.model}
-                    line |= {"asked": _when(cached.asked), "client": cached.client}
+                    line |= asdict(cached) | {"asked": _when(cached.asked)}
                     out.write(json.dumps(line, ensure_ascii=True) + "\n")
-                    count += 1
+                count += len(rows)
     return count
 
 
 def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
     """Delete answers and shrink the file; returns how many.  Raises: StorageError.
 
-    name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
+    name: only this classifier's, with its parameters.  before: only answers from before this time.
     """
     where: dict[str, str] = {}
     if name:

@@ -9,7 +9,7 @@ from gslopes.core.options import option
 
 @dataclass(frozen=True, slots=True)
 class CostLimits:
-    """What asking may cost, and where answers are kept."""
+    """What asking may cost, and the folder of the cache."""
 
     cache: Path | None = option(
         None,

@@ -49,7 +49,7 @@ class Budget:
     """The money of one command, shared by all classifiers and threads.
 
     usd: the most that may be spent, None for no limit.  spent: USD so far.
-    agreed: without ``usd``, the most that may be spent where prices are estimates; None for no limit.
+    agreed: without ``usd``, the most that may be spent if prices are estimates; None for no limit.
     confirmed: whether the user has agreed to the price of the whole command.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
@@ -78,7 +78,8 @@ class Budget:
         >>> Budget(usd=5).shown(1234.5), Budget(usd=0.0061).shown(0.006)
         ('1,234.50', '0.0060')
         """
-        return f"{round(usd, 9) + 0.0:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"  # no -0.00
+        digits = 4 if self.usd is not None and self.usd < 1 else 2
+        return f"{round(usd, 9) + 0.0:,.{digits}f}"  # no -0.00
 
     def reserve(
         self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False
@@ -98,18 +99,17 @@ class Budget:
                 "A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2."
             )
         most = self.agreed if self.usd is None and limits.estimated else self.usd
-        each = (price or 0.0) / limits.requests_per_picture
+        unit_price = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
                 count = pictures
-                if most is not None and each:
-                    count = max(
-                        0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each))
-                    )
+                if most is not None and unit_price:
+                    money = most - self.spent - self._reserved
+                    count = max(0, min(pictures, int((money + 1e-9) / unit_price)))
                 if count:
-                    self._reserved += each * count
+                    self._reserved += unit_price * count
                     self._waiting += 1
-                    return count, each * count
+                    return count, unit_price * count
                 if not self._waiting:
                     raise self._used_up(most or 0.0)
                 if stopped():
@@ -117,17 +117,17 @@ class Budget:
                 self._changed.wait(0.2)
 
     def _used_up(self, most: float) -> BudgetReached:
-        given, spent, left = map(self.shown, (most, self.spent, self.left(most)))
-        what = (
-            f"The budget of {given} USD"
-            if self.usd is not None
-            else f"What was agreed to, {given} USD,"
-        )
+        what = f"What was agreed to, {self.shown(most)} USD,"
+        if self.usd is not None:
+            what = f"The budget of {self.shown(most)} USD"
+        left = self.shown(self.left(most))
         why = f"and the rest, {left} USD, does not cover another picture."
         hint = (
             "Answers so far are kept: the same command with a larger --budget goes on from there."
         )
-        return BudgetReached(f"{what} is used up: {spent} USD were spent, {why}", hint)
+        return BudgetReached(
+            f"{what} is used up: {self.shown(self.spent)} USD were spent, {why}", hint
+        )
 
     def left(self, most: float) -> float:
         """USD of ``most`` that are not spent, 0 or more."""
@@ -177,13 +177,10 @@ class UsageStats:
 
     def __str__(self) -> str:
         parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        parts += (
-            [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"]
-            if self.tokens_in or self.tokens_out
-            else []
-        )
-        for name in ("refused", "failed", "retries", "throttled"):
-            parts += [f"{getattr(self, name):,} {name}"] if getattr(self, name) else []
+        if self.tokens_in or self.tokens_out:
+            parts.append(f"{self.tokens_in:,} + {self.tokens_out:,} tokens")
+        counts = ("refused", "failed", "retries", "throttled")
+        parts += [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
         if self.miscounted:
             parts.append(
                 f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid"

@@ -1,4 +1,4 @@
-"""One request until it is answered: rate-limited, paid for, counted, and retried where that may help."""
+"""One request until it is answered: rate-limited, paid for, counted, and retried if that may help."""
 
 import itertools
 import math
@@ -63,7 +63,7 @@ class RateLimiter:
 def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
     """What a ``Retry-After`` header asks for.
 
-    value: seconds or a date, as it was sent.  now: instead of the clock.
+    value: seconds or a date, as the header has it.  now: instead of the clock.
     Returns: seconds in [0, one day]; None if it is empty or makes no sense.
 
     >>> [seconds_to_wait(value) for value in ("7", "1e300", "-3", "²", "", "Fri, 31 Dec 9999 23:59:59 GMT")]
@@ -77,9 +77,8 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(text)
-            seconds = (
-                when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))
-            ).total_seconds()
+            when = when.replace(tzinfo=when.tzinfo or UTC)
+            seconds = (when - (now or datetime.now(UTC))).total_seconds()
         except (TypeError, ValueError, IndexError, OverflowError):
             return None
     if math.isnan(seconds):
@@ -105,9 +104,9 @@ class RetryPolicy:
 
     max_attempts: of a request that fails at the server or on the way.  max_throttled: of one that is throttled.
     base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
-        jitter"), unless the service says how long to wait.
+        jitter"), unless the service asks for a time.
     max_retry_after: seconds; a service that asks for a longer wait is asked again after this time.
-    patience: seconds for all attempts about one picture that fail, and the waits between them; those of a service that
+    patience: seconds for all attempts about one picture that fail, and the waits between them; a service that
         throttles do not count. A request about several pictures has half of it, the rest is for its halves.
     """
 
@@ -125,15 +124,13 @@ class RetryPolicy:
     def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
         """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
         if error.retry_after is None or math.isnan(error.retry_after):
-            return random.uniform(
-                0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60))
-            )
+            most = self.base_delay * 2.0 ** min(attempt - 1, 60)
+            return random.uniform(0, min(self.max_delay, most))
         return min(max(error.retry_after, 0.0), self.max_retry_after)
 
 
-_LATEST: ContextVar[float] = ContextVar(
-    "latest", default=math.inf
-)  # when a request of this thread ends, monotonic
+# when a request of this thread ends, monotonic
+_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)
 
 
 def seconds_left(most: float) -> float:
@@ -195,9 +192,8 @@ class RequestSender:
                     self._rate_limiter.pause(seconds)
                 else:
                     patience.left -= seconds
-                if patience.left <= 0 or attempt >= (
-                    retry.max_throttled if throttled else retry.max_attempts
-                ):
+                most = retry.max_throttled if throttled else retry.max_attempts
+                if patience.left <= 0 or attempt >= most:
                     raise
             if self._halt.wait(seconds):
                 raise Stopped
@@ -206,42 +202,37 @@ class RequestSender:
     def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
         while pictures:
             raws = self._request(list(pictures.values()), patience)
-            responses = dict(
-                zip(list(pictures), raws, strict=False)
-            )  # fewer, if the budget pays for fewer
-            settled = {
+            later = [raw for raw in raws if isinstance(raw, RETRYABLE)]
+            settled = {  # fewer than the pictures, if the budget pays for fewer
                 key: raw
-                for key, raw in responses.items()
+                for key, raw in zip(list(pictures), raws, strict=False)
                 if not isinstance(raw, (*RETRYABLE, Unfinished))
             }
             store(settled)
             for key in settled:
                 del pictures[key]
-            if later := [error for error in raws if isinstance(error, RETRYABLE)]:
+            if later:
                 raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
-        """USD: what was sent, never by what came back alone, which is the server's to make up.
+        """USD: by what was sent, never only by what came back, which is the server's to make up.
 
         A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them, but at
-        most at the price known beforehand, which also counts where it makes nothing of them, or what is no price.
+        most at the price known beforehand, which also counts if it makes nothing of them, or something impossible.
         """
         if len(raws) != pictures:
             self._usage.add(miscounted=pictures)
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
-        each = cost / max(1, pictures)
+        share = cost / max(1, pictures)
         if not traits_of(self._classifier).counts:
-            return each * len(judged)
-        used = [cast("Able", self._classifier).usage(raw) for raw in judged]
-        for usage in used:
+            return share * len(judged)
+        billed = 0.0
+        for usage in map(cast("Able", self._classifier).usage, judged):
             self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
-        return float(
-            sum(
-                usage.usd if usage.usd is not None and 0 <= usage.usd < each else each
-                for usage in used
-            )
-        )
+            stated = share if usage.usd is None else usage.usd
+            billed += stated if 0 <= stated < share else share
+        return billed
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""

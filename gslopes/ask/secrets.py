@@ -1,8 +1,8 @@
-"""Keys: what they look like, where they hide in addresses, and how they are taken out of every text that we keep.
+"""Keys: what they look like, how they hide in addresses, and how they are taken out of every text that we keep.
 
-A secret is known as the value of an environment variable whose name says so, or by ``remember_secret``. It is found as
+A secret is the value of an environment variable with a telling name, or comes by ``remember_secret``. It is found as
 it is, percent-encoded and base64-encoded once; user names in addresses and six shapes of keys are found without it.
-SECURITY.md says what is not: a server that already has the key, and disguises it.
+What is not covered is in SECURITY.md: a server that already has the key, and disguises it.
 """
 
 import base64
@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 from gslopes.core.errors import GslopesError
 from gslopes.core.text import printable, printable_lines
 
-LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) is of no use in a table
+LIMIT = 300  # characters of a reason; the rest of a long message, such as a request's body, is of no use in a table
 MIN_LENGTH = 8  # characters of a secret
 
 _HIDDEN = "***"
@@ -47,6 +47,7 @@ _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 _PLACEHOLDERS = re.compile(
     r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?"
 )  # of an address of a cropper
+_URL_SAFE = str.maketrans("+/", "-_")  # from base64 to its form in addresses
 _CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
 _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
@@ -56,9 +57,8 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
-    values = {
-        os.environ.get(name, "") for name in os.environ if _is_named(name)
-    }  # of few names: asked for each answer
+    # only the values of few names are read: it is asked for each answer
+    values = (os.environ.get(name, "") for name in os.environ if _is_named(name))
     return {value for value in values if len(value) >= MIN_LENGTH}
 
 
@@ -70,7 +70,7 @@ def _is_named(variable: str) -> bool:
 def remember_secret(value: str) -> None:
     """Have this value taken out of every text from now on: for secrets that come from a vendor's own file.
 
-    It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
+    It is kept in this process's memory only. Values of fewer than 8 characters do not count.
     """
     if len(value) >= MIN_LENGTH:
         _REMEMBERED.add(value)
@@ -83,19 +83,15 @@ def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
         forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}
-        forms |= {
-            json.dumps(secret, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (True, False)
-        }
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            for before in range(
-                3
-            ):  # bytes of another text, such as user:; characters with bits of it are left out
-                text = encode(b"\0" * before + data).decode()
-                forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
-    longest_first = sorted(
-        (form for form in forms if len(form) >= MIN_LENGTH), key=len, reverse=True
-    )
-    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+        forms |= {json.dumps(secret, ensure_ascii=plain)[1:-1] for plain in (True, False)}
+        # bytes of another text, such as user:, may precede it; characters with bits of it are left out
+        for before in range(3):
+            text = base64.b64encode(b"\0" * before + data).decode()
+            text = text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+            forms |= {text, text.translate(_URL_SAFE)}
+    long = [form for form in forms if len(form) >= MIN_LENGTH]
+    longest_first = map(re.escape, sorted(long, key=len, reverse=True))
+    return re.compile("|".join(longest_first), re.IGNORECASE)
 
 
 # -- taking it out of texts --------------------------------------------------------------------------------------------
@@ -117,7 +113,7 @@ def scrub(text: str) -> str:
 
 
 def scrub_text(text: str) -> str:
-    """The text in its own lines and whole length, without known secrets, keys of a known shape, users in addresses."""
+    """The text, its lines kept, without known secrets, keys of a known shape, users in addresses."""
     if secrets := frozenset(secret_values() | _REMEMBERED):
         text = _pattern(secrets).sub(_HIDDEN, text)
     return _SHAPED.sub(_HIDDEN, _USER.sub(rf"\1{_HIDDEN}@", text))
@@ -159,10 +155,9 @@ def guard_logs() -> None:
         record = make(*args, **kwargs)
         try:
             record.msg = printable_lines(scrub_text(record.getMessage()))
-            record.args = ()
         except Exception:  # a wrong format string is the logger's business
             record.msg = scrub_text(str(record.msg))
-            record.args = ()
+        record.args = ()
         if record.exc_info:
             record.exc_text = scrub_text(logging.Formatter().formatException(record.exc_info))
         return record
@@ -175,9 +170,9 @@ def guard_logs() -> None:
 
 
 def secret_in_address(text: str, *, public: bool = False) -> str:
-    """What in an address is or may be a secret, in words that do not repeat it; empty if nothing, or if it is none.
+    """What in an address is or may be a secret, in words that do not repeat it; empty if nothing is.
 
-    public: whether the user says that it holds none. Then parameters may stand in it, and parts that look random;
+    public: whether the user declares it free of secrets. Then it may have parameters, and parts that look random;
         user names, values of variables that are named like a secret, and keys of a known shape may still not.
 
     >>> secret_in_address("https://host/v1/tag?api_key=abc", public=True)
@@ -249,8 +244,8 @@ def shown_address(url: str) -> str:
 def secrets_within(url: str) -> list[str]:
     """What may be secret in an address that is one as a whole: user, password, values, segments of its path.
 
-    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host, plain words
-    and numbers are none: messages, labels and other addresses may hold them, and must come back as they are.
+    Segments with a digit, those that look random or like a key, as written and percent-decoded. The host, plain words
+    and numbers do not count: messages, labels and other addresses may hold them, and must come back unchanged.
 
     >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2&key=abc")
     ['me', 'word', 'k3yk3yk3y', 'abc']
@@ -259,11 +254,11 @@ def secrets_within(url: str) -> list[str]:
         parts = urlsplit(url)
     except ValueError:
         return []
-    user, at, _ = parts.netloc.rpartition("@")
+    user = parts.netloc.rpartition("@")[0]
     segments = dict.fromkeys([*parts.path.split("/"), *unquote(parts.path).split("/")])
-    given = parse_qsl(f"{parts.query}&{parts.fragment}")
+    values = parse_qsl(f"{parts.query}&{parts.fragment}")
     return [
-        *(user.split(":") if at else []),
+        *filter(None, user.split(":")),
         *(
             part
             for part in segments
@@ -271,7 +266,7 @@ def secrets_within(url: str) -> list[str]:
         ),
         *(
             value
-            for name, value in given
+            for name, value in values
             if _NAMED.search(name) or not _PLAIN.match(value) or _may_be_key(value)
         ),
     ]

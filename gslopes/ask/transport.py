@@ -1,24 +1,23 @@
 """The one way to a server: no redirect, no cookie, and a bound on the bytes and on the time of a whole exchange.
 
-Pictures leave for services by ``client`` and ``BoundedTransport``. ``collect`` fetches by ``WatchedNetwork`` and
-follows redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open
-forever. So each read is cut into slices that look at the clock, which httpcore, the layer below httpx, lets us do.
+Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by an ``Exchange`` and follows
+redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
+each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
 """
 
 import os
+import socket
 import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
-import httpcore
 import httpx
 
 from gslopes.ask.retry import Stopped, seconds_left
@@ -26,8 +25,7 @@ from gslopes.ask.retry import Stopped, seconds_left
 MOST = 32 << 20  # bytes of a reply, after decompression
 CONNECT = 10.0  # seconds, to connect
 SECONDS = 90.0  # from the first byte sent to the last one received
-SLICE = 0.25  # seconds between looks at the deadline and at whether the exchange was stopped
-PIECE = 64 << 10  # bytes that are written between such looks
+SLICE = 0.25  # seconds between looks at whether the exchange was stopped
 _BUNDLES = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
@@ -43,14 +41,9 @@ _DROPPED = (
     "set-cookie2",
     "content-type",
 )
-_BROKEN = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-)
 
 T = TypeVar("T")
+Trace = Callable[[str, Any], None]  # as the extension ``trace`` of httpcore and httpx
 
 
 class DeadlineExceeded(Exception):
@@ -77,141 +70,65 @@ class Oversized(httpx.TransportError):
 
 
 class Exchange:
-    """The deadline of the exchange that the calling thread is in; each thread has its own.
+    """Exchanges that end at their deadline. Each calling thread has one at a time, over connections that only it uses.
 
-    stop: set to end every exchange.  clock: seconds, monotonic.
+    stop: set to end every exchange.
     """
 
-    def __init__(
-        self, stop: threading.Event | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, stop: threading.Event | None = None) -> None:
         self._stop = stop or threading.Event()
-        self._clock = clock
-        self._local = threading.local()
+        self._thread = threading.local()
+        self._pools: list[Any] = []  # of all threads
 
-    @contextmanager
-    def until(self, deadline: float) -> Iterator[None]:
-        """Everything in this thread and block ends at the deadline."""
-        self._local.deadline = deadline
-        try:
-            yield
-        finally:
-            del self._local.deadline
+    def pool(self, make: Callable[[str], T], key: str = "") -> T:
+        """The calling thread's connections under a key, made at its first call."""
+        pools: dict[str, T] = self._thread.__dict__.setdefault("pools", {})
+        if key not in pools:
+            pools[key] = make(key)
+            self._pools.append(pools[key])
+        return pools[key]
 
-    def seconds(self, timeout: float | None) -> float | None:
-        """What is left of a timeout.  Raises: DeadlineExceeded, Stopped."""
-        if self._stop.is_set():
-            raise Stopped
-        deadline = getattr(self._local, "deadline", None)
-        if deadline is None:
-            return timeout
-        left = float(deadline - self._clock())
-        if left <= 0:
-            raise DeadlineExceeded
-        if timeout is None:
-            return left
-        return min(timeout, left)
+    def run(self, call: Callable[[Trace], T], deadline: float) -> T:
+        """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
 
-    def run(self, call: Callable[[], T]) -> T:
-        """The result of a call that cannot be interrupted, such as resolving a name; abandoned at the deadline.
+        call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
 
         Raises: DeadlineExceeded, Stopped; whatever the call raises.
         """
-        made = Future[
-            T
-        ]()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+        sockets: list[socket.socket] = self._thread.__dict__.setdefault("sockets", [])
+        # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+        result = Future[T]()
+
+        def trace(event: str, facts: Any) -> None:
+            if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+                sockets[:] = [opened for opened in sockets if opened.fileno() >= 0]
+                sockets.append(facts["return_value"].get_extra_info("socket"))
 
         def target() -> None:
             try:
-                made.set_result(call())
+                result.set_result(call(trace))
             except BaseException as error:
-                made.set_exception(error)
+                result.set_exception(error)
 
         threading.Thread(target=target, daemon=True).start()
-        while not wait([made], SLICE).done:
-            self.seconds(None)
-        return made.result()
-
-
-class WatchedStream(httpcore.NetworkStream):
-    """A connection whose reads and writes end with the exchange.
-
-    Raises: DeadlineExceeded, Stopped, and as httpcore's streams.
-    """
-
-    def __init__(self, inner: httpcore.NetworkStream, exchange: Exchange) -> None:
-        self._inner = inner
-        self._exchange = exchange
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """At most ``max_bytes``."""
-        waited = 0.0
-        while True:
-            left = self._exchange.seconds(timeout)
-            piece = SLICE if left is None else min(SLICE, left)
-            try:
-                return self._inner.read(max_bytes, piece)
-            except httpcore.ReadTimeout:
-                waited += piece
-                if timeout is not None and waited >= timeout:
-                    raise
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """All of it."""
-        for start in range(0, len(buffer), PIECE):
-            self._inner.write(buffer[start : start + PIECE], self._exchange.seconds(timeout))
+        try:
+            while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
+                if self._stop.is_set():
+                    raise Stopped
+                if time.monotonic() >= deadline:
+                    raise DeadlineExceeded
+        except BaseException:
+            for opened in sockets:
+                with suppress(OSError):
+                    opened.shutdown(socket.SHUT_RDWR)
+            self._thread.__dict__.clear()
+            raise
+        return result.result()
 
     def close(self) -> None:
-        """Close the connection."""
-        self._inner.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        """The connection, encrypted; closed if that takes beyond the deadline."""
-        left = self._exchange.seconds(timeout)
-        try:
-            inner = self._exchange.run(
-                lambda: self._inner.start_tls(ssl_context, server_hostname, left)
-            )
-        except (DeadlineExceeded, Stopped):
-            self._inner.close()
-            raise
-        return WatchedStream(inner, self._exchange)
-
-    def get_extra_info(self, info: str) -> Any:
-        """As httpcore's."""
-        return self._inner.get_extra_info(info)
-
-
-class WatchedNetwork(httpcore.NetworkBackend):
-    """Opens connections whose every step keeps to the exchange's deadline."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-        self._inner = httpcore.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        """Connect; abandoned at the deadline.  Raises: as ``Exchange.run``; httpcore.ConnectError, ConnectTimeout."""
-        left = self._exchange.seconds(timeout)
-        stream = self._exchange.run(
-            lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options)
-        )
-        return WatchedStream(stream, self._exchange)
-
-    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Raises: httpcore.ConnectError: no address of ours means one."""
-        raise httpcore.ConnectError("a local socket")
+        """Close all connections."""
+        for pool in self._pools:
+            pool.close()
 
 
 def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
@@ -226,7 +143,7 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
     plain = encoding.strip().lower() in ("", "identity")
     if not plain and encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
         raise ValueError(f"the encoding {encoding[:40]!r} was not asked for")
-    decoder = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, as its first bytes say
+    decoder = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, by its first bytes
     for chunk in chunks:
         came += len(chunk)
         try:
@@ -248,39 +165,43 @@ class BoundedTransport(httpx.BaseTransport):
 
     def __init__(self) -> None:
         self._exchange = Exchange()
-        self._pools: dict[
-            str, httpcore.ConnectionPool
-        ] = {}  # by the address of the proxy, empty without one
-        self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}  # by scheme and host
-        self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The reply, read and closed.
 
-        Raises: Permanent; Oversized; ConnectTimeout and the like where nothing can have been billed, ReadTimeout and
-            the like where it can.
+        Raises: Permanent; Oversized; ConnectTimeout and the like if nothing can have been billed, ReadTimeout and the
+            like if it can.
         """
         sent = False
-
-        def note(name: str, _: object) -> None:
-            nonlocal sent
-            sent = sent or name.endswith("send_request_headers.started")
-
-        pool = self._pool(request.url)
         seconds = seconds_left(SECONDS)
+        pool = self._exchange.pool(_connections, _proxy_of(request.url))
+
+        def exchanged(trace: Trace) -> httpx.Response:
+            def note(event: str, facts: Any) -> None:
+                nonlocal sent
+                sent = sent or event.endswith("send_request_headers.started")
+                trace(event, facts)
+
+            limits = dict.fromkeys(("read", "write", "pool"), SECONDS)
+            limits["connect"] = min(CONNECT, SECONDS)
+            request.read()
+            request.extensions = {"timeout": limits, "trace": note}
+            return _reply(pool, request)
+
         try:
-            with self._exchange.until(time.monotonic() + seconds):
-                return self._exchanged(pool, request, note)
+            return self._exchange.run(exchanged, time.monotonic() + seconds)
         except DeadlineExceeded:
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except TooLarge:
             raise Oversized(f"the reply has more than {MOST >> 20} MiB", request=request) from None
-        except _BROKEN as error:
+        except Permanent:
+            raise
+        except httpx.TransportError as error:
             if reason := _lasting(error):
                 raise Permanent(reason, request=request) from None
-            kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.ReadError)
-            raise kind(str(error) or type(error).__name__, request=request) from error
+            words = str(error) or type(error).__name__
+            raise type(error)(words, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
             raise Permanent("the address does not exist", request=request) from None
         except ValueError as error:
@@ -288,101 +209,63 @@ class BoundedTransport(httpx.BaseTransport):
 
     def close(self) -> None:
         """Close all connections."""
-        for pool in self._pools.values():
-            pool.close()
+        self._exchange.close()
 
-    def _exchanged(
-        self,
-        pool: httpcore.ConnectionPool,
-        request: httpx.Request,
-        note: Callable[[str, object], None],
-    ) -> httpx.Response:
-        limits = dict.fromkeys(("read", "write", "pool"), SECONDS) | {
-            "connect": min(CONNECT, SECONDS)
-        }
-        url = request.url
-        address = httpcore.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
-        sent = httpcore.Request(
-            request.method,
-            address,
-            headers=request.headers.raw,
-            content=request.read(),
-            extensions={"timeout": limits, "trace": note},
-        )
-        response = pool.handle_request(sent)
+
+def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+    response = pool.handle_request(request)
+    headers = response.headers
+    status = response.status_code
+    try:
+        if 300 <= status < 400 and headers.get("location"):
+            to = request.url.join(headers["location"][:2000])
+            raise Permanent(
+                f"it sends us on to {to}, and no picture follows a redirect", request=request
+            )
+        assert isinstance(response.stream, Iterable)
         try:
-            headers = httpx.Headers(response.headers)
-            if 300 <= response.status < 400 and headers.get("location"):
-                to = url.join(headers["location"][:2000])
-                raise Permanent(
-                    f"it sends us on to {to}, and no picture follows a redirect", request=request
-                )
-            assert isinstance(response.stream, Iterable)
-            try:
-                body = decoded(response.stream, headers.get("content-encoding", ""), MOST)
-            except (*_BROKEN, DeadlineExceeded, TooLarge, ValueError) as error:
-                if response.status < 400:
-                    raise
-                body = getattr(
-                    error, "body", b""
-                )  # the status says what to do, whatever comes after it
-        finally:
-            response.close()
-        if response.status >= 400:
-            body = body.decode("utf-8", "replace").encode()
-        passed = [(name, value) for name, value in headers.multi_items() if name not in _DROPPED]
-        # JSON is UTF-8; a character set that the server makes up would only confuse the vendors' clients
-        passed.append(("content-type", headers.get("content-type", "").partition(";")[0]))
-        return httpx.Response(response.status, headers=passed, content=body, request=request)
-
-    def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        """The connections to a server, by the proxy that the environment names at its first request."""
-        server = url.scheme, url.host
-        with self._lock:
-            if server not in self._ways:
-                proxies = getproxies()
-                proxy = (
-                    ""
-                    if proxy_bypass(url.host)
-                    else proxies.get(url.scheme) or proxies.get("all") or ""
-                )
-                if proxy not in self._pools:
-                    self._pools[proxy] = _pool_by(proxy, WatchedNetwork(self._exchange))
-                self._ways[server] = self._pools[proxy]
-            return self._ways[server]
+            body = decoded(response.stream, headers.get("content-encoding", ""), MOST)
+        except (httpx.TransportError, TooLarge, ValueError) as error:
+            if status < 400:
+                raise
+            body = getattr(
+                error, "body", b""
+            )  # the status decides what to do, whatever comes after it
+    finally:
+        response.close()
+    if status >= 400:
+        body = body.decode("utf-8", "replace").encode()
+    passed = [(name, value) for name, value in headers.multi_items() if name not in _DROPPED]
+    # JSON is UTF-8; a character set that the server makes up would only confuse the vendors' clients
+    passed.append(("content-type", headers.get("content-type", "").partition(";")[0]))
+    return httpx.Response(status, headers=passed, content=body, request=request)
 
 
-def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
+def _proxy_of(url: httpx.URL) -> str:
+    """The address of the proxy that the environment names for a server; empty if it names none."""
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all") or ""
+    if not proxy or proxy_bypass(url.host):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _connections(proxy: str) -> httpx.HTTPTransport:
     bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
-    how: dict[str, Any] = {
-        "ssl_context": _trusting(*bundles),
-        "network_backend": network,
-        "max_connections": None,
-    }
-    if not proxy:
-        return httpcore.ConnectionPool(**how)
-    url = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
-    where = url.copy_with(username=None, password=None)
-    socks = url.scheme in ("socks5", "socks5h")
-    if (socks and find_spec("socksio") is None) or not (socks or url.scheme in ("http", "https")):
-        raise Permanent(
-            f"the proxy {where} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
+    try:
+        return httpx.HTTPTransport(
+            verify=_trusting(*bundles), limits=httpx.Limits(), proxy=proxy or None
         )
-    kind: Callable[..., httpcore.ConnectionPool] = (
-        httpcore.SOCKSProxy if socks else httpcore.HTTPProxy
-    )
-    return kind(
-        proxy_url=str(where),
-        proxy_auth=(url.username, url.password) if url.username else None,
-        **how,
-    )
+    except (ValueError, ImportError):
+        address = httpx.URL(proxy).copy_with(username=None, password=None)
+        raise Permanent(
+            f"the proxy {address} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
+        ) from None
 
 
 @cache  # reading a bundle takes 50 ms, as long as some exchanges
 def _trusting(*bundles: str) -> ssl.SSLContext:
-    """Trusts the authorities that httpx trusts, and those of the user's bundles."""
+    """Trusts the authorities that httpx trusts, and the user's bundles."""
     context = httpx.create_ssl_context()
     for path in bundles:
         context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
@@ -391,11 +274,10 @@ def _trusting(*bundles: str) -> ssl.SSLContext:
 
 def _lasting(error: BaseException | None) -> str:
     """What is wrong if another attempt would end alike; empty if it might not."""
-    if isinstance(error, httpcore.UnsupportedProtocol):
+    if isinstance(error, httpx.UnsupportedProtocol):
         return "the protocol is unknown"
-    if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(
-        error
-    ):  # h11: its text holds the key
+    # h11: its text holds the key
+    if isinstance(error, httpx.LocalProtocolError) and "llegal" in str(error):
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:
         if isinstance(error, ssl.SSLError) and not isinstance(
@@ -411,7 +293,7 @@ def _lasting(error: BaseException | None) -> str:
 
 
 def client(**options: Any) -> httpx.Client:
-    """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
+    """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as httpx takes them."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
     return httpx.Client(
         transport=BoundedTransport(), headers=headers, follow_redirects=False, **options

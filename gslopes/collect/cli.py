@@ -44,40 +44,27 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     from gslopes.frame.executors import OneProcess
 
     plan = plan_collection(build(CollectConfig, options), out)
-    terms = plan.source.terms
+    terms = plan.provider.terms
     if dry_run:
-        counts = {
-            "searches": len(plan.queries),
-            "done": plan.done,
-            "photos": plan.photos,
-            "requests": plan.requests,
-        }
         if as_json:
-            print_json({**counts, "terms": terms.note})
+            facts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos}
+            print_json({**facts, "requests": plan.requests, "terms": terms.note})
             return 0
-        lines = [
-            f"source       {plan.config.source}: {terms.note}",
-            f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
-            f"photos       {plan.photos:,} at most; downloads from one host are {plan.config.gap:g} s apart",
-            f"requests     {plan.requests:,} {plan.source.bound}, {max(terms.gap, plan.config.gap):g} s apart",
-            f"collection   {show(out)}",
-            "No request was sent, nothing was written.",
-        ]
-        say("\n".join(lines))
+        say(
+            f"source       {plan.config.source}: {terms.note}\n"
+            f"searches     {len(plan.queries):,}, of which {plan.done:,} are done\n"
+            f"photos       {plan.photos:,} at most; downloads from one host are {plan.config.gap:g} s apart\n"
+            f"requests     {plan.requests:,} {plan.provider.bound}, {max(terms.gap, plan.config.gap):g} s apart\n"
+            f"collection   {show(out)}\n"
+            "No request was sent, nothing was written."
+        )
         return 0
     result = carry_out(plan, OneProcess(progress=True))
     if as_json:
-        facts = {"searches": result.searches, "photos": result.photos, "statuses": result.statuses}
+        counts = ("searches", "photos", "statuses", "reasons", "licences")
+        facts = {name: getattr(result, name) for name in counts}
         people = {"people": dict(result.people)} if result.people else {}
-        print_json(
-            {
-                **facts,
-                "reasons": result.reasons,
-                "licences": result.licences,
-                **people,
-                "out": str(out),
-            }
-        )
+        print_json({**facts, **people, "out": str(out)})
         return 0
     lines = [f"{many(result.photos, 'photo')} of {result.searches:,} searches in {show(out)}"]
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in result.licences.items()]
@@ -107,32 +94,26 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     unsure about go to CENSUS/review.html, which is answered by keyboard; its review.csv, saved into CENSUS, is read by
     the same command. What is estimated is how a face is read, not who a person is.
     """
-    from gslopes.collect.census import census as count
+    from gslopes.collect.census import take_census
     from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
-    from gslopes.report.composition import by_occupation, print_shares
+    from gslopes.report.composition import print_shares
 
-    result = count(photos, out, build(CensusConfig, options), executor=OneProcess(progress=True))
-    shares = by_occupation(result.composition, result.women)
+    config = build(CensusConfig, options)
+    result = take_census(photos, out, config, executor=OneProcess(progress=True))
     if as_json:
-        counts = {"photos": result.photos, "read": result.read, "queue": result.queue}
-        print_json(
-            {
-                **counts,
-                "answered": result.answered,
-                "excluded": result.excluded,
-                "occupations": rows(shares),
-            }
-        )
+        counts = ("photos", "read", "queue", "answered", "excluded")
+        facts = {name: getattr(result, name) for name in counts}
+        print_json({**facts, "occupations": rows(result.occupations)})
         return 0
-    say(print_shares(shares))
+    say(print_shares(result.occupations))
     folder = show(out)
-    lines = [
-        f"\nphotos     {result.read:,} with a readable face of {result.photos:,}",
-        f"review     {result.queue:,} to be looked at, {result.answered:,} answered, {result.excluded:,} excluded",
-        f"page       {folder}/review.html",
-        f"tables     {folder}/table3.csv, occupations.csv, composition.csv, census.parquet",
+    say(
+        f"\nphotos     {result.read:,} with a readable face of {result.photos:,}\n"
+        f"review     {result.queue:,} to be looked at, {result.answered:,} answered, {result.excluded:,} excluded\n"
+        f"page       {folder}/review.html\n"
+        f"tables     {folder}/table3.csv, occupations.csv, composition.csv, census.parquet\n"
         f"labels     {folder}/photos.csv, for gslopes audit RUN --groups perceived_gender --photos-csv photos.csv",
-    ]
-    say("\n".join(lines), err=True)
+        err=True,
+    )
     return 0

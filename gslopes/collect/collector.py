@@ -1,6 +1,6 @@
 """One search after the other: results, downloads, duplicates, files. Stopped at any moment, it loses no download.
 
-A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so,
+A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal names it,
 and the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks, one
 at a time, whatever the order in which they arrive: what repeats what does not depend on the network. For the same
 reason parts must be carried out in their order.
@@ -16,14 +16,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.fetch import DownloadError, Fetcher, Robots
-from gslopes.collect.source import Candidate, Query, Source
+from gslopes.collect.fetch import DownloadError, Fetcher, Robots, refused
+from gslopes.collect.search import Candidate, Provider, Query
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, ServiceError
 from gslopes.core.files import parse_json, read_json
@@ -50,16 +51,16 @@ Outcome = bytes | DownloadError
 
 
 def examine(data: bytes, min_side: int) -> dict[str, Any]:
-    """What the manifest says of a photo: its id (sha256 of the bytes), path by its contents, width and height, bytes.
+    """The manifest's columns about a photo: its id (sha256 of the bytes), path by its contents, width, height, bytes.
 
     The whole file is decoded; sizes are checked in its header before a pixel is.  min_side: least length of the shorter
     side, pixels.
 
-    Raises: DownloadError if it is none, or too small, too large, damaged or of a format that the walk does not read.
+    Raises: DownloadError if it is not a photo, too small, too large, damaged or of a format that no audit reads.
     """
     suffix = next((name for magic, name in _KINDS.items() if data.startswith(magic)), "")
     if not suffix:
-        raise DownloadError("refused", SkipReason(Reason.UNKNOWN_FORMAT))
+        raise refused(Reason.UNKNOWN_FORMAT)
     try:
         pixels, _, _ = decode(data, "")
     except PhotoError as error:
@@ -67,7 +68,7 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
     height, width = pixels.shape[:2]
     if min(width, height) < min_side:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
-        raise DownloadError("refused", SkipReason(Reason.TOO_SMALL, detail))
+        raise refused(Reason.TOO_SMALL, detail)
     photo = sha256(data).hexdigest()
     return {
         "photo": photo,
@@ -81,14 +82,14 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
 class Collector:
     """Carries out one search after the other; a context manager, whose end closes all connections.
 
-    out: the collection's folder.  source, queries, config: what, and how.
+    out: the collection's folder.  provider, queries, config: what, and how.
     """
 
     def __init__(
-        self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig
+        self, out: Path, provider: Provider, queries: Sequence[Query], config: CollectConfig
     ) -> None:
         self.out = out
-        self.source = source
+        self.provider = provider
         self.queries = queries
         self.config = config
         self.stop = threading.Event()
@@ -116,9 +117,8 @@ class Collector:
         Raises: ServiceError if the source does not answer or the network is gone; StorageError.
         """
         for index in range(self._known, part):
-            for row in cast(
-                "list[Row]", tables.read(MANIFEST, self._table(index)).to_dict("records")
-            ):
+            earlier = tables.read(MANIFEST, self._table(index))
+            for row in cast("list[Row]", earlier.to_dict("records")):
                 self._remember(row)
         query = self.queries[part]
         wanted = self.config.per_query
@@ -133,9 +133,7 @@ class Collector:
             batch = list(enumerate(results[start : start + most], start + 1))
             coming = self._downloads([candidate for rank, candidate in batch if rank not in done])
             for rank, candidate in batch:
-                row = done.get(rank) or self._judge(
-                    self._row(query, rank, candidate), candidate, coming
-                )
+                row = done.get(rank) or self._judge(self._row(query, rank, candidate), coming)
                 kill_point("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     with runfolder.storage(journal), journal.open("a", encoding="utf-8") as file:
@@ -156,9 +154,8 @@ class Collector:
         if rows and self._failures >= len(rows):
             self._failed_parts.append(part)
         if part + 1 == len(self.queries) and self._failures and not self._any_outcome:
-            self._stop_for_outage(
-                explained(rows[-1]["reason"], rows[-1]["detail"]) if rows else "no result"
-            )
+            last = rows[-1] if rows else {"reason": "no result", "detail": ""}
+            self._stop_for_outage(explained(last["reason"], last["detail"]))
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -167,41 +164,41 @@ class Collector:
         path = self._path(part, "results.json")
         with contextlib.suppress(OSError, ValueError, TypeError):  # not there yet, or damaged
             return [Candidate(**row) for row in read_json(path)]
+        name = self.provider.name
+        most = int(self.config.per_query * OVERSAMPLE)
         try:
-            candidates = self.source.search(
-                query, int(self.config.per_query * OVERSAMPLE), self._ask
-            )
+            candidates = self.provider.search(query, most, self._ask)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ServiceError(
-                f"{self.source.name} answered in a form that is not its own ({type(error).__name__}).",
+                f"{name} answered in a form that is not its own ({type(error).__name__}).",
                 "Try again later; what was collected is kept.",
             ) from error
         unique: dict[tuple[str, str], Candidate] = {}
-        for candidate in candidates:
-            if candidate.url:
-                unique.setdefault(
-                    (candidate.url, candidate.title if self.source.of_people else ""), candidate
-                )
+        for candidate in filter(attrgetter("url"), candidates):
+            person = candidate.title if self.provider.of_people else ""
+            unique.setdefault((candidate.url, person), candidate)
+        results = list(unique.values())
         runfolder.make_folder(path.parent)
-        runfolder.write_json(path, [asdict(candidate) for candidate in unique.values()])
-        return list(unique.values())
+        runfolder.write_json(path, [asdict(candidate) for candidate in results])
+        return results
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, which holds neither the address nor a key."""
+        name = self.provider.name
         address = str(httpx.URL(url, params=dict(params)))
-        rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
-        self.fetcher.set_min_interval(rate_key, self.source.terms.gap)
+        rate_key = f"interface of {name}"  # it has a pace, even if it also serves the photos
+        self.fetcher.set_min_interval(rate_key, self.provider.terms.gap)
+        sent = {"Accept": "application/json", **headers}
         try:
-            sent = {"Accept": "application/json", **headers}
             return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
             raise ServiceError(
-                f"{self.source.name} does not answer: {error.reason}.",
+                f"{name} does not answer: {error.reason}.",
                 "What was collected is kept: the same command goes on from there.",
             ) from None
         except ValueError:
             raise ServiceError(
-                f"{self.source.name} answered with something that is not JSON.", "Try later."
+                f"{name} answered with something that is not JSON.", "Try later."
             ) from None
 
     # -- photos -------------------------------------------------------------------------------------------------------
@@ -215,55 +212,39 @@ class Collector:
         return coming
 
     def _bytes(self, url: str) -> Outcome:
-        """In a thread of its own.  Raises: Stopped."""
+        """In a thread of the pool.  Raises: Stopped."""
         try:
             reply = self.fetcher.get(url, before_request=self.robots)
-            kind = reply.content_type
-            if not kind.endswith("/octet-stream") and (
-                not kind.startswith("image/") or "svg" in kind
-            ):
-                return DownloadError("refused", SkipReason(Reason.NOT_SENT_AS_PICTURE, kind[:60]))
-            return reply.body
         except DownloadError as error:
             return error
-        except (
-            ArithmeticError,
-            LookupError,
-            RecursionError,
-            ValueError,
-        ) as error:  # one photo's, whatever it sent
-            return DownloadError(
-                "refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__)
-            )
+        # one photo's, whatever it sent
+        except (ArithmeticError, LookupError, RecursionError, ValueError) as error:
+            return refused(Reason.CANNOT_BE_REQUESTED, type(error).__name__)
+        kind = reply.content_type
+        is_picture = kind.startswith("image/") and "svg" not in kind
+        if is_picture or kind.endswith("/octet-stream"):
+            return reply.body
+        return refused(Reason.NOT_SENT_AS_PICTURE, kind[:60])
 
-    def _judge(self, row: Row, candidate: Candidate, coming: Mapping[str, Future[Outcome]]) -> Row:
+    def _judge(self, row: Row, coming: Mapping[str, Future[Outcome]]) -> Row:
         """The manifest row of one result; its file is durable if it is kept.
 
-        One whose address is known is a duplicate of what was kept, or refused like it.
+        If its address has an outcome, it repeats what was kept, or is refused like it.
         """
         again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
-        settled = self._settled.get(candidate.url)
+        settled = self._settled.get(row["url"])
         if settled is not None:
             row |= {name: settled[name] for name in ("status", "reason", "detail", "photo", "path")}
             return row | (again if settled["status"] == "kept" else {})
-        outcome = coming[candidate.url].result()
+        outcome = coming[row["url"]].result()
         try:
             if isinstance(outcome, DownloadError):
                 raise outcome
             about = examine(outcome, self.config.min_side)
         except DownloadError as error:
-            if error.status == "failed":
-                self._failures += 1
-                if self._failures >= OUTAGE:
-                    self._stop_for_outage(error.reason)
-            else:
-                self._failures = 0
-                self._failed_parts = []
-                self._any_outcome = True
+            self._count_failure(error)
             return row | {"status": error.status, **error.reason.columns}
-        self._failures = 0
-        self._failed_parts = []
-        self._any_outcome = True
+        self._count_failure(None)
         saved_path = self._photos.get(about["photo"])
         if saved_path is not None:
             return row | again | {"photo": about["photo"], "path": saved_path}
@@ -273,15 +254,21 @@ class Collector:
         runfolder.settle([path])
         return row | about | {"status": "kept", "path": f"{path.parent.name}/{path.name}"}
 
+    def _count_failure(self, error: DownloadError | None) -> None:
+        """Raises: ServiceError if ``OUTAGE`` downloads failed one after the other, so the network is to blame."""
+        if error is None or error.status != "failed":
+            self._failures = 0
+            self._failed_parts = []
+            self._any_outcome = True
+            return
+        self._failures += 1
+        if self._failures >= OUTAGE:
+            self._stop_for_outage(error.reason)
+
     def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
-        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
-        row |= {
-            "occupation": query.occupation,
-            "soc": query.soc,
-            "keyword": query.keyword,
-            "query": query.text,
-        }
-        row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
+        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(query) | asdict(candidate)
+        row |= dict.fromkeys(("width", "height", "bytes"), 0)
+        row |= {"query": query.text, "rank": rank, "source": self.provider.name}
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
     def _remember(self, row: Row) -> None:
@@ -294,10 +281,11 @@ class Collector:
         """Raises: ServiceError, always. Searches that only saw the outage are left to the next run."""
         for part in self._failed_parts:
             self._table(part).unlink(missing_ok=True)
-        several = f"{self._failures} downloads failed one after the other, the last one with"
+        what = "The only download failed with"
+        if self._failures > 1:
+            what = f"{self._failures} downloads failed one after the other, the last one with"
         raise ServiceError(
-            f"{several if self._failures > 1 else 'The only download failed with'}: {reason}.",
-            "If the network is back, the same command goes on from there.",
+            f"{what}: {reason}.", "If the network is back, the same command goes on from there."
         )
 
     def _table(self, part: int) -> Path:

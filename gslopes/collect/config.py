@@ -13,12 +13,19 @@ from gslopes.core.options import option
 if TYPE_CHECKING:
     from gslopes.collect.fetch import FetchPolicy
 
-READINGS = ("gender", "race", "age")
+RACES = ("white", "black", "asian", "indian", "other")
+VALUES = {  # of each reading, as people may answer
+    "gender": ("female", "male", "non-binary", "unknown"),
+    "race": (*RACES, "unknown"),
+    "age": ("under 35", "35 or older", "unknown"),
+}
+DECISIONS = ("accept", "correct", "exclude", "undecided")
+COLUMNS = ("photo", "path", "decision", *VALUES)  # of the review's answers
 
 
 @dataclass(frozen=True, slots=True)
 class CollectConfig:
-    """One collection; see ``collect.photos``, ``collect.source`` and ``collect.wikidata``."""
+    """One collection; see ``collect.photos``, ``collect.search`` and ``collect.wikidata``."""
 
     source: str = option(
         "openverse",
@@ -91,7 +98,7 @@ class CensusConfig:
 
     def __post_init__(self) -> None:
         for name in self.unsure:
-            if name not in READINGS:
-                raise UnknownName("reading", name, READINGS)
+            if name not in VALUES:
+                raise UnknownName("reading", name, VALUES)
         if not self.unsure:
-            raise ConfigError("unsure is empty.", f"Name one or more of {', '.join(READINGS)}.")
+            raise ConfigError("unsure is empty.", f"Name one or more of {', '.join(VALUES)}.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import ipaddress
+import itertools
 import math
 import re
 import socket
@@ -23,8 +24,8 @@ import httpcore
 import httpx
 
 from gslopes.ask.retry import RateLimiter, seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, WatchedNetwork, decoded
-from gslopes.collect.source import DATA, read_rows
+from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
+from gslopes.collect.search import DATA, read_rows
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -74,35 +75,34 @@ def _special_blocks() -> tuple[Network, ...]:
     )
 
 
-class PublicNetwork(WatchedNetwork):
-    """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
+class PublicNetwork(httpcore.SyncBackend):
+    """Opens connections to public addresses only.  allowed: ``host:port`` of servers that are exempt, for tests."""
 
-    exchange: see ``ask.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
-    """
-
-    def __init__(self, exchange: Exchange, allowed: Iterable[str] = ()) -> None:
-        super().__init__(exchange)
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._allowed = frozenset(allowed)
 
     def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
 
-        Raises: DownloadError if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
+        Raises: DownloadError if any address of the host is not public; httpcore.ConnectError.
         """
-        address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
+        address = host if f"{host}:{port}" in self._allowed else _checked(host, port)
         return super().connect_tcp(address, port, *rest, **named)
 
-    def _checked(self, host: str, port: int) -> str:
-        try:
-            entries = self._exchange.run(
-                lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            )
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError(f"no address: {error}") from error
-        addresses = [str(entry[4][0]) for entry in entries]
-        if not addresses or not all(map(is_public, addresses)):
-            raise DownloadError("refused", SkipReason(Reason.PRIVATE_ADDRESS))
-        return addresses[0]
+    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        """Raises: httpcore.ConnectError: no address of ours means one."""
+        raise httpcore.ConnectError("a local socket")
+
+
+def _checked(host: str, port: int) -> str:
+    try:
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise httpcore.ConnectError(f"no address: {error}") from error
+    addresses = [str(entry[4][0]) for entry in entries]
+    if not addresses or not all(map(is_public, addresses)):
+        raise refused(Reason.PRIVATE_ADDRESS)
+    return addresses[0]
 
 
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
@@ -123,6 +123,11 @@ class DownloadError(Exception):
         self.reason = reason
         self.code = code
         self.wait = wait
+
+
+def refused(reason: Reason, detail: str = "", code: int = 0) -> DownloadError:
+    """Asking again would not help."""
+    return DownloadError("refused", SkipReason(reason, detail), code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,20 +168,20 @@ class Fetcher:
         self.policy = policy
         self.stop = stop
         self.rate = RateLimiter(stop.wait)
-        self._gaps: dict[
-            str, float
-        ] = {}  # of hosts, and interfaces, that ask for more than the policy's
+        # of hosts, and interfaces, that ask for more than the policy's
+        self._gaps: dict[str, float] = {}
         self._exchange = Exchange(stop)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
-            max_connections=32,
-            max_keepalive_connections=16,
-            network_backend=PublicNetwork(self._exchange, policy.allowed),
-        )
+        self._trusted = httpx.create_ssl_context(trust_env=False)
 
     def close(self) -> None:
         """Close all connections."""
-        self._pool.close()
+        self._exchange.close()
+
+    def _pool(self, _: str) -> httpcore.ConnectionPool:
+        network = PublicNetwork(self.policy.allowed)
+        return httpcore.ConnectionPool(
+            self._trusted, max_keepalive_connections=2, network_backend=network
+        )
 
     def set_min_interval(self, host: str, seconds: float) -> None:
         """The least time between the beginnings of two requests to this host; it only grows."""
@@ -197,7 +202,7 @@ class Fetcher:
     ) -> Reply:
         """One document.
 
-        headers: in addition to our own; sent to the first host alone.  max_bytes: at most; the policy's if 0.
+        headers: in addition to our own; sent only to the first host.  max_bytes: at most; the policy's if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
         rate_key: whose rate limit counts; the host's if empty.
 
@@ -211,83 +216,81 @@ class Fetcher:
                 began = time.monotonic()
                 before_request(address)
                 deadline += time.monotonic() - began
-            limit = max_bytes or self.policy.max_bytes
             key = rate_key or origin(address)
-            attempt = 0
-            answer: Reply | str | None = None
-            while answer is None:
-                deadline += self.turn(key)  # a queue at our own door is not the server's slowness
-                try:
-                    answer = self._request(address, extra_headers, limit, deadline)
-                except DownloadError as error:
-                    wait = error.wait
-                    attempt += 1
-                    if (
-                        wait is None
-                        or attempt == self.policy.max_attempts
-                        or wait > self.policy.max_retry_after
-                    ):
-                        raise
-                    self.rate.pause(max(wait, self.policy.backoff * 2 ** (attempt - 1)), key)
+            answer = self._tried(address, extra_headers, max_bytes, deadline, key)
             if isinstance(answer, Reply):
                 return answer
             following = parse_url(answer, address)
-            extra_headers = extra_headers if origin(following) == origin(address) else {}
+            if origin(following) != origin(address):
+                extra_headers = {}
             address = following
-        raise DownloadError(
-            "refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
-        )
+        raise refused(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
+
+    def _tried(
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, key: str
+    ) -> Reply | str:
+        """As ``_request``, again as long as that may help.  key: whose rate limit counts."""
+        policy = self.policy
+        for attempt in itertools.count():
+            deadline += self.turn(key)  # a queue at our door is not the server's slowness
+            try:
+                return self._request(url, headers, max_bytes or policy.max_bytes, deadline)
+            except DownloadError as error:
+                last = attempt + 1 == policy.max_attempts
+                if error.wait is None or last or error.wait > policy.max_retry_after:
+                    raise
+                self.rate.pause(max(error.wait, policy.backoff * 2**attempt), key)
+        raise AssertionError
 
     def _request(
         self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float
     ) -> Reply | str:
-        """A document, or where a redirect leads.  Raises: DownloadError."""
+        """A document, or the target of a redirect.  Raises: DownloadError."""
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
-        sent |= {"Accept-Encoding": "identity", "Accept": "*/*"}
-        raw = [
-            (key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()
-        ]
+        sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
+        raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
-        timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
-        with (
-            _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")),
-            self._exchange.until(deadline),
-            self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
-        ):
-            received = {
-                key.decode("latin-1").lower(): value.decode("latin-1")
-                for key, value in response.headers
-            }
-            if response.status in _RETRYABLE or response.status >= 500:
-                wait = seconds_to_wait(received.get("retry-after", "")) or 0.0
-                raise DownloadError(
-                    "failed",
-                    SkipReason(Reason.HTTP_ERROR, str(response.status)),
-                    response.status,
-                    wait,
-                )
-            if response.status in (301, 302, 303, 307, 308) and received.get("location"):
-                return received["location"]
-            if response.status != 200:
-                raise DownloadError(
-                    "refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status
-                )
-            if received.get("content-encoding", "identity").lower() != "identity":
-                raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
-            length = received.get("content-length", "")
-            promised = (
-                int(length) if length.isascii() and length.isdigit() and len(length) < 20 else None
-            )
-            try:
-                if promised is not None and promised > max_bytes:
-                    raise TooLarge(b"")
-                body = decoded(response.iter_stream(), "identity", max_bytes)
-            except TooLarge:
-                limit = f"more than {max_bytes / 2**20:.2g} MiB"
-                raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
-            if promised is not None and promised != len(body):
-                raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
-            return Reply(received.get("content-type", "").partition(";")[0].strip().lower(), body)
+        timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
+        pool = self._exchange.pool(self._pool)
+
+        def exchanged(trace: Trace) -> Reply | str:
+            extensions = {"timeout": timeout, "trace": trace}
+            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
+                return _reply(response, max_bytes)
+
+        with _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")):
+            return self._exchange.run(exchanged, deadline)
+
+
+def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
+    headers = {
+        key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers
+    }
+    status = response.status
+    if status in (301, 302, 303, 307, 308) and headers.get("location"):
+        return headers["location"]
+    if status != 200:
+        reason = SkipReason(Reason.HTTP_ERROR, str(status))
+        if status in _RETRYABLE or status >= 500:
+            wait = seconds_to_wait(headers.get("retry-after", "")) or 0.0
+            raise DownloadError("failed", reason, status, wait)
+        raise refused(Reason.HTTP_ERROR, str(status), status)
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise refused(Reason.COMPRESSED)
+    length = headers.get("content-length", "")
+    promised = -1
+    if length.isascii() and length.isdigit() and len(length) < 20:
+        promised = int(length)
+    try:
+        if promised > max_bytes:
+            raise TooLarge(b"")
+        body = decoded(response.iter_stream(), "identity", max_bytes)
+    except TooLarge:
+        limit = f"more than {max_bytes / 2**20:.2g} MiB"
+        raise refused(Reason.FILE_TOO_LARGE, limit) from None
+    if promised not in (-1, len(body)):
+        raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
+    return Reply(headers.get("content-type", "").partition(";")[0].strip().lower(), body)
 
 
 def origin(url: httpx.URL) -> str:
@@ -303,23 +306,15 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        late = isinstance(error, httpcore.TimeoutException)
-        unreached = isinstance(error, httpcore.ConnectError)
-        kind = (
-            Reason.NO_ANSWER
-            if late
-            else Reason.NO_CONNECTION
-            if unreached
-            else Reason.CONNECTION_BROKE
-        )
+        kind = Reason.CONNECTION_BROKE
+        if isinstance(error, httpcore.TimeoutException):
+            kind = Reason.NO_ANSWER
+        elif isinstance(error, httpcore.ConnectError):
+            kind = Reason.NO_CONNECTION
         raise DownloadError("failed", SkipReason(kind), wait=0.0) from error
-    except (
-        ValueError,
-        OverflowError,
-        httpcore.UnsupportedProtocol,
-    ) as error:  # headers, hosts, ports beyond reason
-        reason = SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
-        raise DownloadError("refused", reason) from error
+    # headers, hosts, ports beyond reason
+    except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:
+        raise refused(Reason.INVALID_ADDRESS, "or an answer that makes no sense") from error
 
 
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
@@ -328,18 +323,15 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
         address = base.join(url) if base is not None else httpx.URL(url)
         port = address.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS)) from error
+        raise refused(Reason.INVALID_ADDRESS) from error
     if b"%" in address.raw_host:  # what httpx makes of characters that no host has
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS))
-    problem = ""
+        raise refused(Reason.INVALID_ADDRESS)
     if address.scheme not in ("http", "https") or not address.raw_host:
-        problem = "not http or https"
-    elif port is not None and not 0 < port < 2**16:
-        problem = "its port does not exist"
-    elif address.userinfo:
-        problem = "it holds a password"
-    if problem:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, problem))
+        raise refused(Reason.INVALID_ADDRESS, "not http or https")
+    if port is not None and not 0 < port < 2**16:
+        raise refused(Reason.INVALID_ADDRESS, "its port does not exist")
+    if address.userinfo:
+        raise refused(Reason.INVALID_ADDRESS, "it holds a password")
     return address
 
 
@@ -380,37 +372,30 @@ class Robots:
             until, rules = self._known.get(key, (-math.inf, None))
             if rules is None or self._clock() >= until:
                 rules = self._asked(url)
-                until = (
-                    self._clock() + RETRY_AFTER if isinstance(rules, DownloadError) else math.inf
-                )
-                self._known[key] = until, rules
+                failed = isinstance(rules, DownloadError)
+                self._known[key] = self._clock() + RETRY_AFTER if failed else math.inf, rules
         if isinstance(rules, DownloadError):
             raise rules
         self._fetcher.set_min_interval(key, min_interval(rules))
         try:
             allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+            raise refused(Reason.ROBOTS_UNREADABLE) from error
         if not allowed:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
+            raise refused(Reason.ROBOTS_FORBIDS)
 
     def _asked(self, url: httpx.URL) -> Protego | DownloadError:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
             return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
         except DownloadError as error:
-            if (
-                error.status == "refused"
-                and 200 <= error.code < 500
-                and not 300 <= error.code < 400
-            ):
-                return parse(b"")  # none, or an answer without one
-            reason = (
-                error.reason
-                if error.status == "refused"
-                else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
-            )
-            return DownloadError(error.status, reason, error.code)
+            if error.status == "failed":
+                return DownloadError(
+                    "failed", SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason), error.code
+                )
+            if 200 <= error.code < 300 or 400 <= error.code < 500:
+                return parse(b"")  # no file, or an answer without one
+            return DownloadError("refused", error.reason, error.code)
 
 
 def parse(body: bytes) -> Protego:
@@ -420,7 +405,7 @@ def parse(body: bytes) -> Protego:
     """
 
     def by_token(line: re.Match[str]) -> str:
-        """By its product token alone: protego takes g for us, and us with a version for another."""
+        """Only by its product token: protego takes g for us, and us with a version for another."""
         if line["any"]:
             return line[0]
         return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
@@ -436,7 +421,7 @@ def parse(body: bytes) -> Protego:
         lines = body.decode("utf-8-sig", "replace").splitlines()
         return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))
     except Exception as error:  # an untrusted file: whatever it does to a parser, the others go on
-        raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+        raise refused(Reason.ROBOTS_UNREADABLE) from error
 
 
 def min_interval(rules: Protego) -> float:

@@ -1,10 +1,10 @@
 """A collection of photos: its plan, the searches one after the other, its manifest as Parquet and CSV."""
 
-import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,10 @@ import pandas as pd
 
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.source import (
+from gslopes.collect.search import (
     Openverse,
+    Provider,
     Query,
-    Source,
     Urls,
     make_queries,
     read_keywords,
@@ -26,6 +26,7 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import csv_bytes
+from gslopes.core.options import build
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
@@ -35,27 +36,28 @@ NAMES = ("openverse", "wikidata", "urls")
 
 @dataclass(frozen=True, slots=True)
 class CollectPlan:
-    """What a collection will do: the source, its searches in their order, how many are done already."""
+    """What a collection will do: the provider, its searches in their order, how many are done already."""
 
     config: CollectConfig
     out: Path
-    source: Source
+    provider: Provider
     queries: tuple[Query, ...]
     done: int
 
     @property
     def photos(self) -> int:
         """At most, duplicates not yet removed."""
-        return len(self.queries) * min(
-            self.config.per_query, self.source.terms.max_results or self.config.per_query
-        )
+        return len(self.queries) * self._results(self.config.per_query)
 
     @property
     def requests(self) -> int:
-        """To the source's interface, for the searches that are left; ``source.bound`` says how far they may be more."""
-        wanted = int(self.config.per_query * OVERSAMPLE)
-        results = min(wanted, self.source.terms.max_results or wanted)
-        return (len(self.queries) - self.done) * self.source.requests(results)
+        """To the provider's interface, for the searches that are left; ``provider.bound`` qualifies it."""
+        results = self._results(int(self.config.per_query * OVERSAMPLE))
+        return (len(self.queries) - self.done) * self.provider.requests(results)
+
+    def _results(self, wanted: int) -> int:
+        """Of one search, as many as the provider gives."""
+        return min(wanted, self.provider.terms.max_results or wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +79,41 @@ class Collection:
     people: Steps = ()
 
 
+def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
+    """Photos of people at work from a provider, with licence, creator and page of each.
+
+    out: the folder, made if missing.  progress: show lines of progress on stderr.
+    options: as of ``gslopes collect --help``, with underscores; ``source`` is openverse by default.
+
+    Returns the manifest, one row a result.
+
+    Raises: UsageError, StorageError, ServiceError.
+    """
+    plan = plan_collection(build(CollectConfig, options), Path(out))
+    return collect(plan, OneProcess(progress=progress)).table
+
+
 def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     """Check everything that can be checked without the network, and count.
 
     Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch.
     """
     check(config)
-    source = load_source(config.source, config.per_person)
-    if source.needs_contact and not config.contact:
+    provider = load_provider(config.source, config.per_person)
+    if provider.needs_contact and not config.contact:
         raise UsageError(
-            f"{source.name} asks for a way to reach you in the user agent.",
+            f"{provider.name} asks for a way to reach you in the user agent.",
             "Give a mail address or a page with --contact.",
         )
-    queries = source.queries()
+    queries = provider.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
     runfolder.compare(out, _manifest(config, queries), IDENTITY)
-    return CollectPlan(config, out, source, tuple(queries), _done(out, len(queries)))
+    return CollectPlan(config, out, provider, tuple(queries), _done(out, len(queries)))
 
 
 def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection:
-    """Carry a plan out; called again, it goes on where it was stopped.
+    """Carry a plan out; called again, it goes on from the last photo.
 
     executor: must carry out the parts in their order, in one process: a photo repeats an earlier one.
 
@@ -105,46 +121,39 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     """
     executor = executor or OneProcess()
     out = plan.out
-    config = plan.config
+    searches = len(plan.queries)
+    each = plan.config.per_query
     with runfolder.locked(out):
-        new = _manifest(config, plan.queries)
-        runfolder.compare(out, new, IDENTITY)
+        manifest = _manifest(plan.config, plan.queries)
+        runfolder.compare(out, manifest, IDENTITY)
         if not (out / runfolder.MANIFEST).exists():
-            head = {
-                "gslopes": runtime.gslopes_version(),
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
-            runfolder.write_json(
-                out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note}
-            )
+            manifest["gslopes"] = runtime.gslopes_version()
+            manifest["created"] = datetime.now(UTC).isoformat(timespec="seconds")
+            manifest["terms"] = plan.provider.terms.note
+            runfolder.write_json(out / runfolder.MANIFEST, manifest)
         runfolder.make_folder(out / "parts" / STAGE)
         try:
-            with Collector(out, plan.source, plan.queries, config) as collector:
-                parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
-                executor(
-                    collector,
-                    parts,
-                    label="collect",
-                    unit="photos",
-                    done=plan.done * config.per_query,
-                )
+            with Collector(out, plan.provider, plan.queries, plan.config) as collector:
+                parts = dict.fromkeys(range(plan.done, searches), each)
+                executor(collector, parts, label="collect", unit="photos", done=plan.done * each)
         finally:
-            finished = _done(out, len(plan.queries))
+            finished = _done(out, searches)
             runfolder.merge(out, MANIFEST, [STAGE], finished)
             table = tables.read(MANIFEST, out / "manifest.parquet")
             write_csv(table, out / "manifest.csv")
     people: Steps = ()
-    if plan.source.of_people:
+    if plan.provider.of_people:
         of_people, people = people_of(table)
         write_csv(of_people, out / "people.csv")
-    photos = table[table["status"] == "kept"]
-    columns = (
-        table["status"],
-        table[table["status"] != "kept"]["reason"],
-        photos["licence"].replace("", "none stated"),
-    )
-    statuses, reasons, licences = (dict(Counter(column).most_common()) for column in columns)
-    return Collection(finished, len(photos), statuses, reasons, licences, table, people)
+    kept = table["status"] == "kept"
+    statuses = _counts(table["status"])
+    reasons = _counts(table["reason"][~kept])
+    licences = _counts(table["licence"][kept].replace("", "none stated"))
+    return Collection(finished, int(kept.sum()), statuses, reasons, licences, table, people)
+
+
+def _counts(values: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(values).most_common())
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
@@ -153,8 +162,8 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     runfolder.settle([path])
 
 
-def load_source(spec: str, per_person: int | None = None) -> Source:
-    """A source from its name, with what follows it.
+def load_provider(spec: str, per_person: int | None = None) -> Provider:
+    """A provider from its name, with what follows it.
 
     spec: ``openverse``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
     per_person: photos of each person, of ``wikidata``.
@@ -171,31 +180,25 @@ def load_source(spec: str, per_person: int | None = None) -> Source:
             f"The source {name!r} knows no people, of whom it could have {per_person} photos each.",
             "Leave per_person out, or take the source wikidata.",
         )
-    if name == "urls" and not rest:
-        raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
-    if name == "openverse" and rest:
-        raise ConfigError("The source 'openverse' has no parameter.", "Write it as openverse.")
-    if rest:
+    if name == "urls":
+        if not rest:
+            raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
         return Urls(Path(rest))
+    if rest:
+        raise ConfigError("The source 'openverse' has no parameter.", "Write it as openverse.")
     return Openverse()
 
 
 def _done(out: Path, searches: int) -> int:
-    missing = runfolder.missing_parts(out, STAGE, MANIFEST, searches)
-    if missing:
-        return missing[0]
-    return searches
+    return min(runfolder.missing_parts(out, STAGE, MANIFEST, searches), default=searches)
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
     lines = "\n".join(f"{query.occupation}\0{query.keyword}\0{query.soc}" for query in queries)
+    limits = ("per_query", "per_person", "min_side")
     return {
         "kind": "collection",
         "source": config.source,
-        "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "limits": {
-            "per_query": config.per_query,
-            "per_person": config.per_person,
-            "min_side": config.min_side,
-        },
+        "queries": {"searches": len(queries), "digest": sha256(lines.encode()).hexdigest()},
+        "limits": {name: getattr(config, name) for name in limits},
     }

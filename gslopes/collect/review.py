@@ -1,4 +1,4 @@
-"""The review of a census: photos whose reading is unsure, for people to say how the face looks to them."""
+"""The review of a census: photos whose reading is unsure, for people to answer how the face looks to them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gslopes.collect.census import COLUMNS, DECISIONS, VALUES
+from gslopes.collect.config import COLUMNS, DECISIONS, VALUES
 from gslopes.report import review, words
 from gslopes.report.review import Question
 
 _PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
 _CORRECT = {"decision": "correct"}
+_ACCEPT = {"a": ("accept the reading", "accept")}
+_OTHERS = {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
+_LEGENDS = {"gender": "Decision", "race": "Perceived race", "age": "Perceived age"}
 _FOLDED = "Perceived race and age, if the reading is off"
 _KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in their order
 
@@ -22,10 +25,10 @@ def item_of(
     source: Mapping[str, Any],
     file: str,
 ) -> dict[str, Any]:
-    """What the page shows of a photo, and what accepting its reading says.
+    """What the page shows of a photo, and which answers it gives when its reading is accepted.
 
     row: of the census.  chances: what was read, see ``collect.census.chances``.
-    source: of the manifest, empty if there is none.  file: its path as seen from the page.
+    source: the photo's row of the manifest, empty if it has no row.  file: its path as seen from the page.
     """
     read = {name: max(values.items(), key=lambda pair: pair[1]) for name, values in chances.items()}
     occupation = words.printable(row["occupation"])
@@ -57,31 +60,25 @@ def render_review(
 
     items: as of ``item_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
     about other photos are kept when it is saved again.  confidence: below which a photo is here.
-    unsure: the readings that are asked for. Only what a person said is an answer: accepting says all three, a key of
-    one says that one. The key of gender moves on, else the key of the last reading that is asked for.
+    unsure: the readings that are asked for. Only what a person chose is an answer: accepting answers all, a key of
+    one answers that one. The key of gender moves on, else the key of the last reading that is asked for.
     """
     last = "gender" if "gender" in unsure else unsure[-1]
-    keys: dict[str, dict[str, tuple[str, Mapping[str, str] | str]]] = {
-        name: {
+    questions = []
+    for name, values in VALUES.items():
+        keys: dict[str, tuple[str, Mapping[str, str] | str]] = {
             key: (_PROPER.get(word, word), {**_CORRECT, name: word})
             for key, word in zip(_KEYS[name], values, strict=True)
         }
-        for name, values in VALUES.items()
-    }
-    moving = {name: set(keys[name] if name == last else "") for name in keys}
-    first = {"a": ("accept the reading", "accept"), **keys["gender"]}
-    first |= {
-        "x": ("exclude", {"decision": "exclude"}),
-        "d": ("undecided", {"decision": "undecided"}),
-    }
+        moving = _KEYS[name] if name == last else ""
+        if name == "gender":
+            keys = _ACCEPT | keys | _OTHERS
+            moving += "axd"
+        questions.append(Question(_LEGENDS[name], keys, moving, "" if "a" in keys else _FOLDED))
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,
-        [
-            Question("Decision", first, moving["gender"] | set("axd")),
-            Question("Perceived race", keys["race"], moving["race"], _FOLDED),
-            Question("Perceived age", keys["age"], moving["age"], _FOLDED),
-        ],
+        questions,
         items,
         answers,
         COLUMNS,

@@ -1,4 +1,4 @@
-"""People of named ethnic groups with a picture on Wikidata: who they are said to be, and where their pictures are.
+"""People of named ethnic groups with a picture on Wikidata: who they are, and the addresses of their pictures.
 
 A search is one ethnic group: the query service is asked page by page, Wikimedia Commons about 50 files at a time for
 address, licence, author and date; for more pictures of a person than Wikidata names it is searched person by person.
@@ -22,7 +22,16 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from gslopes.collect.source import DATA, TERMS, Candidate, FetchJson, Query, Source, read_rows, text
+from gslopes.collect.search import (
+    DATA,
+    TERMS,
+    Candidate,
+    FetchJson,
+    Provider,
+    Query,
+    read_rows,
+    text,
+)
 from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
@@ -59,13 +68,13 @@ class Shown:
     taken: str = ""
 
 
-class Wikidata(Source):
+class Wikidata(Provider):
     """``wikidata``, or ``wikidata:groups=Q49085/Q161652``.
 
-    groups: Q-ids; those of ``census.csv`` by default. Genders are female and male, as in the paper, which found others
+    groups: Q-ids; by default as in ``census.csv``. Genders are female and male, as in the paper, which found others
     too sparse. A picture without a date is kept, one from before ``EARLIEST`` is not.
-    per_person: pictures of each person, at most: those that Wikidata names, then files of Commons that are said to
-        depict the person, others on them or not; None for those that Wikidata names.
+    per_person: pictures of each person, at most: first the ones that Wikidata names, then files of Commons that
+        depict the person by their statements, others on them or not; None for only the ones that Wikidata names.
 
     Raises: ConfigError for a group that is not a Q-id.
     """
@@ -105,68 +114,65 @@ class Wikidata(Source):
         Raises: ServiceError if the service does not answer, not even in small pages; groups that came are kept.
         """
         rows = self._asked(query.keyword, ask)
-        unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[
-            :max_results
-        ]
+        usable = dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED))
+        unique = list(usable)[:max_results]
         infos = self._files([row.file for row in unique], ask)
         if self.per_person is not None:
             unique = self._of_each(unique, infos, max_results, ask)
-        on_file = Counter(file for file, _ in {(row.file, row.human) for row in [*rows, *unique]})
+        people = Counter(file for file, _ in {(row.file, row.human) for row in [*rows, *unique]})
         results = []
         for row in unique[:max_results]:
-            if row.file in infos:
-                candidate, fields = commons_file(infos[row.file])
-                year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
-                if year and int(year) < EARLIEST:
-                    continue
-                traits = {
-                    "gender": row.gender,
-                    "ethnic_group": row.group,
-                    "loc_aid": row.loc_aid,
-                    "taken": year,
-                }
-                # counted here: the others may lie beyond the photos that are wanted
-                traits["people"] = str(on_file[row.file]) if on_file[row.file] > 1 else ""
-                pairs = [
-                    f"{name}={_SEPARATOR.sub('', value)}" for name, value in traits.items() if value
-                ]
-                results.append(replace(candidate, title=" ".join([row.human, *pairs])))
+            if row.file not in infos:
+                continue
+            candidate, fields = commons_file(infos[row.file])
+            year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
+            if year and int(year) < EARLIEST:
+                continue
+            traits = {
+                "gender": row.gender,
+                "ethnic_group": row.group,
+                "loc_aid": _SEPARATOR.sub("", row.loc_aid),
+                "taken": year,
+            }
+            # counted here: the others may lie beyond the photos that are wanted
+            if people[row.file] > 1:
+                traits["people"] = str(people[row.file])
+            pairs = [f"{name}={value}" for name, value in traits.items() if value]
+            results.append(replace(candidate, title=" ".join([row.human, *pairs])))
         return results
 
     def _asked(self, group: str, ask: FetchJson) -> list[Shown]:
         rows: dict[Shown, None] = {}
         offset = 0
-        sizes = list(PAGES)
+        sizes = iter(PAGES)
+        size = next(sizes)
         while True:
-            query = ASKED["query"].format(
-                group=group, earliest=EARLIEST, limit=sizes[0], offset=offset
-            )
+            query = ASKED["query"].format(group=group, earliest=EARLIEST, limit=size, offset=offset)
+            headers = {"Accept": "application/sparql-results+json"}
             try:
-                headers = {"Accept": "application/sparql-results+json"}
                 count, page = read_answer(ask(f"{self.service}/sparql", {"query": query}, headers))
             except (ServiceError, ValueError) as error:
-                if len(sizes) == 1:
-                    hint = "What came is kept: the same command goes on from there. Fewer groups at once help, too."
+                if size == PAGES[-1]:
                     why = str(getattr(error, "message", error)).rstrip(".")
                     raise ServiceError(
-                        f"Wikidata does not answer pages of {sizes[0]} rows: {why}.", hint
+                        f"Wikidata does not answer pages of {size} rows: {why}.",
+                        "What came is kept: the same command goes on from there. Fewer groups at once help, too.",
                     ) from None
-                sizes.pop(0)
+                size = next(sizes)
                 continue
             before = len(rows)
             rows |= dict.fromkeys(page)
-            if (
-                count < sizes[0] or len(rows) == before
-            ):  # a service that pays no heed to OFFSET never ends
+            # a service that pays no heed to OFFSET never ends
+            if count < size or len(rows) == before:
                 return list(rows)
             offset += count
 
     def _of_each(
         self, rows: Sequence[Shown], infos: Files, most: int, ask: FetchJson
     ) -> list[Shown]:
-        """The rows with ``per_person`` files of each person at most, searched for where Wikidata names fewer.
+        """The rows with ``per_person`` files of each person at most, searched for if Wikidata names fewer.
 
-        infos: what Commons knows of the rows' files; that of others is added.  most: rows that are wanted.
+        infos: what Commons knows of the rows' files; other files are added.  most: rows that are wanted.
         """
         by_person: dict[str, list[Shown]] = {}
         for row in rows:
@@ -176,31 +182,26 @@ class Wikidata(Source):
         for human, named in by_person.items():
             if len(chosen) >= most:
                 break
-            files = list(dict.fromkeys(row.file for row in named if row.file in infos))
-            if len(files) < wanted > 1:
-                found = self._depicting(human, ask)
-                infos |= {file: info for file, info in found.items() if file not in infos}
-                files += [file for file in found if file not in files]
-            files = files[:wanted]
+            by_file = {row.file: row for row in named if row.file in infos}
+            if len(by_file) < wanted > 1:
+                for file, info in self._depicting(human, ask).items():
+                    infos.setdefault(file, info)
+                    by_file.setdefault(file, replace(named[0], file=file, taken=""))
+            files = list(by_file)[:wanted]
             chosen += [row for row in named if row.file in files]
             shown = {row.file for row in named}
-            chosen += [
-                replace(named[0], file=file, taken="") for file in files if file not in shown
-            ]
+            chosen += [by_file[file] for file in files if file not in shown]
         return chosen
 
     def _depicting(self, human: str, ask: FetchJson) -> Files:
-        """File name to what Commons knows, of up to 50 pictures that are said to depict a person."""
+        """File name to what Commons knows, of up to 50 pictures that are stated to depict a person."""
         asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
         answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
-        pages = (answer.get("query") or {}).get(
-            "pages"
-        ) or []  # nothing of the kind without a result
-        pages = sorted(
-            (page for page in pages if page.get("imageinfo")), key=lambda page: page.get("index", 0)
-        )
-        found = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
-        return {file: info for file, info in found.items() if not file.lower().endswith(REFUSED)}
+        # nothing of the kind without a result
+        pages = _with_info((answer.get("query") or {}).get("pages"))
+        pages.sort(key=lambda page: page.get("index", 0))
+        infos = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
+        return {file: info for file, info in infos.items() if not file.lower().endswith(REFUSED)}
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
         """File name to what Commons knows; files that are gone are missing."""
@@ -208,23 +209,19 @@ class Wikidata(Source):
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
-            answer = ask(
-                f"{self.commons}/w/api.php",
-                ASKED["commons"] | {"titles": "|".join(titles.values())},
-                {},
-            )
-            reply = answer.get("query", {})
+            asked = ASKED["commons"] | {"titles": "|".join(titles.values())}
+            reply = ask(f"{self.commons}/w/api.php", asked, {}).get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
-            infos = {
-                page["title"]: page["imageinfo"][0]
-                for page in reply.get("pages") or []
-                if page.get("imageinfo")
-            }
+            infos = {page["title"]: page["imageinfo"][0] for page in _with_info(reply.get("pages"))}
             for name, title in titles.items():
                 info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
                 if info is not None:
                     by_name[name] = info
         return by_name
+
+
+def _with_info(pages: list[JsonObject] | None) -> list[JsonObject]:
+    return [page for page in pages or [] if page.get("imageinfo")]
 
 
 def commons_file(info: JsonObject) -> tuple[Candidate, dict[str, str]]:
@@ -247,39 +244,34 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
 
     answer: the standard JSON of SPARQL.
 
-    Raises: ValueError if it is none.
+    Raises: ValueError if it has another form.
     """
+    people = []
     try:
-        rows = [
-            {name: text(cell["value"]) for name, cell in row.items()}
-            for row in answer["results"]["bindings"]
-        ]
+        rows = answer["results"]["bindings"]
+        for row in rows:
+            cells = {name: text(cell["value"]) for name, cell in row.items()}
+            human, gender, group, file = (
+                unquote(cells.get(name, "").rpartition("/")[2])
+                for name in ("human", "sex_or_gender", "ethnic_group", "image")
+            )
+            file = file.replace("_", " ")
+            if all(map(_ENTITY.match, (human, gender, group))) and "." in file and "|" not in file:
+                about = (cells.get(name, "") for name in ("loc_aid", "taken"))
+                people.append(Shown(human, file, gender, group, *about))
+        return len(rows), people
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("it is not an answer of a SPARQL service") from error
-    people = []
-    for cells in rows:
-        names = ("human", "sex_or_gender", "ethnic_group", "image")
-        human, gender, group, file = (
-            unquote(cells.get(name, "").rpartition("/")[2]) for name in names
-        )
-        file = file.replace("_", " ")
-        if all(map(_ENTITY.match, (human, gender, group))) and "." in file and "|" not in file:
-            people.append(
-                Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", ""))
-            )
-    return len(rows), people
 
 
 def traits_of(title: str) -> dict[str, str]:
-    """What the title of one of these photos says: human, gender, ethnic_group, loc_aid, taken, people on it if several.
+    """The parts of such a photo's title: human, gender, ethnic_group, loc_aid, taken, people on it if several.
 
     >>> traits_of("Q42 gender=Q6581097 ethnic_group=Q42406 taken=1999")["taken"]
     '1999'
     """
     human, *pairs = title.split(" ")
-    return {"human": human} | {
-        name: value for name, _, value in (pair.partition("=") for pair in pairs)
-    }
+    return {"human": human} | {pair.partition("=")[0]: pair.partition("=")[2] for pair in pairs}
 
 
 def _year(when: str) -> str:
@@ -287,6 +279,10 @@ def _year(when: str) -> str:
     if match:
         return match[1]
     return ""
+
+
+def _several(values: pd.Series) -> str:
+    return MIXED.join(sorted(set(values)))
 
 
 def people_of(
@@ -299,41 +295,31 @@ def people_of(
 
     Returns the table (``COLUMNS``), and how many people were left after each step: (what, people).
 
-    Source: Yee et al. 2021, section 3.1. Its text says that ethnic groups under 40 are dropped, its program makes that
+    Source: Yee et al. 2021, section 3.1. By its text ethnic groups under 40 are dropped; its program makes that
     list and does not use it; here it is used.
     """
-    columns = ["human", "gender", "ethnic_group", "people"]
-    traits = pd.DataFrame(
-        [traits_of(title) for title in manifest["title"]], manifest.index, columns=columns
-    )
-    rows = traits.assign(file=manifest["path"])
-    rows["on_address"] = (
-        rows["human"].groupby(manifest["url"]).transform("nunique")
-    )  # whatever became of the download
+    titles = [traits_of(title) for title in manifest["title"]]
+    rows = pd.DataFrame(titles, manifest.index, ["human", "gender", "ethnic_group", "people"])
+    rows = rows.rename(columns={"human": "person"}).assign(file=manifest["path"])
+    # whatever became of the download
+    rows["on_address"] = rows.groupby(manifest["url"])["person"].transform("nunique")
     rows = rows[manifest["status"].isin(["kept", "duplicate"]) & (manifest["path"] != "")]
-    steps = [("with a picture", rows["human"].nunique())]
-    on_file = rows.groupby("file")["human"].transform("nunique")
+    steps = [("with a picture", rows["person"].nunique())]
+    on_file = rows.groupby("file")["person"].transform("nunique")
     rows = rows[(on_file == 1) & (rows["on_address"] == 1) & rows["people"].isna()]
-    steps.append(("alone on it, by the picture's name", rows["human"].nunique()))
-    rows = rows[rows.groupby("ethnic_group")["human"].transform("nunique") >= min_ethnic]
-    steps.append((f"of an ethnic group of {min_ethnic} people", rows["human"].nunique()))
-    census = {row["qid"]: row for row in read_rows(CENSUS, "qid")}
-    words = {
-        "gender": [GENDERS.get(qid, qid) for qid in rows["gender"]],
-        "ethnicity": [census.get(qid, {"name": qid})["name"] for qid in rows["ethnic_group"]],
-        "group": [census.get(qid, {"group": qid})["group"] for qid in rows["ethnic_group"]],
-    }
-    table = rows.drop_duplicates(["human", "file"])[["human", "file"]].rename(
-        columns={"human": "person"}
+    steps.append(("alone on it, by the picture's name", rows["person"].nunique()))
+    rows = rows[rows.groupby("ethnic_group")["person"].transform("nunique") >= min_ethnic]
+    steps.append((f"of an ethnic group of {min_ethnic} people", rows["person"].nunique()))
+    census = pd.DataFrame(read_rows(CENSUS, "qid")).set_index("qid")
+    words = rows[["person"]].assign(
+        gender=rows["gender"].replace(GENDERS),
+        ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),
+        group=rows["ethnic_group"].map(census["group"]).fillna(rows["ethnic_group"]),
     )
-    for column, values in words.items():
-        by_person = pd.Series(values, rows.index, dtype=object).groupby(rows["human"])
-        joined = by_person.agg(lambda of_one: MIXED.join(sorted(set(of_one))))
-        table[column] = table["person"].map(joined).astype(object)
+    joined = words.groupby("person").agg(_several)
+    table = rows[["person", "file"]].drop_duplicates().join(joined.astype(object), on="person")
     sizes = table.groupby(["group", "gender"])["person"].transform("nunique")
-    mixed = table["group"].str.contains(MIXED) | table["gender"].str.contains(
-        MIXED
-    )  # of several: the audit decides
+    mixed = (table["group"] + table["gender"]).str.contains(MIXED)  # of several: the audit decides
     table = table[(sizes >= min_group) | mixed]
     steps.append((f"of a group and gender of {min_group} people", table["person"].nunique()))
     return table.sort_values(["person", "file"], ignore_index=True)[[*COLUMNS]], tuple(steps)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.scoring.cost import Estimate, estimate_walk
+from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
@@ -57,7 +57,7 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
     }
 
 
-def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Estimate]:
+def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Price]:
     """Upper bounds of the cost of asking each of them about every picture."""
     part = PART * max(1, pictures // max(1, photos))
     return [estimate_walk(classifier, pictures, part) for classifier in classifiers]

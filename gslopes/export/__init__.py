@@ -61,7 +61,7 @@ def export(
     progress: bool = False,
     **options: Any,
 ) -> Exported:
-    """Export the counterfactual photos of a run folder, or its answers. Called again, it goes on where it was stopped.
+    """Export the counterfactual photos of a run folder, or its answers. Called again, it adds the missing files.
 
     form: ``imagefolder`` (files and ``metadata.jsonl``), ``parquet`` (pictures within, as ``datasets`` reads it),
         ``webdataset`` (tar files; a set is never divided between two), ``answers`` (one row a picture and label).
@@ -71,7 +71,7 @@ def export(
     options: fields of ``export.pictures.ExportConfig``.
 
     Every form of pictures has a card (``README.md``) and, with the extra ``croissant``, a Croissant file
-    (``croissant.json``); every edited picture says in its XMP that it is one. Columns: ``export.pictures``.
+    (``croissant.json``); the XMP of every edited picture declares the edit. Columns: ``export.pictures``.
 
     Raises: UnknownName for another form; ConfigError; UsageError if there is nothing to export, pictures or photos are
         gone, or the folder holds something else; RunFolderMismatch if it holds another export; TableError,
@@ -94,9 +94,8 @@ def export(
     ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    splits = {
-        str(name): int(count) for name, count in rows["split"].value_counts(sort=False).items()
-    }
+    counts = rows["split"].value_counts(sort=False)
+    splits = {str(name): int(count) for name, count in counts.items()}
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
@@ -139,7 +138,7 @@ def _check(out: Path, identity: str) -> None:
 
 
 def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> None:
-    """Every file that is not there, then what is said about all of them."""
+    """Every file that is not there, then the description of all of them."""
     files = Files(run, rows)
     for name, shard in _shards(form, rows, files.sizes()):
         if (out / name).is_file():
@@ -191,9 +190,8 @@ class Files:
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
         self.photos = {file.relative: file.path for file in list_files(root)}
-        self._original = lru_cache(maxsize=1)(
-            self._encoded
-        )  # the sets of a photo stand one after the other
+        # the sets of a photo follow one another
+        self._original = lru_cache(maxsize=1)(self._encoded)
 
     def sizes(self) -> pd.Series:
         """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""
@@ -207,8 +205,8 @@ class Files:
             raise UsageError(
                 f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
             ) from error
-        known = pd.Series(sizes, index=self.rows.index)
-        return known.fillna(known.groupby(self.rows["set"]).transform("mean"))
+        measured = pd.Series(sizes, index=self.rows.index)
+        return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
 
     def of(self, shard: pd.DataFrame, tick: Tick) -> Iterator[Picture]:
         """Each row of a shard as its facts and what reads its file.  tick: called with 1 after each."""

@@ -18,7 +18,7 @@ UNSTATED = "not stated: that gives no permission"
 
 
 class Facts:
-    """What card and Croissant file say of an export.
+    """The content of an export's card and Croissant file.
 
     form: of the export.  rows: as ``pictures`` made them, all sweeps of the run: a set is a sweep.
     editors: (attribute, model, sha256, licence), one each.  measured: of the run's ``validity.json``.
@@ -30,35 +30,28 @@ class Facts:
 
         manifest = runfolder.read_manifest(run)
         judged = run / VALIDITY
-        edited, sweeps, photos = (
-            rows[rows["kind"] == "edit"],
-            *map(rows.drop_duplicates, ("set", "photo")),
-        )
-        licences = (
-            photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
-        )
-        models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
         readings = read_json(judged).get("attributes", []) if judged.is_file() else []
-        self.form, self.made = form, str(manifest.get("created", ""))
+        edited = rows[rows["kind"] == "edit"]
+        sweeps = rows.drop_duplicates("set")
+        photos = rows.drop_duplicates("photo")
+        licences = photos.get("licence", pd.Series("", index=photos.index))
+        models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
+        self.form = form
+        self.made = str(manifest.get("created", ""))
         self.columns = tuple(str(name) for name in rows if name != "file")
         self.attributes = tuple(sorted(set(edited["attribute"])))
         self.splits = _counts(rows["split"], sort=False)
-        self.pictures, self.sets = len(rows), len(sweeps)
-        self.photos, self.kept = len(photos), int(sweeps["kept"].sum())
+        self.pictures = len(rows)
+        self.sets = len(sweeps)
+        self.photos = len(photos)
+        self.kept = int(sweeps["kept"].sum())
         self.dropped = _counts(sweeps.loc[~sweeps["kept"], "reason"])
-        self.licences = _counts(licences.replace("", UNSTATED))
-        self.editors = [
-            (
-                of,
-                name,
-                digest,
-                manifest.get("models", {}).get(name, {}).get("licence", "") or "not stated",
-            )
-            for of, name, digest in models.itertuples(index=False, name=None)
-        ]
-        self.measured = [
-            reading for reading in readings if reading.get("attribute") in self.attributes
-        ]
+        self.licences = _counts(licences.fillna("").replace("", UNSTATED))
+        self.editors = []
+        for attribute, name, digest in models.itertuples(index=False, name=None):
+            licence = manifest.get("models", {}).get(name, {}).get("licence")
+            self.editors.append((attribute, name, digest, licence or "not stated"))
+        self.measured = [row for row in readings if row.get("attribute") in self.attributes]
 
 
 def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
@@ -81,37 +74,30 @@ def readme(about: Facts) -> str:
         cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows]
         return markdown(head, [[*map(escaped, row)] for row in cells])
 
-    described = [
-        (name, TEXTS["columns"][name])
-        for name in ("image", *about.columns)
-        if name in TEXTS["columns"]
-    ]
-    known = {
-        "about": about,
-        "title": title(about),
-        "tool": _tool(),
-        "table": table,
-        "markdown": markdown,
-    }
-    known |= {
-        "measured": list(_measured(about)),
-        "faults": list(_faults(about)),
-        "described": described,
-    }
+    columns = [name for name in ("image", *about.columns) if name in TEXTS["columns"]]
     plain = templates(Path(__file__).parent).overlay(autoescape=False)
-    return plain.get_template("card.md.j2").render(**TEXTS, **known)
+    return plain.get_template("card.md.j2").render(
+        **TEXTS,
+        about=about,
+        title=title(about),
+        tool=_tool(),
+        table=table,
+        markdown=markdown,
+        measured=list(_measured(about)),
+        faults=list(_faults(about)),
+        described=[(name, TEXTS["columns"][name]) for name in columns],
+    )
 
 
 def _measured(about: Facts) -> Iterator[tuple[str, str, str]]:
     """How far an independent reader sees the edit, and what else it sees move, of the run's own sweeps."""
     for measured in about.measured:
-        numbers = {"shift of the reader's probability, last value minus first": measured["shift"]}
-        numbers["share of sweeps whose reading rises"] = measured["monotone"]
-        leakage = measured.get("leakage") or {}
-        numbers |= {
-            f"{name} moves too, share of the target's slope": share
-            for name, share in leakage.items()
+        numbers = {
+            "shift of the reader's probability, last value minus first": measured["shift"],
+            "share of sweeps whose reading rises": measured["monotone"],
         }
+        for name, share in (measured.get("leakage") or {}).items():
+            numbers[f"{name} moves too, share of the target's slope"] = share
         for name, number in numbers.items():
             yield measured["attribute"], name, _interval(number)
 
@@ -126,7 +112,7 @@ def _interval(number: Mapping[str, float | None] | None) -> str:
 
 
 def _faults(about: Facts) -> Iterator[tuple[str, str]]:
-    """What the cards of the editors say of their measured faults: model and text."""
+    """The measured faults on the cards of the editors: model and text."""
     from gslopes.faces.zoo.spec import find_asset
 
     for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
@@ -135,7 +121,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
             continue
         text = (folder / "card.md").read_text(encoding="utf-8")
         faults = text.partition("## Known failures\n")[2].partition("\n## ")[0].strip()
-        if faults and f"sha256: {digest}" in text:  # a card speaks of these weights alone
+        if faults and f"sha256: {digest}" in text:  # a card is only about its weights
             yield model, faults
 
 
@@ -164,32 +150,31 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
     """
     import mlcroissant as mlc  # an extra, and seconds to import
 
-    pattern, kind = (TEXTS["forms"][about.form][name] for name in ("pattern", "type"))
+    form = TEXTS["forms"][about.form]
+    pattern = form["pattern"]
+    kind = [form["type"]]
     files: list[Any] = []
     for path in sorted(out.glob(pattern)):
         name = path.relative_to(out).as_posix()
         size = f"{path.stat().st_size} B"
-        how = {
-            "content_url": name,
-            "content_size": size,
-            "encoding_formats": [kind],
-            "sha256": sha256_of(path),
-        }
-        files.append(mlc.FileObject(id=name, name=name, **how))
-    records = []
-    if about.form == "webdataset":
-        inside = [file.id for file in files]
-        facts = {
-            "includes": ["*.json"],
-            "encoding_formats": ["application/json"],
-            "contained_in": inside,
-        }
-        files.append(mlc.FileSet(id="facts", name="facts", **facts))
-    else:
         files.append(
-            mlc.FileSet(id="files", name="files", includes=[pattern], encoding_formats=[kind])
+            mlc.FileObject(
+                id=name,
+                name=name,
+                content_url=name,
+                content_size=size,
+                encoding_formats=kind,
+                sha256=sha256_of(path),
+            )
         )
+    records = []
+    facts: dict[str, Any] = {"id": "files", "includes": [pattern], "encoding_formats": kind}
+    if about.form == "webdataset":
+        facts = {"id": "facts", "includes": ["*.json"], "encoding_formats": ["application/json"]}
+        facts["contained_in"] = [file.id for file in files]
+    else:
         records.append(_records(mlc, about))
+    files.append(mlc.FileSet(name=facts["id"], **facts))
     models = "; ".join(
         f"{attribute} by {name}, sha256 {digest}" for attribute, name, digest, _ in about.editors
     )

@@ -15,7 +15,7 @@ from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
 
-# Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
+# Columns of every exported picture, in this order; the people table's come between them and CREDIT.
 COLUMNS = (
     "split",
     "set",
@@ -69,11 +69,11 @@ class ExportConfig:
 def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     """The rows of an export, a set after the other: by split, photo, attribute and step.
 
-    Columns: ``COLUMNS``, those of the people table, ``ENDS`` and ``file``, the picture relative to the run folder;
-    empty for an original, whose ``source_path`` says where it lies in the folder of photos.
+    Columns: ``COLUMNS``, the people table's, ``ENDS`` and ``file``, the picture relative to the run folder;
+    empty for an original, whose ``source_path`` is its path in the folder of photos.
 
     A set is one photo along one attribute; its original is its first row (step -1, no value).
-    ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not.  Placebo sweeps
+    ``kept``: whether the gate kept the sweep (true if no gate judged it); ``reason``: why not.  Placebo sweeps
     are left out.
 
     Raises: UsageError if nothing is left to export, or for a table of people that does not fit; TableError.
@@ -85,30 +85,29 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
         raise UsageError(
             f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN"
         )
-    digests = manifest.get("models", {})
+    models = manifest.get("models", {})
     named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
-    names = rows["attribute"].map(
-        {name: _editor(name, named, digests) for name in rows["attribute"].unique()}
-    )
-    digest = names.map(lambda name: digests.get(name, {}).get("sha256", ""))
-    rows = rows.assign(kind="edit", editor=names, editor_sha256=digest)
+    editors = {name: _editor(name, named, models) for name in rows["attribute"].unique()}
+    digests = {name: model.get("sha256", "") for name, model in models.items()}
+    rows = rows.assign(kind="edit", editor=rows["attribute"].map(editors))
+    rows["editor_sha256"] = rows["editor"].map(digests).fillna("")
     first = rows.drop_duplicates(["photo", "attribute"]).assign(
-        step=ORIGINAL, value=float("nan"), kind="original"
+        kind="original", step=ORIGINAL, value=float("nan"), file="", editor="", editor_sha256=""
     )
-    rows = pd.concat([rows, first.assign(file="", editor="", editor_sha256="")], ignore_index=True)
-    short = rows["photo"].str[:16]
-    names = short if short.nunique() == rows["photo"].nunique() else rows["photo"]
+    rows = pd.concat([rows, first], ignore_index=True)
+    names = rows["photo"].str[:16]
+    if names.nunique() < rows["photo"].nunique():
+        names = rows["photo"]
     people = _people(run, config)
-    rows = rows.assign(set=names + "-" + rows["attribute"])
-    rows = (
-        rows.join(_photos(run), on="photo").join(_sources(run), on="photo").join(people, on="photo")
-    )
+    rows["set"] = names + "-" + rows["attribute"]
+    for facts in (_photos(run), _sources(run), people):
+        rows = rows.join(facts, on="photo")
     rows["split"] = _split(rows["photo"], people, config, int(manifest.get("seed", 0)))
     rows = rows[[*COLUMNS, *people.columns, *(name for name in ENDS if name in rows), "file"]]
-    order = rows.assign(last=rows["split"] == TEST).sort_values(
-        ["last", "set", "step"], kind="stable"
+    # the names of the splits go up from the last
+    return rows.sort_values(["set", "step"], kind="stable").sort_values(
+        "split", ascending=False, kind="stable", ignore_index=True
     )
-    return order.drop(columns="last").reset_index(drop=True)
 
 
 def _read(run: Path, table: tables.Table) -> pd.DataFrame:
@@ -196,7 +195,7 @@ def answers(run: Path) -> pd.DataFrame:
     """One row a picture and label.
 
     Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,
-    label, score; label and score are missing where a picture was answered without any label, refused, or failed.
+    label, score; label and score are missing if a picture was answered without any label, refused, or failed.
 
     Raises: UsageError if the run has no answers; TableError.
     """
@@ -205,29 +204,16 @@ def answers(run: Path) -> pd.DataFrame:
         raise UsageError(
             f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit."
         )
-    asked, scores, edits, photos = (
+    answered, scores, edits, photos = (
         _read(run, table) for table in (tables.ASKED, tables.SCORES, tables.EDITS, tables.PHOTOS)
     )
-    pictures = edits.merge(
-        photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left"
-    )
+    paths = photos.drop_duplicates("photo").set_index("photo")["path"]
     keys = ["photo", "attribute", "step"]
-    rows = asked.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
-    rows = rows.merge(
-        scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left"
-    )
-    columns = [
-        "photo",
-        "path",
-        "attribute",
-        "step",
-        "value",
-        "file",
-        "classifier",
-        "status",
-        "label",
-        "score",
-    ]
+    edits = edits.join(paths, on="photo")[[*keys, "path", "value", "file"]]
+    rows = answered.merge(edits, on=keys, how="left")
+    rows = rows.merge(scores.drop(columns="value"), on=[*keys, "classifier"], how="left")
+    pictures = ["photo", "path", "attribute", "step", "value", "file"]
+    columns = [*pictures, "classifier", "status", "label", "score"]
     return rows[columns].sort_values(
         ["classifier", "attribute", "photo", "step", "label"], ignore_index=True
     )

@@ -19,14 +19,9 @@ Record = dict[Any, Any]  # column to value
 Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads the file
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
-# The columns that are no texts.
-_KINDS = {
-    "value": pa.float64(),
-    "step": pa.int64(),
-    "kept": pa.bool_(),
-    "box": pa.list_(pa.float64()),
-}
-_KINDS |= {"width": pa.int64(), "height": pa.int64()}
+# The columns that hold no text.
+_KINDS = dict.fromkeys(("step", "width", "height"), pa.int64())
+_KINDS |= {"value": pa.float64(), "kept": pa.bool_(), "box": pa.list_(pa.float64())}
 
 
 def name_of(record: Record) -> str:
@@ -156,7 +151,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# -- where a picture comes from: XMP with IPTC's digital source type --------------------------------------------------
+# -- the origin of a picture: XMP with IPTC's digital source type --------------------------------------------------
 
 SOURCE_TYPE = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrainedAlgorithmicMedia"
 
@@ -171,7 +166,7 @@ def packet(*, tool: str, model: str, version: str, attribute: str, value: float)
     """The XMP packet of an edited picture, UTF-8.
 
     tool: name and version of the program.  model, version: the editor and the sha256 of its weights.
-    attribute, value: what was changed, and to where: what the model was asked for.
+    attribute, value: what was changed, and to which value: what the model was asked for.
 
     Source: IPTC Photo Metadata Standard 2025.1, Digital Source Type and the properties of AI systems.
     """

@@ -17,7 +17,7 @@ from gslopes.ask.cache import writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
-from gslopes.ask.scoring.cost import Estimate, confirm_cost
+from gslopes.ask.scoring.cost import Price, confirm_cost
 from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of, score_stage
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
@@ -90,7 +90,7 @@ def ask(
     return Stage(name, reads, makes, work, when=when, uses=versions, due=due, options=options)
 
 
-def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) -> None:
+def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> None:
     """Before pictures are made for hours: versions, credentials, and whether the user agrees to the price.
 
     Raises: RunFolderMismatch, CredentialsError, UsageError, ConfigError, StorageError.

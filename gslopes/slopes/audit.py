@@ -8,7 +8,7 @@ from typing import Any
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.scoring.cost import Estimate, estimate_walk
+from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.score import DROPPED
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
@@ -253,7 +253,7 @@ def check_before(run: Run, executor: Executor) -> None:
     ask_first(tuple(run.models.values()), walk.files, run.config.score, run.once(money), executor)
 
 
-def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:
+def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Price]:
     """What asking costs at most; says how many of the pictures are placebos'."""
     config = walk.config.score
     paid = [classifier for classifier in classifiers if not traits_of(classifier).limits.free]

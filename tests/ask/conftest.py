@@ -1,4 +1,4 @@
-"""Small classifiers with real files: a random tagger in a home of its own, and an ONNX model that reads redness."""
+"""Small classifiers with real files: a random tagger in a separate home, and an ONNX model that reads redness."""
 
 import io
 from collections.abc import Callable

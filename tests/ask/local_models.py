@@ -117,12 +117,12 @@ def tokenizer(*extra: str) -> Any:
     alphabet = {
         char: place for place, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))
     }
-    made = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
+    built = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
+    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    built.decoder = decoders.ByteLevel()
     ends = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
     return PreTrainedTokenizerFast(
-        tokenizer_object=made, additional_special_tokens=list(extra), **ends
+        tokenizer_object=built, additional_special_tokens=list(extra), **ends
     )
 
 
@@ -159,7 +159,7 @@ def two_towers(folder: Path, kind: str) -> Path:
 
 
 def llava(folder: Path) -> Path:
-    """A LLaVA of one layer a tower; every letter is a token of its own."""
+    """A LLaVA of one layer a tower; every letter is a token."""
     import torch
     from transformers import (
         CLIPVisionConfig,
@@ -217,7 +217,7 @@ def git(folder: Path) -> Path:
 
 
 def trained_git(folder: Path, dark: str, bright: str) -> Path:
-    """A GIT that was trained here, in seconds, to say one thing of dark pictures and another of bright ones."""
+    """A GIT that was trained here, in seconds, to caption dark pictures in one way and bright ones in another."""
     import numpy as np
     import torch
     from transformers import AutoProcessor, GitForCausalLM
@@ -225,12 +225,12 @@ def trained_git(folder: Path, dark: str, bright: str) -> Path:
     model = GitForCausalLM.from_pretrained(git(folder))
     processor = AutoProcessor.from_pretrained(folder)
     words = processor.tokenizer
-    said = [
+    sentences = [
         [words.bos_token_id, *words(text)["input_ids"], words.eos_token_id]
         for text in (dark, bright)
     ]
-    longest = max(map(len, said))
-    padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in said])
+    longest = max(map(len, sentences))
+    padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in sentences])
     plain = [np.full((32, 32, 3), brightness, np.uint8) for brightness in (60, 200)]
     seen = torch.as_tensor(np.stack(processor.image_processor(images=plain)["pixel_values"]))
     labels = padded.masked_fill(padded == words.pad_token_id, -100)
@@ -238,14 +238,14 @@ def trained_git(folder: Path, dark: str, bright: str) -> Path:
     torch.manual_seed(0)
     for _ in range(120):
         mask = (padded != words.pad_token_id).long()
-        found = model(
+        output = model(
             input_ids=padded,
             attention_mask=mask,
             pixel_values=seen + 0.15 * torch.randn(2, 1, 1, 1),
             labels=labels,
         )
         steps.zero_grad()
-        found.loss.backward()
+        output.loss.backward()
         steps.step()
     model.eval().save_pretrained(folder)
     return folder

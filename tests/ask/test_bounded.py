@@ -115,12 +115,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
     monkeypatch.setattr(transport, "MOST", 1 << 20)
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
-    with serving(Hostile(), Handler) as made:
+    with serving(Hostile(), Handler) as hostile:
         for name in ENDPOINTS:
-            monkeypatch.setenv(name, made.url)
+            monkeypatch.setenv(name, hostile.url)
         for name in KEYS:
             monkeypatch.setenv(name, "key-0123456789abcdef")
-        yield made
+        yield hostile
 
 
 def load(client: str, server: Hostile) -> Any:
@@ -328,14 +328,14 @@ def test_a_key_with_a_line_break_is_said_before_anything_is_sent(server, client,
 
 @pytest.fixture
 def untrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
-    """A server with a certificate that its own authority alone knows; clients are told of it."""
+    """A server with a certificate that only its authority trusts; clients are told of it."""
     file = write_certificate(tmp_path / "own.pem")
-    with serving(Hostile(), Handler, file) as made:
+    with serving(Hostile(), Handler, file) as hostile:
         for name in ENDPOINTS:
-            monkeypatch.setenv(name, made.url.replace("http", "https"))
+            monkeypatch.setenv(name, hostile.url.replace("http", "https"))
         for name in KEYS:
             monkeypatch.setenv(name, "key-0123456789abcdef")
-        yield made
+        yield hostile
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -347,31 +347,31 @@ def test_a_certificate_that_is_not_trusted_stops_the_walk_at_once(untrusted, cli
     assert not untrusted.headers
 
 
-def test_a_timeout_never_reaches_beyond_the_deadline():
-    now = [0.0]
-    exchange = Exchange(clock=lambda: now[0])
-    assert exchange.seconds(20.0) == 20.0
-    with exchange.until(5.0):
-        assert (exchange.seconds(20.0), exchange.seconds(None), exchange.seconds(1.0)) == (
-            5.0,
-            5.0,
-            1.0,
-        )
-        now[0] = 5.0
-        with pytest.raises(DeadlineExceeded):
-            exchange.seconds(1.0)
-    assert exchange.seconds(None) is None
-
-
 def test_a_call_that_hangs_is_abandoned():
     stop = threading.Event()
     exchange, release = Exchange(stop), threading.Event()
-    with exchange.until(time.monotonic() + 0.3), pytest.raises(DeadlineExceeded):
-        exchange.run(lambda: release.wait(30))
+    with pytest.raises(DeadlineExceeded):
+        exchange.run(lambda _: release.wait(30), time.monotonic() + 0.3)
     stop.set()
     with pytest.raises(Stopped):
-        exchange.run(lambda: release.wait(30))
+        exchange.run(lambda _: release.wait(30), time.monotonic() + 30)
     release.set()
+
+
+def test_an_exchange_beyond_its_deadline_leaves_no_thread_and_no_connection(server, monkeypatch):
+    monkeypatch.setattr(transport, "SECONDS", 0.5)
+    before = set(threading.enumerate())
+    with transport.client() as asking:
+        asking.post(server.url, content=b"x")
+        server.drip = DRIPS["header"]
+        with pytest.raises(httpx.ReadTimeout):
+            asking.post(server.url, content=b"x")
+        ours = [one for one in set(threading.enumerate()) - before if "target" in one.name]
+        for thread in ours:
+            thread.join(2)
+        assert not any(thread.is_alive() for thread in ours)
+        server.drip = b""
+        assert asking.post(server.url, content=b"x").status_code == 200
 
 
 def test_a_body_is_decompressed_only_as_far_as_it_may():

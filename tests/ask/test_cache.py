@@ -134,21 +134,26 @@ def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
 
 
 def _ask_all(folder: Path, count: int, log: Path) -> None:
-    """Asks what is its own, two at a time, and waits for the rest, as the client does."""
+    """Asks what it claimed, two at a time, and waits for the rest, as the client does."""
     with AnswerCache(folder) as cache, log.open("a") as asked:
-        classifier_id, left = (
+        classifier_id, due = (
             cache.classifier_id("box", ""),
             [key(number) for number in range(count)],
         )
-        while left:
-            claim = cache.claim(classifier_id, left[:6])
-            for one in claim.to_ask:
-                asked.write(one.hex() + "\n")
+        while due:
+            claim = cache.claim(classifier_id, due[:6])
+            for picture in claim.to_ask:
+                asked.write(picture.hex() + "\n")
             cache.put(
-                classifier_id, {one: CachedAnswer("answered", one.hex()) for one in claim.to_ask}
+                classifier_id,
+                {picture: CachedAnswer("answered", picture.hex()) for picture in claim.to_ask},
             )
-            left = [one for one in left if one not in claim.to_ask and one not in claim.cached]
-            left = left[1:] + left[:1]
+            due = [
+                picture
+                for picture in due
+                if picture not in claim.to_ask and picture not in claim.cached
+            ]
+            due = due[1:] + due[:1]
             time.sleep(0.0 if claim.to_ask else 0.05)
 
 

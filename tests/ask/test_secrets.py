@@ -43,9 +43,9 @@ SECRET = "s3cr3t-Value_0123456789"
 )
 def test_a_key_in_an_address_is_found_and_not_repeated(address, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
-    found = secret_in_address(address)
-    assert found
-    assert SECRET not in found
+    what = secret_in_address(address)
+    assert what
+    assert SECRET not in what
 
 
 @pytest.mark.parametrize(
@@ -239,13 +239,15 @@ def test_no_form_of_a_key_comes_back(kind, secret, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", secret)
     echo = ECHOES[kind](secret)
     middle = echo[len(echo) // 3 : len(echo) // 3 + 8]
-    found = scrub(f"refused {echo} today")
-    assert middle not in found
-    assert found.startswith("refused ")
-    assert found.endswith(" today")
-    kept = json.dumps(scrub_json({"label": f"refused {echo} today", echo: 0.5}), ensure_ascii=False)
-    assert middle not in kept
-    assert kept.count("***") >= 2
+    text = scrub(f"refused {echo} today")
+    assert middle not in text
+    assert text.startswith("refused ")
+    assert text.endswith(" today")
+    stored = json.dumps(
+        scrub_json({"label": f"refused {echo} today", echo: 0.5}), ensure_ascii=False
+    )
+    assert middle not in stored
+    assert stored.count("***") >= 2
 
 
 @pytest.mark.parametrize("kind", ECHOES)

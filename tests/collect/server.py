@@ -1,6 +1,6 @@
 """A loopback server that speaks Openverse's format, serves photos, and misbehaves.
 
-The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
+The photos of a search are in the folder that its occupation names. ``troubles`` maps a photo's number in a search
 to what goes wrong there; ``asked`` is the log of all requests. ``python -m tests.collect.server BASE collect …`` is the
 command with this server as its internet.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.source import Openverse
+from gslopes.collect.search import Openverse
 from gslopes.collect.wikidata import Wikidata
 from tests import loopback
 
@@ -70,25 +70,23 @@ class PhotoServer:
         names = sorted(path.name for path in self.photos.iterdir())
         occupation = next((name for name in names if text == name or text.endswith(f" {name}")), "")
         files = sorted((self.photos / occupation).glob("*.jpg")) if occupation else []
-        found = []
+        rows = []
         for number, file in enumerate(files):
             trouble = self.troubles.get(number, "fine")
-            found.append(
-                (f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name)
-            )
-        return found
+            rows.append((f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name))
+        return rows
 
 
 def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempts: int = 2) -> None:
-    """Let every source and download ask this server, at once; others stay where they are."""
+    """Let every provider and download ask this server, at once; others stay where they are."""
     policy = CollectConfig.policy
     quick = {"seconds": 20, "max_attempts": attempts, "backoff": 0.01, "max_bytes": 1 << 20}
     quick |= {"allowed": (base.removeprefix("http://"),)}
     put(CollectConfig, "policy", lambda config: dataclasses.replace(policy(config), **quick))
-    for source, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
+    for provider, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
         for name in names:
-            put(source, name, base)
-        put(source, "terms", dataclasses.replace(source.terms, gap=0.0))
+            put(provider, name, base)
+        put(provider, "terms", dataclasses.replace(provider.terms, gap=0.0))
 
 
 class _Handler(loopback.QuietHandler):
@@ -180,7 +178,7 @@ class _Handler(loopback.QuietHandler):
 
 def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As GET /v1/images/ answers."""
-    found, size, page = server.results(query["q"]), int(query["page_size"]), int(query["page"])
+    rows, size, page = server.results(query["q"]), int(query["page_size"]), int(query["page"])
     rows = [
         {
             "id": f"4bc43a04-ef46-4544-a0c1-{number:012d}",
@@ -193,7 +191,7 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
             "license_version": "2.0" if number % 2 else "1.0",
             "license_url": "https://creativecommons.org/licenses/by-sa/2.0/",
         }
-        for number, (url, name) in enumerate(found)
+        for number, (url, name) in enumerate(rows)
     ]
     pages = -(-len(rows) // size)
     shown = rows[(page - 1) * size : page * size]

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from gslopes.collect.census import COLUMNS, Census, census, read_answers
+from gslopes.collect.census import COLUMNS, Census, read_answers, take_census
 from gslopes.collect.cli import census as verb
 from gslopes.collect.config import CensusConfig
 from gslopes.core import runfolder, tables
@@ -26,13 +26,13 @@ POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32
 
 def find(photos: list[Photo]) -> list[Detections]:
     """A face in the middle of every photo but black ones."""
-    found = []
+    detections = []
     for photo in photos:
         count = int(photo.pixels.max() > 20)
         box = np.array([[20, 10, 80, 90]] * count, np.float32).reshape(-1, 4)
         points = np.array([POINTS] * count, np.float32).reshape(-1, 5, 2)
-        found.append(Detections(box, points, np.ones(count, np.float32)))
-    return found
+        detections.append(Detections(box, points, np.ones(count, np.float32)))
+    return detections
 
 
 class Redness:
@@ -65,19 +65,21 @@ def draw(folder: Path, **reds: list[float]) -> Path:
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
-    found = draw(tmp_path / "photos", chef=[0.98, 0.96, 0.6, 0.04], nurse=[0.02, 0.04, 0.3, -1])
-    (found / "nurse/9.jpg").write_bytes(b"\xff\xd8\xff")
-    return found
+    folder = draw(tmp_path / "photos", chef=[0.98, 0.96, 0.6, 0.04], nurse=[0.02, 0.04, 0.3, -1])
+    (folder / "nurse/9.jpg").write_bytes(b"\xff\xd8\xff")
+    return folder
 
 
 def count(photos: Path, out: Path, reader: Redness | None = None, **options: object) -> Census:
-    return census(photos, out, CensusConfig(**options), finder=find, reader=reader or Redness())
+    return take_census(
+        photos, out, CensusConfig(**options), finder=find, reader=reader or Redness()
+    )
 
 
 def share(
-    found: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender"
+    result: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender"
 ) -> pd.Series:
-    rows = found.composition
+    rows = result.composition
     chosen = rows[
         (rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)
     ]
@@ -101,19 +103,19 @@ def ids(out: Path) -> dict[str, str]:
 
 @pytest.mark.row("slopes-4.3-skewed")
 def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_path):
-    found = count(photos, tmp_path / "census")
-    assert (found.photos, found.read, found.queue) == (9, 7, 2)
-    assert share(found, "chef", "female")["share"] == pytest.approx((0.02 + 0.04 + 0.4 + 0.96) / 4)
-    assert share(found, "nurse", "male")["n"] == 3
-    everyone = share(found, "", "female")
+    result = count(photos, tmp_path / "census")
+    assert (result.photos, result.read, result.queue) == (9, 7, 2)
+    assert share(result, "chef", "female")["share"] == pytest.approx((0.02 + 0.04 + 0.4 + 0.96) / 4)
+    assert share(result, "nurse", "male")["n"] == 3
+    everyone = share(result, "", "female")
     assert everyone["n"] == 7
     assert everyone["ci_low"] < everyone["share"] < everyone["ci_high"]
     races = [
-        share(found, "chef", name, reading="race")["share"]
+        share(result, "chef", name, reading="race")["share"]
         for name in ("white", "black", "asian", "indian", "other")
     ]
     assert races == pytest.approx([0.4, 0.2, 0.2, 0.1, 0.1])
-    assert found.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
+    assert result.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
 
 
 @pytest.mark.row("slopes-4.2-verified")
@@ -121,13 +123,13 @@ def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_
     before = count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")
     answer(tmp_path / "census", (photo["chef/2.png"], "correct", "female"))
-    found = count(photos, tmp_path / "census")
-    chef = share(found, "chef", "female")
+    result = count(photos, tmp_path / "census")
+    chef = share(result, "chef", "female")
     assert chef["share"] == pytest.approx((0.02 + 0.04 + 1 + 0.96) / 4)
     assert chef["answered"] == 1
     old = share(before, "chef", "female")
     assert chef["ci_high"] - chef["ci_low"] < old["ci_high"] - old["ci_low"]
-    assert (found.queue, found.answered) == (1, 1)
+    assert (result.queue, result.answered) == (1, 1)
 
 
 def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes_nothing(
@@ -183,10 +185,10 @@ def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
     frame = frame.assign(box=None, points=None, detection=1.0)
     tables.write(tables.PHOTOS, frame, run / "photos.parquet")
     about = read_about(tmp_path / "census/photos.csv", run)["perceived_gender"]
-    found = {
+    groups = {
         path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")
     }
-    assert found == {
+    assert groups == {
         "chef/0.png": "male",
         "chef/1.png": "male",
         "chef/2.png": "non-binary",
@@ -221,10 +223,10 @@ def test_a_photo_of_two_searches_counts_in_both_and_once_in_all(photos, tmp_path
                 row | {"occupation": "chef", "keyword": keyword, "query": f"{keyword} chef".strip()}
             )
     runfolder.write_table(MANIFEST, pd.DataFrame(rows), photos / "manifest.parquet")
-    found = count(photos, tmp_path / "again")
-    assert share(found, "chef", "female", "female")["share"] == pytest.approx((0.96 + 0.4) / 2)
-    assert share(found, "chef", "female", "none")["share"] == pytest.approx((0.96 + 0.02) / 2)
-    assert share(found, "chef", "female")["n"] == 3
+    result = count(photos, tmp_path / "again")
+    assert share(result, "chef", "female", "female")["share"] == pytest.approx((0.96 + 0.4) / 2)
+    assert share(result, "chef", "female", "none")["share"] == pytest.approx((0.96 + 0.02) / 2)
+    assert share(result, "chef", "female")["n"] == 3
 
 
 def test_photos_are_read_once_and_other_photos_are_another_census(photos, tmp_path):
@@ -268,10 +270,10 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(
     )
     assert printed.exit_code == 0
     assert printed.stdout.splitlines()[2].split() == ["occupation", "female", "occupation", "male"]
-    found = census(tmp_path / "photos", tmp_path / "census", CensusConfig())
-    assert found.read >= 10
+    result = take_census(tmp_path / "photos", tmp_path / "census", CensusConfig())
+    assert result.read >= 10
     assert list(pd.read_csv(tmp_path / "census/table3.csv")) == list(SIDES)
-    assert pd.read_csv(tmp_path / "census/occupations.csv")["n"].sum() == found.read
+    assert pd.read_csv(tmp_path / "census/occupations.csv")["n"].sum() == result.read
     table = tables.read(CENSUS, tmp_path / "census/census.parquet")
     read = table[table["status"] == "read"]
     assert read[["masculine", "young"]].stack().between(0, 1).all()

@@ -14,7 +14,6 @@ import httpx
 import pytest
 
 from gslopes.ask.retry import RateLimiter, Stopped
-from gslopes.ask.transport import Exchange
 from gslopes.collect.fetch import (
     AGENT,
     LONGEST_DELAY,
@@ -327,9 +326,9 @@ PRIVATE = [
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> PublicNetwork:
     """A network in which every name has these addresses."""
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in addresses]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    return PublicNetwork(Exchange())
+    entries = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: entries)
+    return PublicNetwork()
 
 
 def test_a_name_that_leads_to_a_private_address_is_not_connected_to(monkeypatch):
@@ -344,7 +343,7 @@ def test_a_name_that_leads_to_a_private_address_is_not_connected_to(monkeypatch)
 @pytest.mark.parametrize("host", ["localhost", "127.1", "0x7f000001", "2130706433", "[::1]", "::1"])
 def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
     with pytest.raises((DownloadError, httpcore.ConnectError)):
-        PublicNetwork(Exchange()).connect_tcp(host, 80, timeout=1)
+        PublicNetwork().connect_tcp(host, 80, timeout=1)
 
 
 def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(server):
@@ -353,7 +352,7 @@ def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(s
         plain.get(address(server, "fine"))
     assert server.asked == []
     network, port = (
-        PublicNetwork(Exchange(), allowed=[server.host]),
+        PublicNetwork(allowed=[server.host]),
         int(server.host.partition(":")[2]),
     )
     network.connect_tcp("127.0.0.1", port, timeout=5).close()

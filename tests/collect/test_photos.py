@@ -59,14 +59,14 @@ def server(photos: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PhotoServe
 
 
 def planned(out: Path, source: str = "openverse", **options: object) -> CollectPlan:
-    known = {
+    defaults = {
         "occupations": "chef",
         "keywords": "none",
         "per_query": 10,
         "gap": 0.0,
         "contact": "me@example.org",
     }
-    return plan_collection(CollectConfig(source=source, **{**known, **options}), out)
+    return plan_collection(CollectConfig(source=source, **{**defaults, **options}), out)
 
 
 def of_list(lines: list[str], out: Path) -> pd.DataFrame:
@@ -78,14 +78,14 @@ def addresses(server: PhotoServer, count: int = 40) -> list[str]:
     return [url for url, _ in server.results("chef")[:count]]
 
 
-def same(found: Path, expected: Path) -> None:
+def same(folder: Path, expected: Path) -> None:
     """Two collections are equal but for the moments at which their photos came."""
     frames = [
-        tables.read(MANIFEST, one / "manifest.parquet").drop(columns="retrieved")
-        for one in (found, expected)
+        tables.read(MANIFEST, tree / "manifest.parquet").drop(columns="retrieved")
+        for tree in (folder, expected)
     ]
     pd.testing.assert_frame_equal(*frames)
-    assert contents(found) == contents(expected)
+    assert contents(folder) == contents(expected)
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -96,10 +96,10 @@ def contents(out: Path) -> dict[str, bytes]:
 def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(
     server, photos, tmp_path
 ):
-    found = collect(planned(tmp_path / "out", occupations="chef,judge", keywords="none"))
-    assert (found.photos, found.searches, found.statuses) == (20, 2, {"kept": 20})
-    assert found.licences == {"CC0 1.0": 10, "CC BY-SA 2.0": 10}
-    row = found.table[found.table["occupation"] == "chef"].iloc[1]
+    result = collect(planned(tmp_path / "out", occupations="chef,judge", keywords="none"))
+    assert (result.photos, result.searches, result.statuses) == (20, 2, {"kept": 20})
+    assert result.licences == {"CC0 1.0": 10, "CC BY-SA 2.0": 10}
+    row = result.table[result.table["occupation"] == "chef"].iloc[1]
     assert (row["soc"], row["query"], row["rank"], row["source"]) == (
         "35-1011",
         "chef",
@@ -109,8 +109,8 @@ def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(
     assert (row["licence"], row["creator"]) == ("CC BY-SA 2.0", "Ann <b>1</b>")
     assert row["page"].startswith("https://photos.example/")
     rows = pd.read_csv(tmp_path / "out/manifest.csv", dtype=str, keep_default_na=False)
-    assert rows["photo"].tolist() == found.table["photo"].tolist()
-    assert found.table["creator"].iloc[0].startswith("=HYPERLINK")
+    assert rows["photo"].tolist() == result.table["photo"].tolist()
+    assert result.table["creator"].iloc[0].startswith("=HYPERLINK")
     assert rows["creator"].iloc[0].startswith("'=HYPERLINK")  # a spreadsheet runs no formula
     originals = {path.read_bytes() for path in (photos / "chef").iterdir()}
     assert {
@@ -122,8 +122,8 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
     server.troubles = {
         number: trouble for number, trouble in enumerate(TROUBLES) if trouble != "slow"
     }
-    found = collect(planned(tmp_path / "out", per_query=20))
-    rows = found.table.set_index("rank")
+    result = collect(planned(tmp_path / "out", per_query=20))
+    rows = result.table.set_index("rank")
     whys = rows["status"], rows["reason"], rows["detail"]
     fates = {
         trouble: tuple(column[number + 1] for column in whys)
@@ -151,7 +151,7 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
     assert fates["gone"] == ("refused", "HTTP error", "404")
     assert {reason for _, reason, _ in fates.values()} <= {*Reason}
     assert fates["throttle"][0] == fates["moved"][0] == "kept"
-    assert found.photos == len(contents(tmp_path / "out")) == 18
+    assert result.photos == len(contents(tmp_path / "out")) == 18
 
 
 def test_robots_are_obeyed(server, tmp_path):
@@ -163,9 +163,9 @@ def test_robots_are_obeyed(server, tmp_path):
 
 
 def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
-    found = collect(planned(tmp_path / "out", keywords="paper", per_query=4))
-    assert len(contents(tmp_path / "out")) == found.photos
-    again = found.table[found.table["status"] == "duplicate"]
+    result = collect(planned(tmp_path / "out", keywords="paper", per_query=4))
+    assert len(contents(tmp_path / "out")) == result.photos
+    again = result.table[result.table["status"] == "duplicate"]
     assert len(again)
     assert set(again["keyword"]) == {
         "male",
@@ -175,7 +175,7 @@ def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
         "Caucasian",
         "Hispanic",
     }
-    kept = found.table[found.table["status"] == "kept"].set_index("photo")["path"]
+    kept = result.table[result.table["status"] == "kept"].set_index("photo")["path"]
     assert (again["path"] == again["photo"].map(kept)).all()
     assert kept.is_unique
 
@@ -271,17 +271,17 @@ def test_one_server_that_misbehaves_costs_its_own_photo(server, tmp_path, monkey
             "http://]",
             f"http://{host}/a.jpg",
         ]
-        found = of_list([good[0], *bad, *good[1:]], tmp_path / "out")
-    assert found["status"].tolist() == ["kept", *["refused"] * 5, "kept", "kept"]
+        result = of_list([good[0], *bad, *good[1:]], tmp_path / "out")
+    assert result["status"].tolist() == ["kept", *["refused"] * 5, "kept", "kept"]
 
 
 # --- the command, stopped ---
 
 
 def command(server: PhotoServer, out: Path, per_query: int = 100) -> list[str]:
-    given = ["--gap", "0", "--out", str(out)]
+    options = ["--gap", "0", "--out", str(out)]
     words = ["--occupations", ",".join(JOBS), "--keywords", "none", "--per-query", str(per_query)]
-    return [sys.executable, "-m", "tests.collect.server", server.base, "collect", *given, *words]
+    return [sys.executable, "-m", "tests.collect.server", server.base, "collect", *options, *words]
 
 
 def stop(process: subprocess.Popen[str], out: Path, photos: int, how: signal.Signals) -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 from gslopes.collect import photos as photos_of
 from gslopes.collect import wikidata
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.photos import collect, load_source, plan_collection
+from gslopes.collect.photos import collect, load_provider, plan_collection
 from gslopes.collect.wikidata import people_of, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
 from gslopes.crops.stimuli.people import read_people as read_portraits
@@ -160,9 +160,9 @@ class _Handler(QuietHandler):
                 service.depicts.get(human, [])[: int(query["gsrlimit"])], 1
             )
         ]
-        found = {"query": {"pages": pages[::-1]}} if pages else {}
+        answer = {"query": {"pages": pages[::-1]}} if pages else {}
         return self.send(
-            200, json.dumps({"batchcomplete": True, **found}).encode(), "application/json"
+            200, json.dumps({"batchcomplete": True, **answer}).encode(), "application/json"
         )
 
 
@@ -192,7 +192,7 @@ ROWS = [
 
 @pytest.fixture
 def service(monkeypatch):
-    rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # said twice; and of two ethnic groups
+    rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # stated twice; and of two ethnic groups
     rows += [
         {**person(50), "file": "Score.pdf"},
         {**person(51), "file": ""},
@@ -203,10 +203,10 @@ def service(monkeypatch):
         person(54, file="Person 11.jpg"),
     ]  # deleted; two people on one picture
     photos = {row["file"]: photo(index) for index, row in enumerate(ROWS)}
-    with serving(Service(rows, photos), _Handler) as found:
-        aim(found.base, monkeypatch.setattr, attempts=4)
+    with serving(Service(rows, photos), _Handler) as fake:
+        aim(fake.base, monkeypatch.setattr, attempts=4)
         monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=4, min_group=2))
-        yield found
+        yield fake
 
 
 def run(out, **options):
@@ -224,9 +224,9 @@ def run(out, **options):
     "crops-3.1-query", "crops-3.1-genders", "crops-3.1-census", "crops-3.1-filters", "crops-3.1-set"
 )
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 17
-    kept = found.table[found.table["status"] == "kept"]
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 17
+    kept = result.table[result.table["status"] == "kept"]
     assert set(kept["licence"]) == {"CC BY-SA 4.0"}
     assert set(kept["creator"]) == {"Ann"}
     assert kept["page"].str.contains("/wiki/File:").all()
@@ -241,7 +241,7 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     assert people.loc["Q10", "group"] == "asian/black"
     assert "Q11" not in people.index  # its file is another person's, too
     assert all((tmp_path / "out" / file).is_file() for file in people["file"])
-    assert dict(found.people)["with a picture"] == 18
+    assert dict(result.people)["with a picture"] == 18
     assert all("me@example.org" in agent for agent in service.agents)
     assert max(service.titles) <= 50
     query = service.queries[0]
@@ -354,8 +354,8 @@ def test_photos_of_each_person_are_of_people_alone(tmp_path):
 @pytest.mark.row("crops-3.1-filters")
 def test_pictures_from_before_1950_are_left_out_by_the_date_on_commons(service, tmp_path):
     service.years = {"Person 12.jpg": 1949, "Person 13.jpg": 1950}
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 16
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 16
     people = set(pd.read_csv(tmp_path / "out/people.csv")["person"])
     assert ("Q12" in people, "Q13" in people) == (False, True)
     assert "YEAR(?taken) >= 1950" in service.queries[0]  # by the date on Wikidata
@@ -377,7 +377,7 @@ def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(serv
 def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(
     service, tmp_path, monkeypatch
 ):
-    """Q54 shares Q11's picture and comes after the limit: Q11 is not alone on it."""
+    """Q54 shares Q11's picture and comes after the limit: Q11 shares it."""
     monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=1, min_group=1))
     run(tmp_path / "out", per_query=6)
     table = pd.read_csv(tmp_path / "out/people.csv")
@@ -390,8 +390,8 @@ def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(
 ):
     monkeypatch.setattr(wikidata, "PAGES", (100, 8, 5))
     service.troubles = ["throttle", "busy", "page", "cut"]
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 17
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 17
     limits = [query.split("LIMIT ")[1].split()[0] for query in service.queries]
     assert limits[:6] == ["100", "100", "100", "8", "5", "5"]  # twice after waiting, then smaller
     assert service.queries[-1].endswith("LIMIT 100 OFFSET 0")  # the next group starts anew
@@ -425,8 +425,8 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     )  # half as many results again
     for wrong in ("groups=black", "group=Q1"):
         with pytest.raises(ConfigError, match="not a Q-id"):
-            load_source(f"wikidata:{wrong}")
-    assert len(load_source("wikidata").queries()) == 13
+            load_provider(f"wikidata:{wrong}")
+    assert len(load_provider("wikidata").queries()) == 13
     assert traits_of("Q42 gender=Q1 taken=1999") == {
         "human": "Q42",
         "gender": "Q1",

@@ -1,4 +1,4 @@
-"""What the card and the Croissant file of an export say."""
+"""The content of an export's card and Croissant file."""
 
 import json
 
@@ -61,8 +61,8 @@ def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form, mon
         "mlcroissant", reason="mlcroissant is not installed: pip install 'gslopes[croissant]'"
     )
     out = gslopes.export(run, form, tmp_path / "out").path
-    found = mlc.Dataset(jsonld=str(out / "croissant.json"))
-    assert not found.metadata.ctx.issues.errors
+    dataset = mlc.Dataset(jsonld=str(out / "croissant.json"))
+    assert not dataset.metadata.ctx.issues.errors
     written = json.loads((out / "croissant.json").read_text("utf-8"))
     files = [one for one in written["distribution"] if one["@type"] == "cr:FileObject"]
     assert files
@@ -70,10 +70,10 @@ def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form, mon
     assert "detector of gender" in " ".join(written["rai:dataLimitations"])
     assert "1 of them: the face was not found again" in written["rai:dataPreprocessingProtocol"]
     assert written["license"] == "CC BY 4.0"
-    assert not any("context" in warning for warning in found.metadata.ctx.issues.warnings)
-    assert found.metadata.data_biases
+    assert not any("context" in warning for warning in dataset.metadata.ctx.issues.warnings)
+    assert dataset.metadata.data_biases
     if form in ("imagefolder", "parquet"):
-        records = list(found.records("records"))
+        records = list(dataset.records("records"))
         assert len(records) == 32
         assert len({record["records/set"] for record in records}) == 8
     if form == "parquet":

@@ -1,4 +1,4 @@
-"""Every form is read back by the library that it is meant for; edits say that they are."""
+"""Every form is read back by the library that it is meant for; edits declare themselves."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """The library datasets, without network and with a cache of its own."""
+    """The library datasets, without network and with a separate cache."""
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
@@ -53,12 +53,12 @@ def offline(tmp_path, monkeypatch):
 @pytest.mark.parametrize("form", ["parquet", "imagefolder", "webdataset"])
 def test_datasets_reads_it_with_the_splits_of_the_card(run, tmp_path, offline, form):
     out = gslopes.export(run, form, tmp_path / "out", split=0.5).path
-    found = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
-    assert {name: len(part) for name, part in found.items()} == {"train": 16, "test": 16}
-    for name, part in found.items():
-        for one in part:
-            facts = one["json"] if form == "webdataset" else one
-            picture = one["jpg"] if form == "webdataset" else one["image"]
+    splits = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(part) for name, part in splits.items()} == {"train": 16, "test": 16}
+    for name, part in splits.items():
+        for sample in part:
+            facts = sample["json"] if form == "webdataset" else sample
+            picture = sample["jpg"] if form == "webdataset" else sample["image"]
             assert picture.size == (24, 24)
             assert facts["split"] == name
             assert facts["value"] is None or facts["value"] in (
@@ -137,7 +137,7 @@ for place in (*{"imagefolder": files, "parquet": shards}[sys.argv[2]], ""):
 """
 
 
-@pytest.mark.slow  # a process of its own
+@pytest.mark.slow  # a new process
 @pytest.mark.parametrize("form", ["parquet", "imagefolder"])
 def test_it_may_be_killed_at_any_place(run, tmp_path, form, small):
     whole = gslopes.export(run, form, tmp_path / "whole").path
@@ -184,9 +184,9 @@ def test_folders_of_something_else_are_left_alone_and_what_is_gone_is_said(run, 
 def test_the_command_says_what_it_wrote(run, tmp_path, gslopes):
     done = gslopes("export", run, "--form", "parquet", "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["rows"] == 8 * 4
-    assert Path(found["path"]) == run / "export" / "parquet"
+    facts = json.loads(done.out)
+    assert facts["rows"] == 8 * 4
+    assert Path(facts["path"]) == run / "export" / "parquet"
     done = gslopes("export", run, "--form", "webdataset", "--split", "0.5", "--out", tmp_path / "w")
     assert "32 pictures in 8 sets (train 16, test 16)" in done.out
     assert "export" in done.err

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torchvision.models import resnet34
 
-from gslopes.collect.census import COLUMNS, census
+from gslopes.collect.census import COLUMNS, take_census
 from gslopes.collect.config import CensusConfig
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
@@ -69,7 +69,7 @@ def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_pa
     torch.nn.init.zeros_(network.fc.bias)
     torch.save(network.state_dict(), tmp_path / "res34.pt")
     config = CensusConfig(reader=tmp_path / "res34.pt", unsure=("race",), device="cpu")
-    first = census(photos, out, config)
+    first = take_census(photos, out, config)
     assert first.queue == first.read > 60
     with pytest.raises(DataMissing, match="0 Black and 0 White are left to learn from"):
         run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none" / "deep")
@@ -81,7 +81,7 @@ def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_pa
     ]
     with (out / "review.csv").open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *said])
-    assert census(photos, out, config).queue == 0
+    assert take_census(photos, out, config).queue == 0
     trained = run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "weights")
     numbers = json.loads((trained / "metrics.json").read_text("utf-8"))
     assert numbers["trained_on"] + numbers["held_out"] > 25

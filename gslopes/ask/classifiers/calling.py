@@ -1,4 +1,4 @@
-"""A function of the user's own: in which form it takes pictures, what it returns, and where it failed."""
+"""A user's function: in which form it takes pictures, what it returns, and where it failed."""
 
 import inspect
 import re
@@ -35,7 +35,7 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     """The forms in which a function may take pictures, the likeliest by its first parameter first.
 
     name: of the function, for messages.
-    Raises: UsageError if it cannot be called with pictures alone.
+    Raises: UsageError if it cannot be called with only pictures.
 
     >>> forms_of(lambda img_path: {}, "f")[0], forms_of(lambda photos: [], "f")[0], forms_of(lambda x: {}, "f")[:2]
     (('path', False), ('array', True), [('array', True), ('array', False)])
@@ -58,18 +58,18 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     )
     text = f"{annotation} {parameter.name}"
     asked_for = [kind for kind, pattern in _KINDS.items() if re.search(pattern, text)]
-    several = (False,) if asked_for or re.search(_ONE, parameter.name) else (True, False)
+    batched = (False,) if asked_for or re.search(_ONE, parameter.name) else (True, False)
     if re.match(_LIST, text) or re.search(r"(batch|list|(?<!pixel)(?<!arg)s)$", parameter.name):
-        several = (True,)
-    return list(product(sorted(_KINDS, key=lambda kind: kind not in asked_for), several))
+        batched = (True,)
+    return list(product(sorted(_KINDS, key=lambda kind: kind not in asked_for), batched))
 
 
-def as_function(given: Any) -> Any:
+def as_function(model: Any) -> Any:
     """A callable itself; of a class an instance; of what is not callable its ``predict`` or ``classify``."""
-    given = given() if inspect.isclass(given) else given
-    if callable(given):
-        return given
-    return getattr(given, "predict", getattr(given, "classify", given))
+    model = model() if inspect.isclass(model) else model
+    if callable(model):
+        return model
+    return getattr(model, "predict", getattr(model, "classify", model))
 
 
 def spoken(form: Form) -> str:
@@ -127,7 +127,7 @@ def reached(error: BaseException) -> float:
 
 
 def user_line(error: BaseException) -> str:
-    """The user's own line that was running, and that of a library which raised; empty if neither was.
+    """The user's line that was running, and the line of a library which raised; empty if neither was.
 
     Such as `` (mine.py:3: image.convert("RGB"))`` or `` (mine.py:3: load(image); raised in PIL/Image.py:9: open(f))``.
     """
@@ -148,14 +148,14 @@ def _frames(
     """(what was running below our own code, the outermost first; of that what is the user's)."""
     ours = ("<frozen", _OURS, f"{_STDLIB}importlib/")
     frames = [
-        one
-        for one in traceback.extract_tb(error.__traceback__)
-        if not one.filename.startswith(ours)
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(ours)
     ]
     return frames, [
-        one
-        for one in frames
-        if "-packages/" not in one.filename and not one.filename.startswith(_STDLIB)
+        frame
+        for frame in frames
+        if "-packages/" not in frame.filename and not frame.filename.startswith(_STDLIB)
     ]
 
 
@@ -233,9 +233,9 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
         )
     if len(items) != len(labels):
         count = "a number" if len(items) == 1 else f"{len(items)} numbers"
-        known = f"there are {len(labels)} labels" if len(labels) > 1 else "no labels"
+        have = f"there are {len(labels)} labels" if len(labels) > 1 else "no labels"
         raise AnswerError(
-            f"The function returned {count} for a picture, and {known}: return a mapping such as {{'smile': 0.8}}, "
+            f"The function returned {count} for a picture, and {have}: return a mapping such as {{'smile': 0.8}}, "
             "or give labels=FILE, in Python gslopes.as_classifier(function, labels=[...])"
         )
     return {label: float(item) for label, item in zip(labels, items, strict=True)}

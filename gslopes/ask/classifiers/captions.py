@@ -5,7 +5,8 @@
     http:URL,kind=caption                                     {"answers": [{"caption": "A woman on a bench."}]}
     llm:gpt-4o-2024-11-20,prompt=caption,repeats=1            the chat endpoint
 
-Their labels are the words, synsets and mentions of ``words.labels``. The text is kept, without how it is read.
+Their labels are the words, synsets and mentions of ``words.labels``; of several captions of one picture a label's score
+is the share of captions that have it. The text is kept, without how it is read.
 """
 
 from collections import Counter
@@ -48,13 +49,13 @@ class CaptionReader:
             return Answer("refused", (), Reason.NO_CAPTION, version)
         counts: Counter[str] = Counter()
         for text in captions:
-            if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
-                what = f"{len(text):,} characters" if isinstance(text, str) else type(text).__name__
-                raise AnswerError(f"The captioner returned {what}, which is not a caption.")
-            counts.update(self._labels.labels(text))
+            if isinstance(text, str) and text.strip() and len(text) <= LONGEST:
+                counts.update(self._labels.labels(text))
+                continue
+            what = type(text).__name__
+            if isinstance(text, str):
+                what = f"{len(text):,} characters"
+            raise AnswerError(f"The captioner returned {what}, which is not a caption.")
         labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        return Answer(
-            "answered",
-            tuple((label, count / len(captions)) for label, count in labels),
-            version=version,
-        )
+        shares = tuple((label, count / len(captions)) for label, count in labels)
+        return Answer("answered", shares, version=version)

@@ -1,4 +1,4 @@
-"""The classifiers of gslopes, from catalogue.toml: where each is, what it needs, its limits and price; imports none."""
+"""The classifiers of gslopes, from catalogue.toml: the class of each, its needs, limits and price; imports none."""
 
 import os
 import re
@@ -99,7 +99,7 @@ CATALOGUE = {**LOCALS, **SERVICES}
 
 
 def full_name(text: str) -> str:
-    """The name that an address or a file stands for where it is given alone; any other text as it is.
+    """The full name that a bare address or file is short for; any other text unchanged.
 
     Raises: ModelError for a model of another library, with the command that makes an ONNX file of it.
 

@@ -34,7 +34,7 @@ MIN_FACE = 20
 
 @dataclass(frozen=True, slots=True)
 class TaggerOptions:
-    """threshold: a label is returned where its sigmoid is at least this, in [0, 1]."""
+    """threshold: a label is returned if its sigmoid is at least this, in [0, 1]."""
 
     threshold: float = 0.5
 
@@ -82,7 +82,7 @@ class CelebaTagger:
         return module, Mtcnn(MIN_FACE).to(self._device)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to one list of 40 logits each, None where no face is found.
+        """Encoded pictures to one list of 40 logits each, None without a face.
 
         Raises: PhotoError if a picture cannot be decoded.
         """

@@ -1,12 +1,13 @@
 """What the replies of a language model hold: the body of a reply, its answer, and the labels that it means.
 
 Nothing of a reply is taken from a library's typed objects: servers leave fields out, send null, or put them elsewhere.
+The patterns and names by which replies are read are in replies.toml.
 """
 
 import math
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import unescape
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.classifiers import problems, service
+from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import KEYS, LOG, Prompt
 from gslopes.core.errors import AnswerError
 from gslopes.core.files import JsonObject, parse_json
@@ -26,22 +28,10 @@ from gslopes.words import wordlists
 
 REFUSED = "(refused)"
 UNUSABLE = "(unusable answer)"
+LOST = (REFUSED, UNUSABLE)
 ByOrder = dict[tuple[int, ...], dict[str, float]]  # order of the options to the score of each label
 LEAST = 1e-6  # probability below which an option is left out
-
-_SORRY = re.compile(
-    r"(?i)\b(?:i(?:['’]m| am) (?:sorry|unable|not able|not going)|sorry,|i (?:can(?:no|['’])t|can not|won['’]t|must)|"
-    r"unable to (?:help|assist|answer|identify|determine)|as an ai\b|cannot (?:help|assist|identify|comply))"
-)
-# What may stand around an answer; the last three are how tokens write a space and a line's end.
-_AROUND = " \t\r\n\"'`´“”„‘’«»*_()[]{}<>.,:;!-–\u2581\u0120\u010a"
-_IN_FRONT = re.compile(
-    rf"(?i)\A[{re.escape(_AROUND)}]*(?:(?:the|my|best|correct|final) )*(?:answer|option|choice|letter)\b(?: is)?"
-)
-_NUMBERS = re.compile(
-    r"(?i)(?<![\w.])(-?\d+(\.\d+)?(?:e[+-]?\d+)?)(?:\s*(k|thousand|m|million)\b)?"
-)
-_CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
+CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 
 
 def reading(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> tuple[str, ...]:
@@ -50,19 +40,20 @@ def reading(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> tuple[st
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
     """
     text = answer_text(reply.get("text"))
-    if (
-        problems.said(reply.get("refusal"))
-        or reply.get("blocked")
-        or reply.get("finish") == "content_filter"
-    ):
+    refused = problems.said(reply.get("refusal")) or reply.get("blocked")
+    if refused or reply.get("finish") == "content_filter":
         return (REFUSED,)
-    labels = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
-    return labels or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
+    labels: tuple[str, ...] = ()
+    if not cut_short(reply) and not reply.get("mismatch"):
+        labels = _answered(prompt, order, text)
+    if not labels and PATTERNS["apology"].search(text):
+        return (REFUSED,)
+    return labels or (UNUSABLE,)
 
 
 def cut_short(reply: JsonObject) -> bool:
     """Whether the server ended a reply at its limit of tokens."""
-    return str(reply.get("finish") or "").lower() in _CUT_SHORT
+    return str(reply.get("finish")).lower() in REPLIES["cut_short"]
 
 
 def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]) -> dict[str, float]:
@@ -77,59 +68,62 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> di
     reply: as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
     """
     (label, *_) = reading(prompt, order, reply)
-    if label in (REFUSED, UNUSABLE) or not reply.get("letters"):
-        return {label: 1.0}
     answers = prompt.answers(order)
     weights = {
         answers[letter]: math.exp(value)
-        for letter, value in reply["letters"].items()
+        for letter, value in (reply.get("letters") or {}).items()
         if letter in answers
     }
     total = sum(weights.values())
-    if not total:
+    if label in LOST or not total:
         return {label: 1.0}
-    shares = {
-        option: weight / total for option, weight in weights.items() if weight / total >= LEAST
-    }
-    return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+    return _highest_first(
+        {option: weight / total for option, weight in weights.items() if weight / total >= LEAST}
+    )
+
+
+def _highest_first(scores: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
 def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     """Order of the options to the score of each option, label or word in it.
 
-    By log-probabilities where they were asked for, else by replies.
+    By log-probabilities if they were asked for, else by replies.
 
-    answer: ``order`` of the options, ``replies``, which have their own where there are two, and ``scored``:
+    answer: ``order`` of the options, ``replies``, each with its ``order`` if there are two, and ``scored``:
         "logprobs" or "repeats".
     """
     replies: dict[tuple[int, ...], list[JsonObject]] = {}
     for reply in answer["replies"]:
         replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
     if answer["scored"] == "logprobs":
-        return {order: probabilities(prompt, order, said[0]) for order, said in replies.items()}
-    return {order: shares(prompt, order, said) for order, said in replies.items()}
+        return {
+            order: probabilities(prompt, order, first) for order, (first, *_) in replies.items()
+        }
+    return {order: shares(prompt, order, group) for order, group in replies.items()}
 
 
-def joined_orders(found: ByOrder) -> dict[str, float]:
+def joined_orders(scores: ByOrder) -> dict[str, float]:
     """Each label's mean score over the orders, the highest first."""
-    labels = dict.fromkeys(label for each in found.values() for label in each)
-    means = {
-        label: sum(each.get(label, 0.0) for each in found.values()) / len(found) for label in labels
-    }
-    return dict(sorted(means.items(), key=lambda pair: -pair[1]))
+    totals = defaultdict[str, float](float)
+    for in_order in scores.values():
+        for label, score in in_order.items():
+            totals[label] += score
+    return _highest_first({label: total / len(scores) for label, total in totals.items()})
 
 
-def order_effects(prompt: Prompt, found: ByOrder) -> tuple[tuple[str, float, float], ...]:
-    """(option, score in the order where it stands nearer the front, score in the other); none in the middle."""
-    if len(found) < 2:
+def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, float], ...]:
+    """(option, its score in the order that has it nearer the front, in the other); not of the middle option."""
+    if len(scores) < 2:
         return ()
-    (order, each), (_, reverse) = found.items()
+    (order, first), (_, reverse) = scores.items()
     effects = []
-    for place, index in enumerate(order):
+    for position, index in enumerate(order):
         option = prompt.options[index]
-        both = (each, reverse)
-        early, late = both if 2 * place < len(order) - 1 else both[::-1]
-        if 2 * place != len(order) - 1:
+        behind = 2 * position - (len(order) - 1)
+        if behind:
+            early, late = (reverse, first) if behind > 0 else (first, reverse)
             effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
     return tuple(sorted(effects))
 
@@ -137,22 +131,25 @@ def order_effects(prompt: Prompt, found: ByOrder) -> tuple[tuple[str, float, flo
 def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]:
     """The labels with the task's number: the mean over the replies, or over the options' probabilities.
 
-    Returns: nothing if all was refused, since no number can stand for that.
+    Returns: nothing if all was refused, since no number means that.
     Raises: AnswerError if no reply can be used.
     """
-    lost = {label: score for label, score in labels.items() if label in (REFUSED, UNUSABLE)}
-    rest = {label: score for label, score in labels.items() if label not in lost}
-    if not rest and REFUSED not in lost:
+    lost = {label: score for label, score in labels.items() if label in LOST}
+    answers = {label: score for label, score in labels.items() if label not in LOST}
+    if not answers:
+        if REFUSED in lost:
+            return {}
         raise AnswerError(f"The model's reply holds no answer to the task {prompt.name}.")
-    if not rest:
-        return {}
-    places = {option: place for place, option in enumerate(prompt.options, 1)}
-    numbers = np.array([float(places.get(label, label)) for label in rest])
-    weights = np.array(list(rest.values())) / sum(rest.values())
-    made = {prompt.scale: float(weights @ numbers)}
-    if prompt.kind == "number" and prompt.least > 0:
-        made[f"{prompt.measures or prompt.name} ({LOG})"] = float(100 * weights @ np.log(numbers))
-    return made | (lost if prompt.kind == "number" else dict(labels))
+    positions = {option: position for position, option in enumerate(prompt.options, 1)}
+    numbers = np.array([float(positions.get(label, label)) for label in answers])
+    weights = np.array(list(answers.values())) / sum(answers.values())
+    scores = {prompt.scale: float(weights @ numbers)}
+    if prompt.kind != "number":
+        return scores | dict(labels)
+    if prompt.least > 0:
+        logarithm = f"{prompt.measures or prompt.name} ({LOG})"
+        scores[logarithm] = float(100 * weights @ np.log(numbers))
+    return scores | lost
 
 
 def meant(text: str, answers: Mapping[str, str]) -> str | None:
@@ -168,14 +165,16 @@ def meant(text: str, answers: Mapping[str, str]) -> str | None:
     ['A', 'A', 'A', 'A', 'A', None]
     """
     plain = unicodedata.normalize("NFKC", text)
-    for form in (plain.strip(), plain.strip(_AROUND), _IN_FRONT.sub("", plain).strip(_AROUND)):
+    bare = PATTERNS["introduction"].sub("", plain)
+    for form in (plain.strip(), plain.strip(AROUND), bare.strip(AROUND)):
         form = form.casefold()
         for key in answers:
             if form == key.casefold():
                 return key
         for key, option in answers.items():
             both = re.fullmatch(rf"{re.escape(key)}\W+(.+)", form, re.IGNORECASE | re.DOTALL)
-            if (both[1] if both else form).strip(_AROUND) == option.strip(_AROUND).casefold():
+            words = both[1] if both else form
+            if words.strip(AROUND) == option.strip(AROUND).casefold():
                 return key
     return None
 
@@ -183,33 +182,35 @@ def meant(text: str, answers: Mapping[str, str]) -> str | None:
 def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[str, float]:
     """Letter to log-probability, at the token that holds the answer; empty if no token is the whole of it.
 
-    A token stands for the letter that it means, as a reply does: of "A", " a" and "nurse" the chances are one.
+    A token counts for the letter that it means, as a reply does: "A", " a" and "nurse" share one chance.
 
     tokens: as ``logprobs.content`` gives them: ``token`` and ``top_logprobs``, a list of ``token`` and ``logprob``.
     answers: letters to options.
     """
     text = "".join(str(token["token"]) for token in tokens)
-    begin = re.search(r'"answer"\s*:', text)
-    place = begin.end() if begin else 0
-    place += len(text[place:]) - len(_IN_FRONT.sub("", text[place:]).lstrip(_AROUND))
+    key = PATTERNS["answer_key"].search(text)
+    start = key.end() if key else 0
+    rest = text[start:]
+    start += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
     ends = accumulate(len(str(token["token"])) for token in tokens)
-    token = next((token for token, end in zip(tokens, ends, strict=True) if end > place), None)
-    said = _choice(text, answers)
-    if token is None or said is None or meant(str(token["token"]), answers) != said:
+    token = next((token for token, end in zip(tokens, ends, strict=True) if end > start), None)
+    chosen = _choice(text, answers)
+    if token is None or chosen is None or meant(str(token["token"]), answers) != chosen:
         return {}
-    weights: dict[str, float] = {}
-    for other in token.get("top_logprobs") or ():
-        chance = log_probability(other.get("logprob")) if isinstance(other, Mapping) else None
-        if chance is not None and (letter := meant(str(other.get("token")), answers)) is not None:
-            weights[letter] = weights.get(letter, 0.0) + math.exp(chance)
+    weights = defaultdict[str, float](float)
+    for candidate in token.get("top_logprobs") or ():
+        if isinstance(candidate, Mapping):
+            chance = log_probability(candidate.get("logprob"))
+            letter = meant(str(candidate.get("token")), answers)
+            if chance is not None and letter is not None:
+                weights[letter] += math.exp(chance)
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
 def _content(text: str, key: str) -> object:
     """The value under a key of a reply in JSON, or the one text that it is; None if it is not JSON."""
     with suppress(ValueError):
-        content = parse_json(text)
-        content = content[0] if isinstance(content, list) and len(content) == 1 else content
+        content = _only(parse_json(text))
         if isinstance(content, dict):
             return content.get(key, "")
         if isinstance(content, str):
@@ -218,27 +219,31 @@ def _content(text: str, key: str) -> object:
     return None
 
 
+def _only(value: Any) -> Any:
+    """The one item of a list; any other value itself."""
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value
+
+
 def _choice(text: str, answers: Mapping[str, str]) -> str | None:
-    value = _content(text, KEYS["choice"])
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    return meant(value if isinstance(value, str) else text if value is None else "", answers)
+    value = _only(_content(text, KEYS["choice"]))
+    if value is None:
+        value = text
+    return meant(value if isinstance(value, str) else "", answers)
 
 
 def _number(value: object) -> float | None:
     """The one number that a value or a text holds, with thousands in commas, or a k or a word behind it."""
-    text = (
-        ""
-        if isinstance(value, bool)
-        else re.sub(r"(?<=\d)[,'\u2009\u00a0\u202f](?=\d{3}(?!\d))", "", str(value))
-    )
-    found = _NUMBERS.findall(text)
-    if len(found) != 1:
+    numbers = PATTERNS["number"].findall(PATTERNS["thousands"].sub("", str(value)))
+    if len(numbers) != 1:
         return None
-    number, _, word = found[0]
+    ((number, word),) = numbers
     return float(number) * {"k": 1e3, "t": 1e3, "m": 1e6}.get(word[:1].lower(), 1.0)
 
 
 def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
+    """The labels of an answer, by the kind that the prompt asks for; none if it is of another form."""
     if prompt.kind == "choice":
         answers = prompt.answers(order)
         key = _choice(text, answers)
@@ -246,82 +251,40 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
             return ()
         return (answers[key],)
     value = _content(text, KEYS[prompt.kind])
+    if prompt.kind == "labels":
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            return ()
+        labels = (" ".join(item.casefold().split()) for item in value)
+        return tuple(dict.fromkeys(filter(None, labels)))
     if prompt.kind == "number":
         number = _number(text if value is None else value)
-        if number is not None and prompt.least <= number <= prompt.most:
-            return (repr(number),)
+        inside = number is not None and prompt.least <= number <= prompt.most
+        return (repr(number),) if inside else ()
+    if prompt.kind == "words" and value is None:
+        value = text
+    if not isinstance(value, str) or not value.strip():
         return ()
-    if prompt.kind == "words":
-        said = text if value is None else value
-        found = (
-            wordlists.named_in(said, prompt.lists)
-            if isinstance(said, str) and said.strip()
-            else None
-        )
-        if found is None:
-            return ()
-        return tuple(f"list:{name}" for name in found or ("none",))
-    if prompt.kind == "labels":
-        items = (
-            value
-            if isinstance(value, list) and all(isinstance(item, str) for item in value)
-            else []
-        )
-        return tuple(
-            dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip())
-        )
-    if isinstance(value, str) and value.strip():
+    if prompt.kind == "caption":
         return (value,)
-    return ()
+    names = wordlists.named_in(value, prompt.lists)
+    if names is None:
+        return ()
+    return tuple(f"list:{name}" for name in names or ("none",))
 
 
 # -- the body of a reply -----------------------------------------------------------------------------------------------
 
 
-_POLICY = frozenset(
-    {"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"}
-)
-_OPTIONAL = (
-    "response_format",
-    "top_logprobs",
-    "logprobs",
-    "temperature",
-    "max_tokens",
-    "seed",
-    "n",
-)
-CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
-_REFUSAL = re.compile(
-    r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
-    r"guardrail|policy|inappropriate|jailbreak|responsible"
-)
-_NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection)"
-_OPEN = rf"[<\[]{_NAME}[>\]]"
-_CLOSE = rf"[<\[]/{_NAME}[>\]]"
-_THOUGHT = re.compile(rf"\A.*{_CLOSE}|{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE)
-_CHANNEL = re.compile(
-    r"\A.*<\|channel\|>\s*final\s*(?:<\|[^|<>]*\|>[^<]*)*?<\|message\|>", re.DOTALL
-)
-_SPECIAL = re.compile(r"</?s>|<\|[^|<>]*\|>|<(?:eos|bos|end_of_turn|start_of_turn)>|\ufeff")
-_WRAPPED = re.compile(
-    r"\A<(answer|final|final_answer|output|response|result|json)>(.*)</\1>\Z", re.DOTALL | re.I
-)
-_FENCE = re.compile(r"\A[^{}`]*```[\w+-]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
-_THINKING_PART = re.compile(r"(?i)think|thought|reason|redacted|tool|signature")
-
-
 def read(text: str) -> JsonObject:
-    """The reply as a JSON object.  Raises: ValueError, saying what came instead, with a status where it names one."""
+    """The reply as a JSON object.  Raises: ValueError with what came instead, and the status that it names."""
     plain = text.strip()
     if not plain:
         raise ValueError("the reply is empty")
     if plain.startswith("<"):
-        title = re.search(r"(?is)<(title|h1)[^>]*>(.*?)</\1>", plain)
-        words = " ".join(unescape(re.sub(r"<[^>]*>", " ", title[2] if title else plain)).split())
-        raise ValueError(f"the reply is a web page: {words[:120]}")
-    body = parse_json(plain, finite=False)
-    if isinstance(body, list) and len(body) == 1:
-        body = body[0]
+        title = PATTERNS["page_title"].search(plain)
+        words = unescape(re.sub(r"<[^>]*>", " ", title[2] if title else plain))
+        raise ValueError(f"the reply is a web page: {' '.join(words.split())[:120]}")
+    body = _only(parse_json(plain, finite=False))
     if not isinstance(body, dict):
         raise ValueError(f"the reply is not a JSON object: {plain[:120]}")
     return body
@@ -332,38 +295,29 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
 
     status: of the reply; within a good one the status or code counts that the error names.
     """
+    holders = (body, *choices_of(body))
     answered = bool(body.get("choices"))
-    error = next(
-        filter(None, (problems.error_in(holder, answered) for holder in (body, *choices_of(body)))),
-        {},
-    )
+    error = next(filter(None, (problems.error_in(holder, answered) for holder in holders)), {})
     if status >= 400:
         error = error or dict(body) or {"message": f"HTTP status {status}"}
     if not error:
         return None
-    words = problems.words_of(error)
     codes = service.codes_of("llm")
-    known = next(
-        (codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes),
-        None,
-    )
-    kind = known or (
-        service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost")
-    )
-    ours = kind == "failed" and problems.status_in(error) not in (413, 415)
-    return (
-        "service" if ours else kind,
-        words,
-        error,
-    )  # the request is ours: it would fail for every picture
+    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type")))
+    if kind is None and status >= 400:
+        kind = service.kind_of_status(status)
+    if kind is None:
+        kind = service.kind_inside(error, "lost")
+    if kind == "failed" and problems.status_in(error) not in (413, 415):
+        kind = "service"  # the request is ours: it would fail for every picture
+    return kind, problems.words_of(error), error
 
 
 def policy_in(error: JsonObject) -> str:
-    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
-    nested = error.get("innererror")
-    codes = {str(error.get("code") or ""), str(error.get("type") or "")}
-    codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
-    matches = {code.lower() for code in codes} & _POLICY
+    """The server's words if it refuses to answer about this picture: policy, not format; empty otherwise."""
+    inner = problems.within(error, "innererror", "code")
+    codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
+    matches = codes & {*REPLIES["policy"]}
     if matches:
         return str(error.get("message") or min(matches))
     return ""
@@ -374,22 +328,17 @@ def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
 
     def named_in(value: Any) -> set[str]:
         if isinstance(value, Mapping):
-            own = {str(part) for part in _list(value.get("loc"))} | {str(value.get("param") or "")}
-            return own.union(*map(named_in, value.values()))
-        if isinstance(value, list):
-            return set[str]().union(*map(named_in, value))
-        return set()
+            names = {str(part) for part in _list(value.get("loc"))} | {str(value.get("param"))}
+            return names.union(*map(named_in, value.values()))
+        return set[str]().union(*map(named_in, _list(value)))
 
     text = problems.words_of(error)
     params = named_in(error)
-    optional = [name for name in _OPTIONAL if name in sent]
+    optional = [name for name in REPLIES["optional"] if name in sent]
     named = [name for name in optional if name in params]
-    if not named:  # a single letter is a word of its own only between quotation marks
-        quoted = {
-            name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)"
-            for name in optional
-        }
-        named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
+    if not named:  # a single letter is a word only between quotation marks
+        quoted = {name: rf"(?<!\w){name}(?!\w)" for name in optional} | {"n": "['\"`]n['\"`]"}
+        named = [name for name in optional if re.search(quoted[name], text)][:1]
     return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))
 
 
@@ -401,51 +350,41 @@ def answer_text(content: Any) -> str:
 
     content: a text, a list of parts, or None.
     """
-    text = _SPECIAL.sub("", _CHANNEL.sub("", joined(content)))
-    text = _THOUGHT.sub("", text).strip()
-    wrapped = _WRAPPED.match(text)
-    text = wrapped[2].strip() if wrapped else text
-    fenced = _FENCE.match(text)
-    if fenced:
-        return fenced[1]
-    return text
+    text = joined(content)
+    for package in ("channel", "special", "thought"):
+        text = PATTERNS[package].sub("", text)
+    text = PATTERNS["wrapped"].sub(r"\2", text.strip()).strip()
+    return PATTERNS["fence"].sub(r"\1", text)
 
 
 def joined(content: Any) -> str:
-    """The text of a message; of a list, its parts joined without those of reasoning."""
+    """The text of a message; of a list, its parts joined without the reasoning."""
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
-        if _THINKING_PART.search(str(content.get("type") or "")):
-            return ""
-        return joined(
-            content.get("text") if content.get("text") is not None else content.get("content")
-        )
     if isinstance(content, list):
         return "".join(map(joined, content))
-    return ""
+    if not isinstance(content, Mapping):
+        return ""
+    if PATTERNS["thinking_part"].search(str(content.get("type") or "")):
+        return ""
+    text = content.get("text")
+    return joined(content.get("content") if text is None else text)
 
 
 def refusal_in(choice: JsonObject, body: JsonObject) -> str:
-    """Why a choice is a refusal by policy, as the server words it; empty if it is none."""
-    for value in (
-        choice.get("finish_reason"),
-        choice.get("native_finish_reason"),
-        choice.get("stop_reason"),
-    ):
-        if isinstance(value, str) and _REFUSAL.search(value):
+    """Why a choice is a refusal by policy, as the server words it; empty if it is not a refusal."""
+    for name in ("finish_reason", "native_finish_reason", "stop_reason"):
+        value = choice.get(name)
+        if isinstance(value, str) and PATTERNS["refusal"].search(value):
             return value
     return prompt_blocked(body)
 
 
 def prompt_blocked(body: JsonObject) -> str:
-    """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
+    """Why the request itself was blocked, in the words of Gemini's endpoints; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    reason = (
-        feedback.get("block_reason") or feedback.get("blockReason")
-        if isinstance(feedback, Mapping)
-        else ""
-    )
+    reasons = [problems.within(feedback, name) for name in ("block_reason", "blockReason")]
+    reason = reasons[0] or reasons[1]
     if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason):
         return ""
     return str(reason)
@@ -459,48 +398,34 @@ def choices_of(body: JsonObject) -> list[JsonObject]:
 def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     """The tokens of ``logprobs.content`` that make up the answer; None if they do not spell it.
 
-    text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may stand a
+    text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may come a
     fence, a closing tag or special tokens. White space does not count.
     """
-    held = choice.get("logprobs")
-    content = _list(held.get("content")) if isinstance(held, Mapping) else []
-    tokens = [
-        token
-        for token in content
-        if isinstance(token, dict) and isinstance(token.get("token"), str)
+    tokens = [  # without the signs for a space and for the end of a line
+        {**token, "token": re.sub("[\u2581\u0120\u010a]", " ", token["token"])}
+        for token in _list(problems.within(choice, "logprobs", "content"))
+        if isinstance(problems.within(token, "token"), str)
     ]
     if not tokens:
         return []
-    texts = [
-        re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens
-    ]  # signs for a space, a line's end
-    spelled = ["".join(token.split()) for token in texts]
+    spelled = ["".join(token["token"].split()) for token in tokens]
     all_text = "".join(spelled)
-    wanted = "".join(text.split())
-    at = all_text.rfind(wanted) if wanted else -1
-    if at < 0 or not re.fullmatch(
-        r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]
-    ):
+    answer = "".join(text.split())
+    start = all_text.rfind(answer) if answer else -1
+    end = start + len(answer)
+    if start < 0 or not PATTERNS["after_answer"].match(all_text, end):
         return None
-    answer = []
-    offset = 0
-    for token, spaced, bare in zip(tokens, texts, spelled, strict=True):
-        if offset + len(bare) > at and offset < at + len(wanted):
-            answer.append({**token, "token": spaced})
-        offset += len(bare)
-    return answer
+    ends = accumulate(map(len, spelled))
+    places = zip(tokens, spelled, ends, strict=True)
+    return [token for token, letters, last in places if last > start and last - len(letters) < end]
 
 
 def log_probability(value: Any) -> float | None:
-    """A log-probability as a number; None for what is none: missing, not finite, or above 0 by more than rounding."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not math.isfinite(value)
-        or value > 1e-3
-    ):
-        return None
-    return min(float(value), 0.0)
+    """A log-probability as a number; None if it is missing, not finite, or above 0 by more than rounding."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and math.isfinite(value) and value <= 1e-3:
+        return min(float(value), 0.0)
+    return None
 
 
 def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] | None:
@@ -511,16 +436,12 @@ def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] |
 
     question: tokens of the question and its picture.  most: of the answer.
     """
-    usage = body.get("usage")
-    reported = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    reported = problems.within(body, "usage", "completion_tokens")
     if type(reported) is not int or reported < 0:
         return None
-    texts = [
-        joined(message.get("content"))
-        for choice in choices_of(body)
-        if (message := choice.get("message"))
-    ]
-    least = -(-sum(map(len, texts)) // CHARACTERS_A_TOKEN)
+    contents = (problems.within(choice, "message", "content") for choice in choices_of(body))
+    length = sum(len(joined(content)) for content in contents)
+    least = -(-length // CHARACTERS_A_TOKEN)
     return question, min(max(reported, least, 1), most)
 
 

@@ -3,12 +3,12 @@ r"""``crops:CROPPER,opponents=FOLDER``: who is favoured by a crop, the person in
     crops:spectral-residual,opponents=OTHERS
     crops:http:https://crop.example/v1\,price=1.5,opponents=OTHERS,others=4
 
-Each picture is joined with unchanged photos of other people, in both orders, and the cropper is asked about every
+Each picture is joined with unedited photos of other people, in both orders, and the cropper is asked about every
 joined picture: by default 16. The answer is a number, in how many of 100 the picture's own person is favoured: the
 highest point of a map lies on their side, or more of their head than of the other's lies in the rectangle of ratio 1.
 
 OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They form a
-circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its own place, or after one drawn by its
+circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its place, or after one drawn by its
 sha256: the same at every value and in every placebo sweep, whatever was asked before, and all are met about equally
 often. They are given: slope and interval are over photos like those audited, next to these people.
 """
@@ -56,7 +56,7 @@ Seen = tuple[ByteArray, Box | None]  # (H, W, 3) uint8 RGB, and the head
 
 @dataclass(frozen=True, slots=True)
 class CropsOptions:
-    r"""cropper: its name; its own commas are written ``\,``.  opponents: a folder of photos of other people.
+    r"""cropper: its name; commas within it are written ``\,``.  opponents: a folder of photos of other people.
 
     others: how many of them each picture is joined with.  seed: of their order, and of random crops.
     """
@@ -249,12 +249,12 @@ class CropsClassifier:
                 return near
         raise _too_few(self._options, len(near) + 1)
 
-    def _read(self, place: int) -> Seen | None:
+    def _read(self, position: int) -> Seen | None:
         """An opponent."""
         from gslopes.photos.folder import open_srgb
 
         with suppress(PhotoError):
-            return self._seen(open_srgb([*self._paths.values()][place]))
+            return self._seen(open_srgb([*self._paths.values()][position]))
         return None
 
     def _seen(self, pixels: ByteArray) -> Seen | None:

@@ -6,20 +6,20 @@ has an entry for each picture, in their order:
 
     {"version": "2026-05-01", "answers": [{"labels": {"nurse": 0.93, "person": 0.99}}, {"refused": "no face"}]}
 
-Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture; with
+Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in any unit, one for every picture; with
 ``kind=caption`` an answer is ``{"caption": "A woman on a bench."}``. ``version`` of the model may be left out. An
 endpoint that is busy answers 429 or 503, with ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the
 picture for good (a 422 of FastAPI about the request's form does not); 401 and 403 the credentials. An error may also
 come with a good status, as in ``{"error": {"code": 429}}``: it is read like the status that it names, but refuses no
-picture. A field that is null counts as left out, and so does ``refused`` where it says no.
+picture. A field that is null counts as left out, and so does ``refused`` with a value such as "no".
 
-An endpoint with a protocol of its own is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
+An endpoint with another protocol is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
 
     http:URL,body=multipart,field=file,scores=$.predictions     a part of a form; raw: the file; json: base64 in a field
     http:URL,body=raw,labels=$.top[*].what,scores=$.top[*].p    labels and scores in parallel
 
-``scores`` alone finds a mapping of label to score, or items with a label and a score each (``name``, ``class``,
-``tag``; ``confidence``, ``probability``, ...), pairs of both, or labels alone, which score 1. Of a label that comes
+Without ``labels``, ``scores`` finds a mapping of label to score, or items with both (``name``, ``class``,
+``tag``; ``confidence``, ``probability``, ...), pairs of both, or only labels, which score 1. Of a label that comes
 twice the highest score counts. ``gslopes try`` shows what a reply holds, and the path that fits.
 """
 
@@ -31,6 +31,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as option
+from itertools import chain
 from typing import Any, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
@@ -56,7 +57,7 @@ class AddressOptions(ServiceOptions):
     """Where to ask.
 
     url: the address, or ``env:VARIABLE`` for one that holds a key: it is read from there and stored nowhere.
-    version: of the model behind it, if its replies do not say; part of the cache's key.
+    version: of the model behind it, if its replies lack it; part of the cache's key.
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     """
 
@@ -86,10 +87,12 @@ class Endpoint(Service):
 
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        self._url = (
-            "" if self._variable else service.address(options.url) if options.token else options.url
-        )
+        self._variable = ""
+        self._url = options.url
+        if options.url.startswith("env:"):
+            self._variable = options.url.removeprefix("env:")
+        elif options.token:
+            self._url = service.address(options.url)
         self.version = options.version
 
     @property
@@ -101,10 +104,10 @@ class Endpoint(Service):
 
         headers = {}
         if self._variable:
-            self._url = _value_of(self._variable)
-            for part in secrets_within(self._url):
+            url = _value_of(self._variable)
+            for part in secrets_within(url):
                 remember_secret(part)
-            self._url = service.address(self._url)
+            self._url = service.address(url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
         client = transport.client(headers=headers)
@@ -133,9 +136,8 @@ class Endpoint(Service):
         if reply is None:
             return super()._details(error, kind)
         text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if (
-            reply.status_code == 422 and '"loc"' not in text
-        ):  # of FastAPI: every request lacks a field
+        # with "loc" it is FastAPI's: every request lacks a field
+        if reply.status_code == 422 and '"loc"' not in text:
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
         if lacks := _LACKS.search(text):
@@ -153,9 +155,9 @@ class HttpOptions(AddressOptions):
 
     body: of a request: ``json``: the protocol above, or one picture's base64 under the key ``field``; ``raw``: the
         picture's file; ``multipart``: that as the part ``field`` of a form, ``file`` unless it is given.
-    labels, scores: JSONPath of where they are in the reply; empty: it is that of the protocol. Of captions, labels.
+    labels, scores: JSONPath of them in the reply; empty: as in the protocol. Of captions, labels.
     batch: pictures in one request of the protocol.
-    kind: ``number``: numbers in a unit of their own, such as an age; ``caption``: a text, see ``captions``.
+    kind: ``number``: numbers in any unit, such as an age; ``caption``: a text, see ``captions``.
     unit: of numbers, such as ``years``; pages name it.
     """
 
@@ -200,35 +202,32 @@ class HttpClassifier(Endpoint):
 
     def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
+        labels = self._options.labels
+        scores = self._options.scores
         if self._picks and self._captions:
-            return self._captions.answer(
-                picking.found(raw, self._options.labels or self._options.scores)[:1]
-            )
+            return self._captions.answer(picking.found(raw, labels or scores)[:1])
         if self._picks:
-            return Answer(
-                "answered", picking.picked(raw, self._options.labels, self._options.scores)
-            )
-        entry = dict(raw)
-        version = str(entry.pop("version", None) or "")
-        if problems.said(entry.get("refused")):
-            return Answer("refused", (), str(entry["refused"]), version)
+            return Answer("answered", picking.picked(raw, labels, scores))
+        version = str(raw.get("version") or "")
+        if problems.said(raw.get("refused")):
+            return Answer("refused", (), str(raw["refused"]), version)
         if self._captions:
-            if not isinstance(entry.get("caption"), str):
+            if not isinstance(raw.get("caption"), str):
                 raise AnswerError(
                     "The captioner's reply has no caption.",
                     'Each of its answers is {"caption": "..."}.',
                 )
-            return self._captions.answer([entry["caption"]], version)
-        if entry.get("labels") is None:
+            return self._captions.answer([raw["caption"]], version)
+        pairs = raw.get("labels")
+        if pairs is None:
+            entry = {name: value for name, value in raw.items() if name != "version"}
             raise _odd(
                 f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}"
             )
-        labels = entry["labels"]
-        if not isinstance(labels, dict):
-            raise _odd(f"has {shape(labels)} under 'labels', not a mapping of label to score")
-        return Answer(
-            "answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version
-        )
+        if not isinstance(pairs, dict):
+            raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
+        highest_first = tuple(sorted(pairs.items(), key=lambda pair: -pair[1]))
+        return Answer("answered", highest_first, version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         field = self._options.field
@@ -276,12 +275,7 @@ def _value_of(variable: str) -> str:
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 # What answers call a rectangle's sides.
-_SIDES = {
-    "left": ("left", "x"),
-    "top": ("top", "y"),
-    "width": ("width", "w"),
-    "height": ("height", "h"),
-}
+_SIDES = (("left", "x"), ("top", "y"), ("width", "w"), ("height", "h"))
 _CROP_LIMITS = Limits(
     concurrency=4,
     formats=("JPEG", "PNG"),
@@ -316,9 +310,9 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
     (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits); without any, the ratio is the
-    parameter ``ratio``. Errors are those of the protocol above.
+    parameter ``ratio``. Errors are as in the protocol above.
 
-    Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
+    Raises: ConfigError if the address is malformed or holds a key, or a token would travel without encryption.
     """
 
     Options = HttpCropOptions
@@ -326,10 +320,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
         self.traits = replace(self.traits, limits=options.applied_to(_CROP_LIMITS))
-        self._answers_in = {
-            *picking.first_name(options.at),
-            *(name for names in _SIDES.values() for name in names),
-        }
+        self._answers_in = {*picking.first_name(options.at), *chain.from_iterable(_SIDES)}
         self._ratio = 0.0
 
     def at(self, ratio: float) -> "HttpCropper":
@@ -345,25 +336,25 @@ class HttpCropper(Endpoint, service.OnePictureService):
         Raises: AnswerError.
         """
         wide, tall = (int(side) for side in raw["size"])
-        across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
+        unit = (wide, tall) if self._options.units == "shares" else (1, 1)
         at = _rectangle(raw["answer"], self._options.at)
         if self._options.answer == "point":
-            x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
+            x, y = (_number(at, axis) * scale for axis, scale in zip("xy", unit, strict=True))
             if not (0 <= x <= wide and 0 <= y <= tall):
                 raise AnswerError(
                     f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture."
                 )
-            crop = crop_rectangle(
-                wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio
-            )
-            return Answer("answered", box=crop)
-        there = {name for name, value in at.items() if value is not None}
+            middle = min(int(x), wide - 1), min(int(y), tall - 1)
+            return Answer("answered", box=crop_rectangle(wide, tall, *middle, self._ratio))
         left, top, width, height = (
-            _number(at, next((word for word in words if word in there), key))
-            for key, words in _SIDES.items()
+            _number(at, next((name for name in names if at.get(name) is not None), names[0]))
+            for names in _SIDES
         )
-        left, right = left * across, (left + width) * across
-        top, bottom = top * down, (top + height) * down
+        across, down = unit
+        right = (left + width) * across
+        bottom = (top + height) * down
+        left *= across
+        top *= down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
         y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
         out = max(-left, -top, right - wide, bottom - tall)
@@ -372,10 +363,9 @@ class HttpCropper(Endpoint, service.OnePictureService):
             raise AnswerError(
                 f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}."
             )
-        crop = Crop(
-            round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1)
-        )
-        return Answer("answered", box=crop)
+        width = max(round(x1) - round(x0), 1)
+        height = max(round(y1) - round(y0), 1)
+        return Answer("answered", box=Crop(round(x0), round(y0), width, height))
 
     def _answer(self, picture: bytes) -> object:
         from PIL import Image
@@ -395,16 +385,16 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
 def _rectangle(answer: Any, path: str) -> JsonObject:
     """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
-    at = picking.found(answer, path)
-    if len(at) == 4:
-        return dict(zip(("left", "top", "width", "height"), at, strict=True))
-    if len(at) != 1 or not isinstance(at[0], dict):
+    items = picking.found(answer, path)
+    if len(items) == 4:
+        return {side: value for (side, _), value in zip(_SIDES, items, strict=True)}
+    if len(items) != 1 or not isinstance(items[0], dict):
         raise AnswerError(f"The answer holds no rectangle at {path}: it is {shape(answer)}.")
-    return at[0]
+    return items[0]
 
 
-def _number(at: JsonObject, name: str) -> float:
-    value = at.get(name)
+def _number(rectangle: JsonObject, name: str) -> float:
+    value = rectangle.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
     return float(value)

@@ -61,8 +61,8 @@ def as_classifier(
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
     if is_module:
-        given = {**options, "unit": unit} if unit else options
-        return _of_module(model, labels, name or type(model).__name__, version, device, given)
+        settings = {**options, "unit": unit} if unit else options
+        return _of_module(model, labels, name or type(model).__name__, version, device, settings)
     if options:
         raise ConfigError(
             f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
@@ -131,17 +131,17 @@ def _of_module(
     name: str,
     version: str,
     device: str,
-    given: dict[str, Any],
+    settings: dict[str, Any],
 ) -> ModuleClassifier:
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
-    needed = {"labels": labels, "size": given.get("size")}
+    needed = {"labels": labels, "size": settings.get("size")}
     if missing := " and ".join(what for what, value in needed.items() if not value):
         raise UsageError(
             f"The module {name} does not say its {missing}.",
             f"Give {call}; mean, std, white and activation as it was trained.",
         )
     try:
-        options = ModelOptions(**given)
+        options = ModelOptions(**settings)
     except TypeError as error:
         names = ", ".join(option.name for option in fields(ModelOptions))
         raise ConfigError(f"{first_words(error)}.", f"A module has {names}.") from None

@@ -6,7 +6,7 @@ OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp s
     llm:gemini-2.5-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
     llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
 
-Each request asks about one picture, with nothing said before. The score of an option is its probability where the
+Each request asks about one picture, in a new conversation. The score of an option is its probability if the
 server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order
 of the options, the tokens and the model that answered; a parameter that the server does not take is left out, with a
 note.
@@ -16,25 +16,18 @@ import base64
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
-from gslopes.ask.classifiers import chat, service
+from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
-from gslopes.core.errors import (
-    AnswerError,
-    ConfigError,
-    CredentialsError,
-    GslopesError,
-    ServiceError,
-    Unfinished,
-)
+from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
@@ -58,10 +51,10 @@ class LlmOptions(ServiceOptions):
     key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
-    repeats: answers a picture and order where shares count, a request each.
+    repeats: answers a picture and order if shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
-    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
+    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply reports of its
         question does not move the bill.
 
     Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
@@ -150,7 +143,7 @@ class Llm(service.OnePictureService):
                 self._photos.setdefault(hashlib.sha256(picture).digest(), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture where an earlier process had to stop.
+        """Go on with a picture that an earlier process could not finish.
 
         begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
         """
@@ -166,23 +159,22 @@ class Llm(service.OnePictureService):
 
         Of captions their labels, refused if all of them are.  Raises: AnswerError if a reply holds no caption.
         """
+        version = str(raw["model"])
         if self._captions:
             texts = [reading(self.prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
-            return self._captions.answer(
-                [None if text == REFUSED else text for text in texts], str(raw["model"])
-            )
-        version = str(raw["model"])
-        found = chat.by_order(self.prompt, raw)
-        labels = chat.joined_orders(found)
-        orders = chat.order_effects(self.prompt, found)
+            captions = [None if text == REFUSED else text for text in texts]
+            return self._captions.answer(captions, version)
+        scores = chat.by_order(self.prompt, raw)
+        labels = chat.joined_orders(scores)
+        orders = chat.order_effects(self.prompt, scores)
         if not self.prompt.numbered:
             return Answer("answered", service.best(labels.items()), version=version, orders=orders)
-        numbered = tuple(chat.with_number(self.prompt, labels).items())
-        if not numbered:
+        numbers = chat.with_number(self.prompt, labels)
+        if not numbers:
             return Answer("refused", (), Reason.REFUSED, version)
-        return Answer("answered", numbered, version=version, orders=orders)
+        return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
 
     def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
@@ -190,11 +182,15 @@ class Llm(service.OnePictureService):
         if not used:  # not reported, or not to be believed: the reserved price counts
             return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)
+        price = self._price_of(tokens_in, tokens_out)
+        return RequestUsage(tokens_in, tokens_out, None if price is None else price / 1e6)
+
+    def _price_of(self, tokens_in: int, tokens_out: int) -> float | None:
+        """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""
         options = self._options
-        usd = None
-        if not options.price and (options.price_in or options.price_out):
-            usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
-        return RequestUsage(tokens_in, tokens_out, usd)
+        if options.price or not (options.price_in or options.price_out):
+            return None
+        return tokens_in * options.price_in + tokens_out * options.price_out
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -205,15 +201,13 @@ class Llm(service.OnePictureService):
     def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
-        key = os.environ.get(self._options.key, "")
-        if not key and not self._here:
-            raise CredentialsError(self.SERVICE, [self._options.key])
+        key = os.environ.get(self._options.key, "") if self._here else self._credentials()[0]
         remember_secret(key)
         client = transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
         return client, client.close
 
     def _order(self, key: bytes) -> tuple[int, ...]:
-        """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
+        """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
         with self._lock:
             photo = self._photos.get(key, key.hex())
         return self.prompt.order(photo, self._options.seed)
@@ -226,37 +220,39 @@ class Llm(service.OnePictureService):
             begun = self._begun.setdefault(key, [])
             dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
-        asked = orders[len(begun) % len(orders)]
-        request = self._request(picture, asked, len(begun), dropped)
-        result = self._asked(request, asked)
+        order_now = orders[len(begun) % len(orders)]
+        request = self._request(picture, order_now, len(begun), dropped)
+        result = self._asked(request, order_now)
         if isinstance(result, Unfinished):
             return result
         if len(orders) > 1:
-            result["replies"] = [{**reply, "order": list(asked)} for reply in result["replies"]]
+            result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
         replies = [reply for result in begun for reply in result["replies"]]
-        scored = (
-            "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
-        )
-        enough = "logprobs" in (scored, self._options.scores) and len(begun) >= len(orders)
-        enough = enough or any(reply.get("blocked") for reply in replies)
-        enough = enough or min(len(begun), len(replies) / self._options.repeats) >= len(orders)
+        spelled = replies[0].get("letters") or replies[0].get("mismatch")
+        scored = "logprobs" if spelled else "repeats"
+        rounds: float = len(begun)
+        if "logprobs" not in (scored, self._options.scores):
+            rounds = min(rounds, len(replies) / self._options.repeats)
+        enough = rounds >= len(orders) or any(reply.get("blocked") for reply in replies)
         if not enough and key in self._keep:
             self._keep[key]({"order": list(order), "results": begun})
-        self._require_sense(result["replies"], asked)
+        self._require_sense(result["replies"], order_now)
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         with self._lock:
             for store in (self._photos, self._begun, self._keep):
                 cast("dict[bytes, Any]", store).pop(key, None)
-        facts = {"model": begun[-1]["model"], "fingerprint": begun[-1].get("fingerprint", "")}
-        facts |= {
+        return {
+            "model": begun[-1]["model"],
+            "fingerprint": begun[-1].get("fingerprint", ""),
             "prompt": self.prompt.digest,
             "order": list(order),
             "scored": scored,
             "replies": replies,
+            "usage": [result["used"] for result in begun],
+            "left_out": sorted(dropped),
         }
-        return facts | {"usage": [result["used"] for result in begun], "left_out": sorted(dropped)}
 
     def _request(
         self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]
@@ -274,13 +270,8 @@ class Llm(service.OnePictureService):
             "stream": False,
             "response_format": self.prompt.schema(order),
         }
-        first = number < len(self.prompt.asked_in(order))
-        if (
-            options.scores != "repeats"
-            and self.prompt.lettered
-            and "logprobs" not in dropped
-            and first
-        ):
+        first = number < len(self.prompt.asked_in(order)) and "logprobs" not in dropped
+        if first and options.scores != "repeats" and self.prompt.lettered:
             request |= {"logprobs": True, "top_logprobs": TOP}
         for name in dropped & set(request):
             del request[name]
@@ -297,40 +288,34 @@ class Llm(service.OnePictureService):
         import httpx
 
         url = httpx.URL(self._address or HOME)
-        reply = self._client.post(
-            url.copy_with(path=url.path.rstrip("/") + "/chat/completions"), json=request
-        )
+        address = url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
+        reply = self._client.post(address, json=request)
         status = reply.status_code
+        good = status < 400
         text = reply.content.decode("utf-8", "replace")
         try:
             body = chat.read(text)
         except ValueError as error:
-            if status < 400:
-                raise self._error(
-                    service.kind_inside({"message": str(error)}, "lost"), str(error)
-                ) from None
-            body = {
-                "error": text if text.strip() and not text.lstrip().startswith("<") else str(error)
-            }
-        most = self._options.max_tokens
-        used = (
-            chat.tokens_used(body, self._question, most) if status < 400 else (0, 0)
-        )  # a failure is not billed
+            words = str(error)
+            if good:
+                kind = service.kind_inside({"message": words}, "lost")
+                raise self._error(kind, words) from None
+            is_page = text.lstrip().startswith("<")
+            body = {"error": text if text.strip() and not is_page else words}
+        used: tuple[int, int] | None = (0, 0)  # a failure is not billed
+        if good:
+            used = chat.tokens_used(body, self._question, self._options.max_tokens)
         self._note_tokens(body)
         if problem := chat.problem_of(body, status):
             kind, words, facts = problem
             if refused := chat.policy_in(facts):  # it refuses every time
                 return self._blocked(refused, used)
-            names = (
-                chat.unknown_parameters(facts, set(request))
-                if status in (400, 422) or status < 400
-                else []
-            )
-            if names:
-                return self._drop(names)
-            raise service.error_of(
-                self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers)
-            )
+            if good or status in (400, 422):
+                names = chat.unknown_parameters(facts, set(request))
+                if names:
+                    return self._drop(names)
+            wait = service.seconds_to_wait(reply.headers)
+            raise service.error_of(self.SERVICE, kind, words, self._variables, wait)
         try:
             return self._kept(body, order, used)
         except GslopesError:
@@ -342,17 +327,10 @@ class Llm(service.OnePictureService):
 
     def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
-        usage = body.get("usage")
-        count = (
-            usage.get("prompt_tokens")
-            if isinstance(usage, Mapping) and self._options.price_in
-            else None
-        )
-        if (
-            type(count) is not int
-            or self._question / 2 <= count <= self._question * 2
-            or self._noted
-        ):
+        count = problems.within(body, "usage", "prompt_tokens")
+        if self._noted or not self._options.price_in or type(count) is not int:
+            return
+        if self._question / 2 <= count <= self._question * 2:
             return
         self._noted = True
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
@@ -361,61 +339,58 @@ class Llm(service.OnePictureService):
         )
 
     def _blocked(self, reason: str, used: tuple[int, int] | None) -> JsonObject:
-        tokens = list(used) if used else None
         return {
             "model": self._options.model,
-            "used": tokens,
+            "used": list(used) if used else None,
             "replies": [{"refusal": reason, "blocked": True}],
         }
 
     def _kept(
         self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None
     ) -> JsonObject:
-        model = str(body.get("model") or self._options.model)
         choices = chat.choices_of(body)
         if not choices and (blocked := chat.prompt_blocked(body)):
             return self._blocked(blocked, used)
         if not choices:
             raise self._error("lost", "the reply has no choices")
-        facts = {"model": model, "fingerprint": str(body.get("system_fingerprint") or "")}
-        replies = [self._choice(choice, body, order) for choice in choices]
-        return {**facts, "used": list(used) if used else None, "replies": replies}
+        return {
+            "model": str(body.get("model") or self._options.model),
+            "fingerprint": str(body.get("system_fingerprint") or ""),
+            "used": list(used) if used else None,
+            "replies": [self._choice(choice, body, order) for choice in choices],
+        }
 
     def _choice(self, choice: JsonObject, body: JsonObject, order: Sequence[int]) -> JsonObject:
-        message = choice.get("message")
-        message = message if isinstance(message, dict) else {}
-        text = chat.answer_text(message.get("content"))
+        text = chat.answer_text(problems.within(choice, "message", "content"))
+        refusal = problems.within(choice, "message", "refusal")
         reply: JsonObject = {
             "text": text,
-            "refusal": message.get("refusal"),
+            "refusal": refusal,
             "finish": choice.get("finish_reason"),
         }
         if blocked := chat.refusal_in(choice, body):
-            return reply | {"refusal": reply["refusal"] or blocked, "blocked": True}
+            return reply | {"refusal": refusal or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
             return reply
         tokens = chat.answer_tokens(choice, text)
         if tokens is None:  # two views of one reply that differ
             return reply | {"mismatch": True}
         reply["letters"] = chat.letters(tokens, self.prompt.answers(order))
-        unread = reply["letters"] or reading(self.prompt, order, reply) in ((REFUSED,), (UNUSABLE,))
+        unread = reply["letters"] or reading(self.prompt, order, reply)[0] in chat.LOST
         if self._options.scores == "logprobs" and not unread:
             raise _paid(*self._no_probabilities)
         return reply
 
     def _require_sense(self, replies: Sequence[JsonObject], order: Sequence[int]) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
+        unusable = [reading(self.prompt, order, reply) == (UNUSABLE,) for reply in replies]
         with self._lock:
             self._replies += len(replies)
-            self._unusable += [reading(self.prompt, order, reply) for reply in replies].count(
-                (UNUSABLE,)
-            )
+            self._unusable += sum(unusable)
             self._cut_short += sum(map(chat.cut_short, replies))
             few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
-            hopeless = (
-                few <= self._replies <= FIRST_REPLIES
-                and self._unusable >= NEARLY_ALL * self._replies
-            )
+            early = few <= self._replies <= FIRST_REPLIES
+            hopeless = early and self._unusable >= NEARLY_ALL * self._replies
         if not hopeless:
             return
         last = str(replies[-1].get("text"))
@@ -451,18 +426,22 @@ class Llm(service.OnePictureService):
     def _priced(self, listed: Limits) -> Limits:
         """Rate, and the price of all requests about a picture, estimated by tokens."""
         options = self._options
-        orders = len(self.prompt.asked_in(()))
-        requests = orders * (1 if options.scores == "logprobs" else options.repeats)
-        tokens_in = self._question * requests
-        tokens_out = options.max_tokens * requests
+        requests = len(self.prompt.asked_in(()))
+        if options.scores != "logprobs":
+            requests *= options.repeats
+        tokens = (self._question * requests, options.max_tokens * requests)
+        by_tokens = self._price_of(*tokens)
         price = options.price or (0.0 if self._here else None)
-        if not options.price and (options.price_in or options.price_out):
-            price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
-        tokens = (tokens_in, tokens_out)
-        priced = replace(
-            listed, price=price, network=True, tokens=tokens, requests_per_picture=requests
+        if by_tokens is not None:
+            price = by_tokens / 1000
+        return replace(
+            listed,
+            price=price,
+            network=True,
+            tokens=tokens,
+            requests_per_picture=requests,
+            estimated=bool(price and not options.price),
         )
-        return replace(priced, estimated=bool(price and not options.price))
 
 
 def _paid(message: str, hint: str) -> ServiceError:

@@ -4,7 +4,7 @@
 ``torchscript:FILE`` is a model that torch.jit saved, with a labels file and a preprocessing spec. For example
 ``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The program in the
 file takes a batch of pictures and returns one row of outputs each. Such a file is a program, not only weights: it runs
-with your rights, and with ``--trust`` alone. The same model as an ONNX file (``onnx``) needs no trust.
+with your rights, and only with ``--trust``. The same model as an ONNX file (``onnx``) needs no trust.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class InputOptions:
     """What a model of the user's own is sent.
 
     size: side of the square input in pixels; 0: as the model declares.
-    white: value of a white pixel before mean and std; 0: 255 where the model's input is whole numbers, else 1.
+    white: value of a white pixel before mean and std; 0: 255 if the model's input is whole numbers, else 1.
     mean, std: of the channels, in units of ``white``, in the order of ``channels``.
     """
 
@@ -61,7 +61,7 @@ class InputOptions:
     def values(
         self, batch: ByteArray, white: float = 0.0, layout: Literal["nchw", "nhwc"] = "nchw"
     ) -> FloatArray:
-        """(B, H, W, 3) uint8 RGB to the input, float32.  white: where the options say none."""
+        """(B, H, W, 3) uint8 RGB to the input, float32.  white: if the options leave it open."""
         ordered = batch[..., ::-1] if self.channels == "bgr" else batch
         return normalise(
             ordered, self.mean, self.std, white=self.white or white or 1.0, layout=layout
@@ -74,7 +74,7 @@ class ModelOptions(InputOptions):
 
     threshold, top_k: which labels count as returned, see ``presence``.
     activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
-    kind: ``number``: the outputs are numbers in a unit of their own, such as an age, and all count as returned.
+    kind: ``number``: the outputs are numbers in any unit, such as an age, and all count as returned.
     unit: of such numbers, such as ``years``; pages name it.
     layout: order of the input's axes.
     """
@@ -157,10 +157,11 @@ class OwnModel(ABC):
         """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""
         batch = batch_of([picture], self._size)
         values = self._values(batch).astype(self._kind)
-        first = "first" if self._options.layout == "nchw" else "last"
-        words = f"{self._size} x {self._size} {self._kind.__name__}, {self._options.channels.upper()}, channels {first}"
+        channels = self._options.channels
+        axis = {"nchw": "first", "nhwc": "last"}[self._options.layout]
+        words = f"{self._size} x {self._size} {self._kind.__name__}, {channels.upper()}, channels {axis}"
         words += f", {values.min():.3g} to {values.max():.3g}"
-        return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
+        return words, batch[0][..., :: -1 if channels == "bgr" else 1]
 
     @abstractmethod
     def _run(self, values: FloatArray) -> NDArray[Any]:
@@ -247,11 +248,8 @@ def label_list(name: str) -> tuple[str, ...]:
 
 def digest_of(paths: Sequence[Path]) -> str:
     """sha256 over the files that exist, in their order."""
-    total = hashlib.sha256()
-    for path in paths:
-        if path.is_file():
-            total.update(bytes.fromhex(sha256_of(path)))
-    return total.hexdigest()
+    digests = (sha256_of(path) for path in paths if path.is_file())
+    return hashlib.sha256(bytes.fromhex("".join(digests))).hexdigest()
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
@@ -260,7 +258,7 @@ def digest_of_texts(texts: Sequence[str]) -> str:
 
 
 def first_words(error: Exception) -> str:
-    """What a library says of an error, on one line of at most 200 characters."""
+    """A library's words about an error, on one line of at most 200 characters."""
     text = str(error).strip() or type(error).__name__
     if "Traceback of TorchScript" in text:  # before what went wrong
         text = text.splitlines()[-1]
@@ -276,7 +274,7 @@ def _softmax(outputs: Array) -> Array:
 
 
 def _bounded(outputs: Array) -> Array:
-    """Scores as they are, rounding errors at 0 and 1 taken off; anything further out is the client's to refuse."""
+    """Scores without rounding errors at 0 and 1; anything further out is the client's to refuse."""
     near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
@@ -289,7 +287,7 @@ ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
 
 
 def check_presence(top_k: int | None, threshold: float | None) -> None:
-    """Raises: ConfigError if one of them is out of its range, or both say which labels count as returned."""
+    """Raises: ConfigError if one of them is out of its range, or both are given."""
     if threshold is not None and not 0 <= threshold <= 1:
         raise ConfigError(f"A threshold must be in [0, 1], not {threshold:g}.")
     if top_k is not None and top_k < 0:
@@ -354,9 +352,7 @@ class Program:
         self._device = device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
         try:
-            with (
-                warnings.catch_warnings()
-            ):  # torch.jit is deprecated; the files that people have remain
+            with warnings.catch_warnings():  # torch.jit is deprecated; people's files remain
                 warnings.simplefilter("ignore")
                 self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
         except Exception as error:  # a damaged or foreign file may fail in any way
@@ -437,7 +433,7 @@ class OnnxClassifier(ModelFile):
         self._input = inputs[0]
         self._output = output_of(self._session, options.output, self._file, self._fits)
         if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
-            inputs_of = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
+            inputs_of = ", ".join(f"{one.name} {one.type} {one.shape}" for one in inputs)
             raise ModelError(
                 f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}.",
                 "Export it with one input, a batch of pictures.",
@@ -457,16 +453,15 @@ class OnnxClassifier(ModelFile):
         self._try_out()
 
     def _fits(self, shape: Sequence[object]) -> bool:
-        known = math.prod(side for side in shape[1:] if isinstance(side, int))
-        return len(self.labels) == known or (len(shape) < 3 and not isinstance(shape[-1], int))
+        outputs = math.prod(side for side in shape[1:] if isinstance(side, int))
+        return len(self.labels) == outputs or (len(shape) < 3 and not isinstance(shape[-1], int))
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
-        asked = len(batch)
-        if self._fixed > asked:  # a model exported for one batch size takes no other
-            batch = np.concatenate(
-                [batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)]
-            )
-        return super()._outputs(batch)[:asked]
+        count = len(batch)
+        if self._fixed > count:  # a model exported for one batch size takes no other
+            blanks = np.zeros((self._fixed - count, *batch.shape[1:]), np.uint8)
+            batch = np.concatenate([batch, blanks])
+        return super()._outputs(batch)[:count]
 
     def _run(self, values: FloatArray) -> NDArray[Any]:
         values = np.rint(values) if issubclass(self._kind, np.integer) else values
@@ -488,7 +483,7 @@ def external_files(file: Path) -> list[Path]:
     onnx = import_module("onnx")
     try:
         model = onnx.load_model(str(file), load_external_data=False)
-    except Exception:  # no ONNX at all: the session says so, in its own words
+    except Exception:  # not ONNX at all: the session tells so
         return []
     paths = set()
     for location in _locations(model):
@@ -524,9 +519,8 @@ def session(file: Path, device: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
     options.use_deterministic_compute = True
-    options.log_severity_level = (
-        3  # errors; warnings about graph clean-up would drown the progress line
-    )
+    # errors; warnings about graph clean-up would drown the progress line
+    options.log_severity_level = 3
     providers: list[Any] = ["CPUExecutionProvider"]
     if device.startswith("cuda") and "CUDAExecutionProvider" in runtime.get_available_providers():
         index = int(device.partition(":")[2] or 0)
@@ -540,30 +534,28 @@ def session(file: Path, device: str) -> Any:
         ) from None
 
 
-def output_of(
-    session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]
-) -> str:
+def output_of(session: Any, name: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
     """The name of the output that is read: the one that is wanted, else the only one that fits.
 
-    fits: whether a shape does, whose sides are numbers, or names where they may vary.
-    Raises: UnknownName if there is none of that name; ConfigError if it is not clear which one is meant.
+    fits: whether a shape does, whose sides are numbers, or names if they may vary.
+    Raises: UnknownName if no output has that name; ConfigError if it is not clear which one is meant.
     """
     outputs = session.get_outputs()
     shapes = {output.name: output.shape or ["?"] for output in outputs}
-    if wanted and wanted not in shapes:
-        raise UnknownName("output", wanted, shapes, f"The model {file}")
+    if name and name not in shapes:
+        raise UnknownName("output", name, shapes, f"The model {file}")
     fitting = [
         output.name
         for output in outputs
         if output.type.startswith("tensor(") and fits(shapes[output.name])
     ]
-    if wanted or len(outputs) == 1 or len(fitting) == 1:
-        return wanted or (fitting or list(shapes))[0]
     names = fitting or list(shapes)
+    if name or len(outputs) == 1 or len(fitting) == 1:
+        return name or names[0]
+    what = "several outputs that fit" if fitting else "no output that fits"
     listing = ", ".join(f"{name} {'x'.join(map(str, shapes[name]))}" for name in names)
     raise ConfigError(
-        f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}.",
-        f"Give output={names[0]}, or another one.",
+        f"The model {file} has {what}: {listing}.", f"Give output={names[0]}, or another one."
     )
 
 

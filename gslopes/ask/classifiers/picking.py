@@ -1,7 +1,7 @@
 """Labels and scores out of any JSON reply, by JSONPath (RFC 9535), and what a reply holds in words.
 
 A path may find one mapping of label to score, or items: mappings with a label and a score under the names that
-endpoints use, [label, score] pairs, or labels alone, whose score is 1; or numbers, the highest of which is the score of
+endpoints use, [label, score] pairs, or only labels, whose score is 1; or numbers, the highest of which is the score of
 the path's last name. Two paths find labels and scores in parallel.
 """
 
@@ -35,7 +35,7 @@ _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
 
 @cache
 def query(path: str) -> Any:
-    """The compiled path.  Raises: ConfigError if it is none."""
+    """The compiled path.  Raises: ConfigError if it is malformed."""
     import jsonpath_rfc9535
 
     try:
@@ -62,16 +62,16 @@ def found(reply: Any, path: str) -> list[Any]:
     """
     from jsonpath_rfc9535 import JSONPathQuery
 
-    whole = query(path)
-    parts = (whole.segments[:count] for count in range(len(whole.segments), -1, -1))
-    queries = (JSONPathQuery(env=whole.env, segments=part) for part in parts)
-    there, values = next(
+    compiled = query(path)
+    parts = (compiled.segments[:count] for count in range(len(compiled.segments), -1, -1))
+    queries = (JSONPathQuery(env=compiled.env, segments=part) for part in parts)
+    reached, values = next(
         (part, values) for part in queries if (values := part.find(reply).values())
     )
-    if len(there.segments) < len(whole.segments):
+    if len(reached.segments) < len(compiled.segments):
         if all(value == [] for value in values):
             return []
-        holds = f"{_dotted(str(there))} is {shape(values[0])}"
+        holds = f"{_dotted(str(reached))} is {shape(values[0])}"
         raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
     if len(values) == 1 and isinstance(values[0], list):
         return values[0]
@@ -81,7 +81,7 @@ def found(reply: Any, path: str) -> list[Any]:
 def picked(reply: Any, labels: str, scores: str) -> Pairs:
     """Label and score of what the paths find, the highest first, each label once with its highest score.
 
-    labels, scores: JSONPath; with one of them alone, it finds both.
+    labels, scores: JSONPath; if only one is given, it finds both.
     Raises: AnswerError naming what the reply holds.
     """
     if not labels or not scores:
@@ -160,7 +160,7 @@ def shape(value: Any, depth: int = _DEPTH) -> str:
 
 
 def suggestion(reply: Any) -> str:
-    """`` Perhaps scores=PATH.``, at which labels with scores in [0, 1] can be read; empty if there is none."""
+    """`` Perhaps scores=PATH.``, at which labels with scores in [0, 1] can be read; empty if nothing fits."""
     for node in (*query("$").find(reply), *query("$..*").find(reply)):
         items = node.value if isinstance(node.value, list) else [node.value]
         with suppress(AnswerError):

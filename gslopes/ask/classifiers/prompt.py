@@ -8,7 +8,7 @@ A prompt is a TOML file:
     question = "Is the person in the photo a doctor or a nurse?"
     options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
     orders = "both"                       # each picture is asked in an order and its reverse; "drawn": in one
-    scoring = "doctor"                    # what counts as high where tasks are compared
+    scoring = "doctor"                    # what counts as high if tasks are compared
     source = "..."                        # on what it is modelled; shown with the result
 
 ============  ======================================  ==============================================================
@@ -17,7 +17,7 @@ kind          answer                                  label
 ``choice``    one of the options                      each option; with ``scoring = "order"``, where options go from
                                                       the lowest to the highest, also ``NAME (levels)``: the mean
                                                       place, from 1
-``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, where ``least`` is above 0,
+``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, if ``least`` is above 0,
               ``least`` and ``most``                  ``NAME (log points)``: 100 times its logarithm
 ``words``     a free text                             ``list:NAME`` of each of ``lists`` that it has a word of, unless
                                                       a "not" denies it; ``scoring`` is one of them
@@ -72,7 +72,7 @@ _READ = ("measures", "least", "most", "lists")  # how replies are read
 class Prompt:
     """One question, the same for every picture.
 
-    name: for messages.  kind: of answer.  question, system: sent as they are.
+    name: for messages.  kind: of answer.  question, system: sent unchanged.
     options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
     orders: ``both``: each picture is asked in the drawn order (of levels the file's) and in its reverse.
     scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
@@ -95,58 +95,59 @@ class Prompt:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if not self.question.strip():
-            raise ConfigError(
-                f"The prompt {self.name!r} has no question.", 'Write question = "...".'
-            )
-        if self.kind == "choice" and len(self.options) < 2:
-            raise ConfigError(
-                f"The prompt {self.name!r} needs two options or more.",
-                'Such as options = ["yes", "no"].',
-            )
-        if self.kind != "choice" and self.options:
-            raise ConfigError(
-                f"The prompt {self.name!r} has options but is not a choice.",
-                'Write kind = "choice".',
-            )
-        plain = [option.strip().casefold() for option in self.options]
-        if not all(plain) or len(set(plain)) < len(plain):
-            raise ConfigError(
-                f"An option of the prompt {self.name!r} is empty or appears twice.",
-                "Write each option once.",
-            )
-        self._check_answers()
-
-    def _check_answers(self) -> None:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
         named = f"The prompt {self.name!r}"
-        if self.kind == "number" and not self.unit.strip():
-            raise ConfigError(
-                f"{named} asks for a number without a unit.", 'Such as unit = "USD a year".'
-            )
-        if self.kind == "words" and not (self.lists and all(self.lists.values())):
-            raise ConfigError(
-                f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].'
-            )
-        given = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
-        for key, kind in (("unit", "number"), ("orders", "choice"), ("lists", "words")):
-            if given[key] and self.kind != kind:
-                raise ConfigError(f"{named} has {key} but is no {kind}.", f"Leave {key} out.")
-        if set("()") & set(self.unit + self.measures):
-            raise ConfigError(
-                f"The number of the prompt {self.name!r} has brackets in its name.",
+        kind = self.kind
+        options = [option.strip().casefold() for option in self.options]
+        twice = not all(options) or len(set(options)) < len(options)
+        scorings = [*self.options, *([ORDER] if self.options else self.lists)]
+        unknown = self.scoring and self.scoring not in scorings
+        hint = f"Give one of {', '.join(scorings)}." if scorings else "Leave it out."
+        faults = (
+            (not self.question.strip(), "has no question.", 'Write question = "...".'),
+            (
+                kind == "choice" and len(options) < 2,
+                "needs two options or more.",
+                'Such as options = ["yes", "no"].',
+            ),
+            (
+                kind != "choice" and options,
+                "has options but is not a choice.",
+                'Write kind = "choice".',
+            ),
+            (twice, "has an option that is empty or appears twice.", "Write each option once."),
+            (
+                kind == "number" and not self.unit.strip(),
+                "asks for a number without a unit.",
+                'Such as unit = "USD a year".',
+            ),
+            (
+                kind == "words" and not (self.lists and all(self.lists.values())),
+                "has no words to look for.",
+                'Such as lists = ["warm-adjectives"].',
+            ),
+            (kind != "number" and self.unit, "has unit but is no number.", "Leave unit out."),
+            (
+                kind != "choice" and self.orders == "both",
+                "has orders but is no choice.",
+                "Leave orders out.",
+            ),
+            (kind != "words" and self.lists, "has lists but is no words.", "Leave lists out."),
+            (
+                set("()") & set(self.unit + self.measures),
+                "has a number with brackets in its name.",
                 "Leave them out.",
-            )
-        if not self.least < self.most:
-            raise ConfigError(
-                f"{named} has no number between least and most.", "Such as least = 0."
-            )
-        known = [*self.options, *([ORDER] if self.options else self.lists)]
-        if self.scoring and self.scoring not in known:
-            hint = f"Give one of {', '.join(known)}." if known else "Leave it out."
-            raise ConfigError(
-                f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint
-            )
+            ),
+            (
+                not self.least < self.most,
+                "has no number between least and most.",
+                "Such as least = 0.",
+            ),
+            (unknown, f"has the scoring {self.scoring!r}, which is no answer of it.", hint),
+        )
+        for wrong, fault, remedy in faults:
+            if wrong:
+                raise ConfigError(f"{named} {fault}", remedy)
 
     @property
     def digest(self) -> str:
@@ -157,20 +158,20 @@ class Prompt:
 
     @property
     def read_by(self) -> str:
-        """16 hex digits over how replies are read; empty where nothing is said of it."""
-        said = {
+        """16 hex digits over how replies are read; empty if the file leaves that open."""
+        reading = {
             name: value
             for name in _READ
             if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)
         }
-        said |= {"scoring": ORDER} if self.scoring == ORDER else {}
-        if said:
-            return _digest(said)[:16]
+        reading |= {"scoring": ORDER} if self.scoring == ORDER else {}
+        if reading:
+            return _digest(reading)[:16]
         return ""
 
     @property
     def numbered(self) -> bool:
-        """Whether an answer holds a number in a unit of its own."""
+        """Whether an answer holds a number in a unit."""
         return self.kind == "number" or self.scoring == ORDER
 
     @property
@@ -274,7 +275,7 @@ def load_prompt(name: str) -> Prompt:
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     if isinstance(words := content.get("lists"), list):  # names of those that ship
         content["lists"] = {
-            str(one): sorted(wordlists.shipped()[str(one)].entries) for one in words
+            str(entry): sorted(wordlists.shipped()[str(entry)].entries) for entry in words
         }
     return from_dict(Prompt, content, where=f"the prompt {name}")
 

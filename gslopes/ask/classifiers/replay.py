@@ -93,9 +93,9 @@ class ReplayClassifier:
         self.version = self._recording.digest
         self._parsers: dict[str, Callable[[Any], Answer]] = {}
         if len(self._names) > 1:
-            several = " and ".join(sorted(self._names)[:3])
+            names = " and ".join(sorted(self._names)[:3])
             raise ModelError(
-                f"The recording {options.file} holds answers of {several}.", "Give classifier=NAME."
+                f"The recording {options.file} holds answers of {names}.", "Give classifier=NAME."
             )
 
     def ask(self, pictures: list[bytes]) -> list[object]:

@@ -1,6 +1,6 @@
 """The base of every classifier over a service: address, client, batches, and what a vendor's error means to us.
 
-A subclass says where the service is and which variables hold its credentials; it makes the client, sends one picture
+A subclass names the service's address and its variables of credentials; it makes the client, sends one picture
 (or one batch) and parses the reply. Every error of its client is of one *kind*, declared in errors.toml; ``error_of``
 makes ours of it:
 
@@ -10,8 +10,8 @@ makes ours of it:
     refused      this picture will never be judged
     credentials  who asks is not known, or may not ask
     service      no picture will ever be judged: wrong use, a quota used up, a wrong address
-    failed       this request did not work, for a reason of its own
-    unusable     a reply came that is none: it may have been billed, and another one would be no better
+    failed       this request did not work, for another reason
+    unusable     a reply came that cannot be used: it may have been billed, and another one would be no better
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
-from gslopes.ask.classifiers.problems import error_in, status_in, words_of
+from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
@@ -57,19 +57,20 @@ Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
 ]
 Kinds = Mapping[str, Kind]  # of what an error is called
-Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
+Details = tuple[Kind, str]  # of an error: its kind, and the vendor's words
 Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
-LONGEST = 1 << 16  # characters of what a service says that are looked at
+LONGEST = 1 << 16  # characters of a service's words that are read
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
+_ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
 
 
 def address(option: str, *variables: str) -> str:
-    """Where to ask instead of the service's own address: the option, or the first variable that is set, or nothing.
+    """Where to ask instead of the vendor's address: the option, or the first variable that is set, or nothing.
 
     Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
     """
@@ -84,11 +85,10 @@ def address(option: str, *variables: str) -> str:
 
 
 def check_address(url: str) -> None:
-    """Raises: ConfigError if there can be no such port or host; ``env:VARIABLE`` is looked at when it is read."""
-    if url.startswith("env:"):
-        return
+    """Raises: ConfigError if no port or host has that form; ``env:VARIABLE`` is checked when it is read."""
     try:
-        _ = urlsplit(url if "//" in url else f"//{url}").port
+        if not url.startswith("env:"):
+            _ = urlsplit(url if "//" in url else f"//{url}").port
     except ValueError:
         raise ConfigError(
             f"{scrub(url)!r} is not an address: no port or host has that form."
@@ -122,8 +122,8 @@ def error_of(
 ) -> GslopesError:
     """Our error for a vendor's.
 
-    service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
-    wait: seconds that the service asks for, None if it does not say.
+    service: the classifier's bare name.  text: the vendor's words.  variables: that hold the credentials.
+    wait: seconds that the service asks for, None if it asks for no time.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     if kind == "throttled":
@@ -148,30 +148,23 @@ def error_of(
 @cache
 def classes_of(*vendors: str) -> Kinds:
     """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
-    tables = [_errors()[vendor] for vendor in vendors]
-    return {
-        name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())
-    }
+    return {name: kind for vendor in vendors for name, kind in _kinds(_ERRORS[vendor]).items()}
 
 
 @cache
 def codes_of(vendor: str) -> Kinds:
     """Code to kind, of the codes in a section of errors.toml."""
-    table = _errors()[vendor]["codes"]
-    return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
+    return _kinds(_ERRORS[vendor]["codes"])
+
+
+def _kinds(table: Mapping[str, Any]) -> dict[Any, Kind]:
+    return {name: kind for kind in get_args(Kind) for name in table.get(kind, ())}
 
 
 def kind_of_code(vendor: str, code: int) -> Kind:
     """The kind of a number, by the first range in a section of errors.toml that holds it."""
-    return next(
-        (kind for first, last, kind in _errors()[vendor]["ranges"] if first <= code <= last),
-        "failed",
-    )
-
-
-@cache
-def _errors() -> dict[str, Any]:
-    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))
+    ranges = _ERRORS[vendor]["ranges"]
+    return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
 def innermost(error: Exception) -> Exception:
@@ -185,7 +178,7 @@ def innermost(error: Exception) -> Exception:
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
-    """The kind of the nearest class of an error that the table names; None if there is none."""
+    """The kind of the nearest class of an error that the table names; None if it names no class."""
     for base in type(error).__mro__:
         for module in (base.__module__, base.__module__.partition(".")[0]):
             if kind := table.get(f"{module}.{base.__qualname__}"):
@@ -195,19 +188,12 @@ def kind_of(error: BaseException, table: Kinds) -> Kind | None:
 
 def kind_of_status(status: int) -> Kind:
     """The kind of an HTTP status other than success."""
-    if status in (401, 403, 407):
-        return "credentials"
-    if status == 429:
-        return "throttled"
-    if status in (413, 415):
-        return "refused"
-    if status in (404, 405, 410, 426, 501) or 300 <= status < 400 or status == 402:
-        return "service"
-    if status in (408, 499, 504):
-        return "lost"
-    if status >= 500 or status in (409, 425):
+    kind = _kinds(_ERRORS["statuses"]).get(status)
+    if kind is not None:
+        return kind
+    if status >= 500:
         return "unavailable"
-    return "failed"
+    return "service" if 300 <= status < 400 else "failed"
 
 
 def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
@@ -216,18 +202,14 @@ def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     It is about the request, so it refuses no picture.
     """
     status = status_in(error)
-    kind = kind_of_status(status) if status else otherwise
-    if kind == "refused":
-        return "failed"
-    return kind
+    if status:
+        otherwise = kind_of_status(status)
+    return "failed" if otherwise == "refused" else otherwise
 
 
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
-    value = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    if value:
-        return retry.seconds_to_wait(str(value))
-    return None
+    """What ``Retry-After`` asks for, in seconds from now, at most a day; None if it is missing or cannot be read."""
+    return retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
 
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
@@ -237,7 +219,7 @@ class Service(ABC):
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
-    ENDPOINT_VARIABLES: variables that may hold another address, where the option ``url`` is missing or empty.
+    ENDPOINT_VARIABLES: variables that may hold another address, if the option ``url`` is missing or empty.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -255,9 +237,7 @@ class Service(ABC):
         given = getattr(options, "url", "") if self.ENDPOINT_VARIABLES else ""
         self._address = address(given, *self.ENDPOINT_VARIABLES)
         self.version = ""
-        if (
-            self._address and not given
-        ):  # answers of an address that a variable names are kept apart
+        if self._address and not given:  # answers of an address in a variable are kept apart
             for part in secrets_within(self._address):
                 remember_secret(part)
             self.version = f"at {shown_address(self._address)}"
@@ -271,19 +251,14 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if (
-                any(ord(letter) < 32 or ord(letter) == 127 for letter in value)
-                or value != value.strip()
+            if value != value.strip() or any(
+                ord(letter) < 32 or ord(letter) == 127 for letter in value
             ):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
-        try:
+        with self._our_errors():
             self._client, close = self._connected()
-        except GslopesError:
-            raise
-        except Exception as error:
-            raise self.gslopes_error(error, self._variables) from None
         weakref.finalize(self, close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -293,8 +268,13 @@ class Service(ABC):
         """
         if self._client is None:
             self.prepare()
-        try:
+        with self._our_errors():
             return self._answers(pictures)
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        try:
+            yield
         except GslopesError:
             raise
         except Exception as error:
@@ -310,15 +290,15 @@ class Service(ABC):
         kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
         if kind is None:
             raise error
-        ours = type(cause).__module__ == "gslopes.ask.transport"
-        kind, text = (kind, str(cause)) if ours else cls._details(cause, kind)
+        text = str(cause)
+        if type(cause).__module__ != "gslopes.ask.transport":
+            kind, text = cls._details(cause, kind)
         response = getattr(cause, "response", None)
         headers = getattr(response, "headers", None)
         if isinstance(response, Mapping):  # botocore's
-            headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
-        return error_of(
-            cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers)
-        )
+            headers = within(response, "ResponseMetadata", "HTTPHeaders")
+        wait = seconds_to_wait(headers)
+        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait)
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -332,7 +312,7 @@ class Service(ABC):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
+        """The kind of an error by its status or code, if its class does not decide; the vendor's words."""
         return kind, f"{type(error).__name__}: {error}"
 
     # -- helpers ------------------------------------------------------------------------------------------------------
@@ -340,6 +320,13 @@ class Service(ABC):
     @property
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS
+
+    def _credentials(self) -> list[str]:
+        """Their values.  Raises: CredentialsError if one is missing."""
+        values = {name: os.environ.get(name, "") for name in self._variables}
+        if missing := [name for name, value in values.items() if not value]:
+            raise CredentialsError(self.SERVICE, missing)
+        return list(values.values())
 
     def _error(self, kind: Kind, text: str) -> GslopesError:
         return error_of(self.SERVICE, kind, text, self._variables)
@@ -397,31 +384,27 @@ def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
     """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
 
-    headers = {"accept-encoding": "identity"} | {
-        name.lower(): value for name, value in request.headers.items()
-    }
+    sent = {"accept-encoding": "identity"}
+    sent |= {name.lower(): value for name, value in request.headers.items()}
     body = request.body.read() if hasattr(request.body, "read") else request.body
     reply = transport.handle_request(
-        httpx.Request(request.method, request.url, headers=headers, content=body or b"")
+        httpx.Request(request.method, request.url, headers=sent, content=body or b"")
     )
     try:
         content = parse_json(reply.content, finite=False)
     except ValueError:
         content = reply.text
-    body = content if isinstance(content, dict) else {"error": content}
-    if (
-        reply.status_code < 400
-        and isinstance(content, dict)
-        and (status := status_in(error_in(body)))
-    ):
-        reply.status_code = (
-            422 if kind_of_status(status) == "refused" else status
-        )  # as ``kind_inside``
-    if reply.status_code >= 400 and not isinstance(body.get("error", {}), dict):
-        # the clients expect no other form, and lose the status in what they do not expect
-        content = {"error": {"message": words_of(error_in(body))}}
-        return httpx.Response(reply.status_code, headers=reply.headers, json=content)
-    return reply
+    error = error_in(content if isinstance(content, dict) else {"error": content})
+    if reply.status_code < 400 and isinstance(content, dict):
+        status = status_in(error)
+        if status:  # 422 as in ``kind_inside``
+            reply.status_code = 422 if kind_of_status(status) == "refused" else status
+    usual = isinstance(content, dict) and isinstance(content.get("error", {}), dict)
+    if reply.status_code < 400 or usual:
+        return reply
+    # the clients expect no other form, and lose the status in what they do not expect
+    content = {"error": {"message": words_of(error)}}
+    return httpx.Response(reply.status_code, headers=reply.headers, json=content)
 
 
 class OnePictureService(Service):

@@ -1,11 +1,11 @@
-"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: the labels of five services, by their own clients.
+"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: labels of five services by their vendors' clients.
 
 azure: the tags of Azure AI Vision, Image Analysis 4.0.
 clarifai: a classifier that Clarifai hosts, general-image-recognition unless asked otherwise. It ended most of its older
-models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, one's own as well.
+models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, also one of yours.
 google: Google Cloud Vision. Its REST transport is used: it can be pointed at another address, and its limits are those
-that are documented. The service does not say which model answered.
-imagga: /v2/tags in English; it has no official client, so httpx asks it. It does not say which model answered.
+that are documented. The service does not tell which model answered.
+imagga: /v2/tags in English; it has no official client, so httpx asks it. It does not tell which model answered.
 rekognition: Amazon Rekognition; credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso
 login`` has signed in.
 
@@ -73,16 +73,12 @@ class Azure(OnePictureService):
         from azure.core.pipeline.policies import RetryPolicy
         from azure.core.pipeline.transport import RequestsTransport
 
-        needed = dict(
-            zip(self.CREDENTIALS, (self._address, os.environ.get("VISION_KEY", "")), strict=True)
-        )
-        if missing := [variable for variable, value in needed.items() if not value]:
-            raise CredentialsError("azure", missing)
+        _, key = self._credentials()
         session = requests.Session()
         service.mount(session)
         client = ImageAnalysisClient(
             self._address,
-            AzureKeyCredential(needed["VISION_KEY"]),
+            AzureKeyCredential(key),
             retry_policy=RetryPolicy.no_retries(),  # ask.retry sends again, and nothing else
             transport=RequestsTransport(session=session),
         )
@@ -96,16 +92,11 @@ class Azure(OnePictureService):
         status = getattr(error, "status_code", None)
         outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
-        codes = {
-            str(getattr(outer, "code", "")),
-            str(inner.get("code", "")) if isinstance(inner, dict) else "",
-        }
+        codes = {str(getattr(outer, "code", "")), str(problems.within(inner, "code"))}
         if kind == "failed" and isinstance(status, int):
-            kind = (
-                "refused"
-                if codes & set(service.codes_of("azure"))
-                else service.kind_of_status(status)
-            )
+            kind = service.kind_of_status(status)
+            if codes & set(service.codes_of("azure")):
+                kind = "refused"
         if type(error).__name__ == "JSONDecodeError":
             return kind, "the reply is not JSON"
         return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
@@ -116,18 +107,21 @@ class Azure(OnePictureService):
 
 PAT = "CLARIFAI_PAT"
 _MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
-_MESSAGE = {
+_SIZES = {
     "send": 1 << 30,
     "receive": 32 << 20,
-}  # bytes; the vendor's own channel has the first for both
-_SUCCESS = 10000
-_MIXED = 10010
-_FAILURE = 10020
+}  # bytes; the vendor's channel has the first for both
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
-_ANSWERED = (_SUCCESS, *_DEPRECATED)
-_REDIRECT = re.compile(
-    r"(?i)http status 3\d\d|header with status: 3\d\d"
-)  # gRPC follows none, nor says where to
+_ANSWERED = (10000, *_DEPRECATED)
+_BY_OUTPUT = (10010, 10020)  # mixed, or all failed: each output has a status
+_EXCEPTIONS: tuple[tuple[str, str, Kind], ...] = (  # from the kind of a status code of gRPC
+    # the connection's end after sending may have cost money
+    ("UNAVAILABLE", "socket closed|reset|connection closed|goaway", "lost"),
+    ("UNAVAILABLE", "certificate_verify_failed", "service"),
+    ("RESOURCE_EXHAUSTED", "larger than max", "failed"),  # no throttling: the channel's size
+)
+# gRPC follows no redirect, nor names its target
+_REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +146,7 @@ class Clarifai(Service):
     def parse(self, raw: Any) -> Answer:
         """Names and values of the concepts."""
         return _labels(
-            ((each["name"], each["value"]) for each in raw["concepts"]),
+            ((concept["name"], concept["value"]) for concept in raw["concepts"]),
             raw.get("model_version", ""),
         )
 
@@ -161,10 +155,9 @@ class Clarifai(Service):
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
 
-        if not os.environ.get(PAT):
-            raise CredentialsError("clarifai", [PAT])
+        self._credentials()
         # The vendor's channel sends again by itself, up to five times: ours is the same without that.
-        limits = [(f"grpc.max_{way}_message_length", size) for way, size in _MESSAGE.items()]
+        limits = [(f"grpc.max_{way}_message_length", size) for way, size in _SIZES.items()]
         options = [("grpc.enable_retries", 0), *limits]
         address = self._address or "api.clarifai.com"
         if address.startswith("http://"):  # on this machine: no encryption
@@ -180,49 +173,47 @@ class Clarifai(Service):
         from clarifai_grpc.grpc.api import resources_pb2, service_pb2
 
         options = self._options
-        key = (("authorization", f"Key {os.environ.get(PAT, '')}"),)
-        wanted = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
-        images = [
-            resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures
-        ]
+        (key,) = self._credentials()
+        most = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
+        images = (resources_pb2.Image(base64=picture) for picture in pictures)
         request = service_pb2.PostModelOutputsRequest(
             user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
             model_id=options.model,
             version_id=options.model_version,
-            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
-            inputs=[resources_pb2.Input(data=image) for image in images],
+            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=most)),
+            inputs=[resources_pb2.Input(data=resources_pb2.Data(image=image)) for image in images],
         )
         reply = self._client.PostModelOutputs(
-            request, metadata=key, timeout=seconds_left(service.TIMEOUT)
+            request,
+            metadata=(("authorization", f"Key {key}"),),
+            timeout=seconds_left(service.TIMEOUT),
         )
         statuses = [reply.status, *(output.status for output in reply.outputs)]
-        ending = [status for status in statuses if status.code in _DEPRECATED]
-        if ending and not self.notes:
-            words = ending[0].description or ending[0].details or "it is deprecated"
+        ending = next((status for status in statuses if status.code in _DEPRECATED), None)
+        if ending is not None and not self.notes:
+            words = ending.description or ending.details or "it is deprecated"
             self.notes.append(
                 f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}."
             )
-        if reply.status.code not in _ANSWERED and not (
-            reply.status.code in (_MIXED, _FAILURE) and reply.outputs
-        ):
-            raise self._said(reply.status)
+        by_output = reply.status.code in _BY_OUTPUT and reply.outputs
+        if reply.status.code not in _ANSWERED and not by_output:
+            raise self._failure(reply.status)
         if len(reply.outputs) < len(pictures):
             raise self._error(
                 "lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs"
             )
-        answers: list[object] = []
-        for output in reply.outputs:
-            if output.status.code not in _ANSWERED:
-                answers.append(self._said(output.status))
-                continue
-            concepts = [
-                {"id": each.id, "name": each.name, "value": each.value}
-                for each in output.data.concepts
-            ]
-            answers.append({"concepts": concepts, "model_version": output.model.model_version.id})
-        return answers
+        return [self._concepts(output) for output in reply.outputs]
 
-    def _said(self, status: Any) -> GslopesError:
+    def _concepts(self, output: Any) -> object:
+        if output.status.code not in _ANSWERED:
+            return self._failure(output.status)
+        concepts = [
+            {"id": concept.id, "name": concept.name, "value": concept.value}
+            for concept in output.data.concepts
+        ]
+        return {"concepts": concepts, "model_version": output.model.model_version.id}
+
+    def _failure(self, status: Any) -> GslopesError:
         words = dict.fromkeys(text for text in (status.description, status.details) if text)
         return self._error(
             service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}"
@@ -230,30 +221,18 @@ class Clarifai(Service):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        code = getattr(error, "code", None)
-        details = getattr(error, "details", None)
-        if not callable(code) or not callable(details):
+        if not all(callable(getattr(error, name, None)) for name in ("code", "details")):
             return super()._details(error, kind)
-        name = getattr(code(), "name", "")
-        words = str(details() or "")
-        text = words.lower()
+        status: Any = error  # of gRPC
+        name = getattr(status.code(), "name", "")
+        words = str(status.details() or "")
         if _REDIRECT.search(words):
-            return (
-                "service",
-                f"it sends us on to another address, and no picture follows a redirect ({words})",
-            )
-        if "certificate_verify_failed" in text:
-            kind = "service"
-        elif name == "UNAVAILABLE" and re.search(
-            "socket closed|reset|connection closed|goaway", text
-        ):
-            kind = "lost"  # the connection's end after sending may have cost money
-        elif (
-            name == "RESOURCE_EXHAUSTED" and "larger than max" in text
-        ):  # no throttling: the channel's size
-            kind = "failed"
-        else:
-            kind = service.codes_of("clarifai").get(name, "unavailable")
+            text = f"it sends us on to another address, and no picture follows a redirect ({words})"
+            return "service", text
+        kind = service.codes_of("clarifai").get(name, "unavailable")
+        for code, pattern, exception in _EXCEPTIONS:
+            if name == code and re.search(pattern, words.lower()):
+                kind = exception
         return kind, f"{name}: {words}"
 
 
@@ -298,7 +277,7 @@ class Google(Service):
         self.traits = replace(self.traits, limits=limits)
 
     def parse(self, raw: Any) -> Answer:
-        """Descriptions and scores as they were returned; topicality is left out."""
+        """Descriptions and scores as returned; topicality is left out."""
         labels = raw.get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
@@ -326,9 +305,10 @@ class Google(Service):
         )
         answers: list[object] = []
         for response in reply.responses:
-            if response.error.code:
-                kind = service.codes_of("google").get(str(response.error.code), "failed")
-                answers.append(self._error(kind, response.error.message))
+            error = response.error
+            if error.code:
+                kind = service.codes_of("google").get(str(error.code), "failed")
+                answers.append(self._error(kind, error.message))
             else:
                 answers.append(MessageToDict(type(response).pb(response)))
         return answers
@@ -386,12 +366,9 @@ class Imagga(OnePictureService):
     def _connected(self) -> Connected:
         from gslopes.ask import transport
 
-        if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
-            raise CredentialsError("imagga", missing)
-        key, secret = (os.environ[name] for name in self.CREDENTIALS)
-        client = transport.client(
-            base_url=self._address or "https://api.imagga.com", auth=(key, secret)
-        )
+        key, secret = self._credentials()
+        address = self._address or "https://api.imagga.com"
+        client = transport.client(base_url=address, auth=(key, secret))
         return client, client.close
 
     def _answer(self, picture: bytes) -> object:
@@ -402,12 +379,12 @@ class Imagga(OnePictureService):
         if error := problems.error_in(body, answered="result" in body):
             raise self._error(service.kind_inside(error, "lost"), problems.words_of(error))
         result = body["result"]
-        self.parse(result)  # KeyError where it is not what is documented
+        self.parse(result)  # KeyError if it is not what is documented
         return result
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
+        """Imagga explains errors in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
         if isinstance(error, KeyError | TypeError):
             return kind, "the reply has no result"
         response: Any = getattr(error, "response", None)
@@ -419,10 +396,9 @@ class Imagga(OnePictureService):
             text = ""
         status = int(response.status_code)
         kind = "service" if status == 403 else service.kind_of_status(status)
-        blamed = any(word in text.lower() for word in ("image", "picture", "file"))
-        return (
-            "refused" if status in (400, 422) and blamed else kind
-        ), text or f"HTTP status {status}"
+        if status in (400, 422) and re.search("image|picture|file", text.lower()):
+            kind = "refused"
+        return kind, text or f"HTTP status {status}"
 
 
 # -- Amazon Rekognition ------------------------------------------------------------------------------------------------
@@ -503,11 +479,13 @@ class Rekognition(OnePictureService):
         response = getattr(error, "response", None)
         if not isinstance(response, dict) or "Error" not in response:
             return super()._details(error, kind)
-        status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        status = int(problems.within(response, "ResponseMetadata", "HTTPStatusCode") or 0)
         code = str(response["Error"].get("Code", ""))
-        # Amazon names every error; boto3 reads half a reply as one without a name.
-        cut_short = status == 400 and code in ("", "400")
-        kind = service.codes_of("rekognition").get(code) or (
-            "lost" if cut_short else service.kind_of_status(status)
-        )
+        kind = service.kind_of_status(status)
+        if status == 400 and code in (
+            "",
+            "400",
+        ):  # boto3 reads half a reply as an error without a name
+            kind = "lost"
+        kind = service.codes_of("rekognition").get(code, kind)
         return kind, f"{code}: {response['Error'].get('Message', '')}"

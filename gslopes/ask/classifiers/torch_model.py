@@ -1,4 +1,4 @@
-"""``torchvision:NAME`` and ``timm:NAME``: models of these libraries, with their own preprocessing and labels.
+"""``torchvision:NAME`` and ``timm:NAME``: models of these libraries, with the libraries' preprocessing and labels.
 
 For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0.1``,
 ``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safetensors,labels=labels.txt``.
@@ -6,7 +6,7 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -39,12 +39,7 @@ SMALL = 1e-4  # labels below this score are kept only if they are among
 FEW = 100  # the highest
 
 _LARGEST = 64 << 30  # bytes of a file of weights
-_WRAPPERS = (
-    "state_dict",
-    "model_state_dict",
-    "model",
-    "net",
-)  # keys under which training scripts keep it
+_WRAPPERS = ("state_dict", "model_state_dict", "model", "net")  # keys of training scripts
 _PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compile, Lightning
 _HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
@@ -54,7 +49,7 @@ class LibraryOptions:
     """A model of a library, by its name there.
 
     model: the name.
-    weights: a file with a state dict (.safetensors, or .pth that holds tensors alone); empty: the library's own, from
+    weights: a file with a state dict (.safetensors, or .pth that holds only tensors); empty: the library's own, from
         its hub.
     labels: a text file, one label a line, in the order of the outputs; empty: the model's own.
     top_k, threshold: which labels count as returned, see ``model_file.presence``.
@@ -76,7 +71,7 @@ class TorchModel:
     """A ``records.Classifier`` over a torch module, batched on the device.
 
     module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
-    options: with ``top_k`` and ``threshold``.  activation: what makes scores of the outputs.
+    options: with ``top_k``, ``threshold`` and ``activation``, which makes scores of the outputs.
     """
 
     batch = BATCH
@@ -89,7 +84,6 @@ class TorchModel:
         transform: Callable[[Any], Any],
         labels: Sequence[str],
         options: Any,
-        activation: str,
         device: str,
     ) -> None:
         self.name = name
@@ -98,51 +92,49 @@ class TorchModel:
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._threshold, self._top_k = presence(options.top_k, options.threshold, activation)
-        self._activation = ACTIVATIONS[activation]
+        self._threshold, self._top_k = presence(
+            options.top_k, options.threshold, options.activation
+        )
+        self._activation = ACTIVATIONS[options.activation]
         self._device = device
 
     def prepare(self) -> None:
         """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
-        from PIL import Image
-
-        self._logits([Image.new("RGB", (_TRIED, _TRIED), "gray")])
+        self._logits([np.full((_TRIED, _TRIED, 3), 128, np.uint8)])
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to [number of the label, score] pairs each, highest first.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
         """
-        from PIL import Image
-
-        return [
-            self._pairs(row)
-            for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])
-        ]
+        return list(map(self._pairs, self._logits(decoded(pictures))))
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the module is sent for an encoded picture: in words, and (H, W, 3) uint8, its range stretched."""
-        from PIL import Image
-
-        values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
+        (values,) = self._inputs(decoded([picture]))
+        values = np.asarray(values, np.float32)
         low = float(values.min())
         high = float(values.max())
-        channels_first = values.shape[0] == 3
-        pixels = values.transpose(1, 2, 0) if channels_first else values
-        height, width = pixels.shape[:2]
-        where = "first" if channels_first else "last"
-        words = f"{width} x {height} float32, RGB before its preprocessing, channels {where}, {low:.3g} to {high:.3g}"
-        return words, ((pixels - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
+        axis = "last"
+        if values.shape[0] == 3:
+            axis = "first"
+            values = values.transpose(1, 2, 0)
+        height, width = values.shape[:2]
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels {axis}, {low:.3g} to {high:.3g}"
+        return words, ((values - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
 
-    def _logits(self, images: Sequence[Any]) -> Any:
+    def _inputs(self, pictures: Iterable[ByteArray]) -> list[Any]:
+        from PIL import Image
+
+        return [self._transform(Image.fromarray(pixels)) for pixels in pictures]
+
+    def _logits(self, pictures: Sequence[ByteArray]) -> Any:
         import torch
 
         with torch.inference_mode():
-            outputs = self._forward(
-                torch.stack([self._transform(image) for image in images]).to(self._device)
-            )
-            logits = outputs.double().cpu().numpy()
-        if logits.shape != (len(images), len(self.labels)):
+            batch = torch.stack(self._inputs(pictures)).to(self._device)
+            logits = self._forward(batch).double().cpu().numpy()
+        if logits.shape != (len(pictures), len(self.labels)):
             raise ModelError(
                 f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
                 "Give labels=FILE, one label per line, in the order of the outputs.",
@@ -161,17 +153,13 @@ class TorchModel:
     def _pairs(self, logits: Any) -> list[list[float]]:
         scores = np.round(self._activation(logits), 7)
         order = np.argsort(-scores, kind="stable")
-        few = max(FEW, self._top_k)
         least = min(SMALL, self._threshold or SMALL)
-        return [
-            [int(i), float(scores[i])]
-            for rank, i in enumerate(order)
-            if rank < few or scores[i] >= least
-        ]
+        count = max(FEW, self._top_k, int((scores >= least).sum()))
+        return [[int(number), float(scores[number])] for number in order[:count]]
 
 
 def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
-    """Those of the user's file, else the model's own.  Raises: ConfigError if there are none."""
+    """From the user's file, else the model's own.  Raises: ConfigError if both lack."""
     if options.labels:
         return read_labels(existing(options.labels, "labels file"))
     if not of_model:
@@ -188,11 +176,11 @@ def unique(labels: Sequence[str]) -> tuple[str, ...]:
     >>> unique(["crane", "owl", "crane"])
     ('crane', 'owl', 'crane (2)')
     """
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     named = []
     for label in labels:
-        seen[label] += 1
-        named.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+        counts[label] += 1
+        named.append(label if counts[label] == 1 else f"{label} ({counts[label]})")
     return tuple(named)
 
 
@@ -217,9 +205,9 @@ class TorchvisionClassifier(TorchModel):
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
             # two networks warn unless ``init_weights`` is given, which does not matter here
-            quiet: Any = (
-                {"init_weights": False} if options.model in ("googlenet", "inception_v3") else {}
-            )
+            quiet: dict[str, Any] = {}
+            if options.model in ("googlenet", "inception_v3"):
+                quiet["init_weights"] = False
             module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet)
             version = load_weights(module, options.weights)
         else:
@@ -231,16 +219,8 @@ class TorchvisionClassifier(TorchModel):
                     f"Download {pretrained.url} elsewhere and give weights=FILE.",
                 ) from None
             version = str(pretrained.url).rpartition("/")[2]
-        super().__init__(
-            name,
-            version,
-            module,
-            pretrained.transforms(),
-            labels,
-            options,
-            options.activation,
-            device,
-        )
+        transform = pretrained.transforms()
+        super().__init__(name, version, module, transform, labels, options, device)
 
 
 class TimmClassifier(TorchModel):
@@ -256,10 +236,8 @@ class TimmClassifier(TorchModel):
         if not timm.is_model(options.model):
             raise UnknownName("model in timm", options.model, timm.list_models())
         if options.weights:
-            labels = labels_of(options, ()) if options.labels else ()
-            module = timm.create_model(
-                options.model, **({"num_classes": len(labels)} if labels else {})
-            )
+            count = {"num_classes": len(labels_of(options, ()))} if options.labels else {}
+            module = timm.create_model(options.model, **count)
             version = load_weights(module, options.weights)
         else:
             with from_hub(
@@ -269,24 +247,19 @@ class TimmClassifier(TorchModel):
                 module = timm.create_model(options.model, pretrained=True)
             version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
         data: Any = import_module("timm.data")
-        info = data.ImageNetInfo(subset) if (subset := data.infer_imagenet_subset(module)) else None
-        own = (
-            [info.index_to_description(number) for number in range(info.num_classes())]
-            if info
-            else []
-        )
+        own = []
+        if subset := data.infer_imagenet_subset(module):
+            info = data.ImageNetInfo(subset)
+            own = list(map(info.index_to_description, range(info.num_classes())))
+        config = data.resolve_model_data_config(module)
+        transform = data.create_transform(**config, is_training=False)
         labels = labels_of(options, own)
-        transform = data.create_transform(
-            **data.resolve_model_data_config(module), is_training=False
-        )
-        super().__init__(
-            name, version, module, transform, labels, options, options.activation, device
-        )
+        super().__init__(name, version, module, transform, labels, options, device)
 
 
 @contextmanager
 def from_hub(what: str, hint: str, asks: bool = True) -> Iterator[None]:
-    """Load from the hub; where it cannot be reached, without delay from what its client keeps.
+    """Load from the hub; if it cannot be reached, without delay from what its client keeps.
 
     asks: whether the hub is asked; not for a folder.  Raises: ModelError.
     """
@@ -295,7 +268,7 @@ def from_hub(what: str, hint: str, asks: bool = True) -> Iterator[None]:
     before = constants.HF_HUB_OFFLINE
     try:
         _ = asks and get_session().head(constants.ENDPOINT, timeout=10)
-    except Exception:  # of the client's library; its own retries take a minute, and a line each
+    except Exception:  # of the client's library, whose retries take a minute, and a line each
         constants.HF_HUB_OFFLINE = True
     try:
         yield
@@ -321,17 +294,13 @@ def load_weights(module: Any, file: Path | str) -> str:
     """
     file = existing(file, "weights file")
     state = read_state(file)
-    wanted = module.state_dict()
-    other = [key for key in wanted if key in state and state[key].shape != wanted[key].shape]
-    of_head = [
-        key
-        for key in other
-        if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)
-    ]
-    if other and other == of_head and set(state) == set(wanted):
-        classes, wants = (int(weights[other[0]].shape[0]) for weights in (state, wanted))
+    expected = module.state_dict()
+    misfits = [key for key in expected if key in state and state[key].shape != expected[key].shape]
+    heads = [key for key in misfits if {*_HEADS} & {*key.split(".")} and len(expected[key].shape)]
+    if misfits and misfits == heads and set(state) == set(expected):
+        classes, labels = (int(weights[heads[0]].shape[0]) for weights in (state, expected))
         raise ModelError(
-            f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.",
+            f"The weights {file} have {classes:,} classes, and there are {labels:,} labels.",
             f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs.",
         )
     try:
@@ -347,7 +316,7 @@ def load_weights(module: Any, file: Path | str) -> str:
 def read_state(file: Path) -> dict[str, Any]:
     """The state dict in a file, out of its wrappers and without the prefixes of all its keys.
 
-    Raises: ModelError if there is none; a file that would have to run code is not read.
+    Raises: ModelError if the file has none; a file that would have to run code is not read.
     """
     import torch
     from safetensors.torch import load
@@ -370,14 +339,10 @@ def read_state(file: Path) -> dict[str, Any]:
             hint = "Save its weights alone: torch.save(model.state_dict(), FILE)."
         raise ModelError(why, hint) from None
     for key in _WRAPPERS:
-        state = (
-            state[key]
-            if isinstance(state, Mapping) and isinstance(state.get(key), Mapping)
-            else state
-        )
-    if not isinstance(state, Mapping) or not any(
-        hasattr(value, "shape") for value in state.values()
-    ):
+        if isinstance(state, Mapping) and isinstance(state.get(key), Mapping):
+            state = state[key]
+    arrays = isinstance(state, Mapping) and any(hasattr(value, "shape") for value in state.values())
+    if not arrays:
         raise ModelError(
             f"The weights {file} do not fit the model: {file.name} holds no state dict.",
             "Save model.state_dict() with torch.save, or as .safetensors.",

@@ -13,7 +13,7 @@ a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its lab
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -130,12 +130,18 @@ class ImageClassifier(TorchModel):
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
-        activation: str = options.activation
+        activation = options.activation
         if activation == "auto":
             activation = "sigmoid" if independent else "softmax"
         version = _version(options.model, config)
         super().__init__(
-            name, version, module, _transform(processor), labels, options, activation, device
+            name,
+            version,
+            module,
+            _transform(processor),
+            labels,
+            replace(options, activation=activation),
+            device,
         )
 
     def _forward(self, batch: Any) -> Any:
@@ -185,7 +191,8 @@ class ZeroShot(TorchModel):
         activation = trained_with if options.activation == "auto" else options.activation
         version = f"{_version(options.model, module.config)} labels {digest_of_texts([*labels, '', *templates])}"
         transform = _transform(processor.image_processor)
-        super().__init__(name, version, module, transform, labels, options, activation, device)
+        options = replace(options, activation=cast("Any", activation))
+        super().__init__(name, version, module, transform, labels, options, device)
 
     def _forward(self, batch: Any) -> Any:
         image = _embedding(self._module.get_image_features(pixel_values=batch))

@@ -17,7 +17,7 @@ from gslopes.ask.cost import Budget
 from gslopes.ask.croppers import Setting, load_cropper
 from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.questions import PartProgress, Question
-from gslopes.ask.scoring.cost import Estimate, estimate
+from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, Finder
 
@@ -48,7 +48,7 @@ class RemoteCropper:
         for classifier in self._at.values():
             prepare_classifier(classifier)
 
-    def requests(self, pictures: int) -> list[Estimate]:
+    def requests(self, pictures: int) -> list[Price]:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
         return [estimate(service, [pictures] if pictures else []) for service in self._at.values()]
 

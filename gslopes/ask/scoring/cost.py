@@ -19,8 +19,8 @@ from gslopes.core.traits import traits_of
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What one classifier still has to be asked.
+class Price:
+    """What one classifier still has to be asked, and what that costs.
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
     cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
@@ -57,7 +57,7 @@ class Estimate:
         return f"{self.name}: {', '.join(parts)}{before}"
 
 
-def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estimate:
+def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Price:
     """Count what asking will take.
 
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
@@ -71,7 +71,7 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estim
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
     price = limits.cost(pictures)
     seconds = limits.seconds(pictures, calls)
-    return Estimate(
+    return Price(
         classifier.name,
         pictures,
         cached,
@@ -90,8 +90,8 @@ def estimate_parts(
     edits: Iterable[pd.DataFrame],
     cache: ClassifierCache,
     before: int,
-) -> Estimate:
-    """What one classifier still has to be asked.
+) -> Price:
+    """What one classifier still has to be asked, and what that costs.
 
     edits: the rows of the edits table that are due, part by part.
     cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
@@ -111,7 +111,7 @@ def estimate_parts(
     return estimate(classifier, left, cached + before)
 
 
-def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
+def estimate_walk(classifier: Classifier, images: int, part: int) -> Price:
     """What it takes at most to ask about the pictures that are still to be made.
 
     images: at most.  part: pictures of one part, at most.
@@ -121,7 +121,7 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
     )
 
 
-def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> float:
+def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Executor) -> float:
     """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
     Returns: USD that are agreed to: what it will cost, or ``confirm_above`` if that is more.

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.collect.source import as_title, women_by_title
+from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words

@@ -40,34 +40,34 @@ def slopes(captions: list[list[str]]) -> pd.DataFrame:
         pd.DataFrame(rows, columns=table.columns)
         for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))
     ]
-    found = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
-    return found[found["estimator"] == "photo-rate"].set_index("label")
+    fitted = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
+    return fitted[fitted["estimator"] == "photo-rate"].set_index("label")
 
 
 def test_golden_65_a_woman_at_the_first_three_values():
-    found = slopes([["A woman." if step < 3 else "A person." for step in range(7)]] * 20)
-    assert found.loc["mention:woman", "slope"] == pytest.approx(-32.143, abs=5e-4)
-    assert found.loc["mention:person", "slope"] == pytest.approx(0)
+    fitted = slopes([["A woman." if step < 3 else "A person." for step in range(7)]] * 20)
+    assert fitted.loc["mention:woman", "slope"] == pytest.approx(-32.143, abs=5e-4)
+    assert fitted.loc["mention:person", "slope"] == pytest.approx(0)
 
 
 def test_golden_66_two_words_of_one_synset():
-    found = slopes([["A sofa." if step % 2 else "A couch." for step in range(7)]] * 20)
-    assert {"word:sofa", "word:couch", "synset:sofa.n.01"} <= set(found.index)
-    assert found.loc["synset:sofa.n.01", "slope"] == 0
+    fitted = slopes([["A sofa." if step % 2 else "A couch." for step in range(7)]] * 20)
+    assert {"word:sofa", "word:couch", "synset:sofa.n.01"} <= set(fitted.index)
+    assert fitted.loc["synset:sofa.n.01", "slope"] == 0
 
 
 def test_labels_of_a_caption():
-    found = set(caption_labels().labels("A beautiful woman in a red dress is holding a gun."))
+    labels = set(caption_labels().labels("A beautiful woman in a red dress is holding a gun."))
     assert {
         "mention:person",
         "mention:woman",
         "word:dress",
         "relation:hold",
         "list:weapon",
-    } <= found
-    assert "attribute:beautiful of person" in found
-    assert "attribute:red of person" not in found
-    assert "list:attractiveness-adjectives" in found
+    } <= labels
+    assert "attribute:beautiful of person" in labels
+    assert "attribute:red of person" not in labels
+    assert "list:attractiveness-adjectives" in labels
     assert {"list:demeaning estimate", "list:demeaning upper"} <= set(
         caption_labels().labels("A lazy man.")
     )

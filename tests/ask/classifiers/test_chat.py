@@ -10,6 +10,7 @@ import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, letters, reading, shares
+from gslopes.ask.classifiers.problems import PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import SHIPPED, Prompt, load_prompt
 from gslopes.core.errors import (
     ClassifierError,
@@ -34,9 +35,9 @@ def choice(content: Any, finish: Any = "stop", tokens: Any = None, **more: Any) 
 
 
 def refusing(value: Any, text: str) -> Choice:
-    made = choice(text, native_finish_reason=value, stop_reason=value, error=value)
-    made["message"]["refusal"] = value
-    return made
+    refusal = choice(text, native_finish_reason=value, stop_reason=value, error=value)
+    refusal["message"]["refusal"] = value
+    return refusal
 
 
 def token(text: str, tops: Any = ()) -> dict[str, Any]:
@@ -124,7 +125,7 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
             )
         },
     ),
-    # log-probabilities that are none: repeats
+    # log-probabilities that cannot be: repeats
     "lpnull": lambda r, w: choice(js(r), tokens={"content": spelled(r, None)}),
     "lpempty": lambda r, w: choice(js(r), tokens={"content": []}),
     "lpmissing": lambda r, w: choice(js(r), tokens={"content": None}),
@@ -188,7 +189,7 @@ def entry(name: str) -> dict[str, Any]:
     }
 
 
-# What a server says that does not take a parameter: the parameters, the status, the body.
+# The words of a server that does not take a parameter: the parameters, the status, the body.
 REJECTIONS: dict[str, tuple[set[str], int, Callable[[str], Any]]] = {
     "mistral422": (
         {"seed", "logprobs", "top_logprobs"},
@@ -281,8 +282,8 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with serving(Server(), Handler) as made:
-        yield made
+    with serving(Server(), Handler) as fake:
+        yield fake
 
 
 class Asker:
@@ -449,7 +450,7 @@ def test_a_report_of_tokens_counts_between_what_was_sent_and_what_was_asked_for(
     assert chat.tokens_used(body, 1200, 200) == (counted and (1200, counted))
 
 
-# -- what an error says ------------------------------------------------------------------------------------------------
+# -- the words of errors -----------------------------------------------------------------------------------------------
 
 
 def error(code: str | None = None, message: str = "no", param: str | None = None) -> dict[str, Any]:
@@ -465,9 +466,9 @@ def error(code: str | None = None, message: str = "no", param: str | None = None
     ],
 )
 def test_status_and_code_say_what_it_is(status, code, kind):
-    found = chat.problem_of({"error": error(code)}, status)
-    assert found is not None
-    assert (found[0], chat.policy_in(found[2])) == (kind, "")
+    problem = chat.problem_of({"error": error(code)}, status)
+    assert problem is not None
+    assert (problem[0], chat.policy_in(problem[2])) == (kind, "")
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -660,8 +661,8 @@ def test_labels_and_captions():
         "office desk",
     )
     assert reading(labels, (), said('{"labels": "man"}')) == (UNUSABLE,)
-    found = reading(caption, (), said('{"caption": "She is a well-known nurse in an office."}'))
-    assert found == ("She is a well-known nurse in an office.",)
+    captions = reading(caption, (), said('{"caption": "She is a well-known nurse in an office."}'))
+    assert captions == ("She is a well-known nurse in an office.",)
 
 
 def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
@@ -691,16 +692,16 @@ def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
     ],
 )
 def test_the_letters_are_found_at_the_answers_token(parts):
-    found = letters(tokens(*parts, A=0.5, _A=0.1, B=0.3, hm=0.05), PROMPT.answers(ORDER))
-    assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.3)})
+    chances = letters(tokens(*parts, A=0.5, _A=0.1, B=0.3, hm=0.05), PROMPT.answers(ORDER))
+    assert chances == pytest.approx({"A": math.log(0.6), "B": math.log(0.3)})
 
 
 def test_a_letter_in_either_case_and_the_options_word_are_one_answer():
-    found = letters(
+    chances = letters(
         tokens('{"answer": "', "A", '"}', A=0.3, a=0.1, _A=0.1, nurse=0.1, doctor=0.2),
         PROMPT.answers(ORDER),
     )
-    assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.2)})
+    assert chances == pytest.approx({"A": math.log(0.6), "B": math.log(0.2)})
     word = [{"token": part, "top_logprobs": []} for part in ('{"answer": "', "nurse", '"}')]
     word[1]["top_logprobs"] = [
         {"token": text, "logprob": math.log(p)} for text, p in (("nurse", 0.7), ("Doctor", 0.2))
@@ -711,7 +712,7 @@ def test_a_letter_in_either_case_and_the_options_word_are_one_answer():
     pieces = [
         {"token": part, "top_logprobs": [{"token": "b", "logprob": -0.1}]} for part in ("nur", "se")
     ]
-    assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word is no answer
+    assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word does not answer
 
 
 def test_where_an_option_is_a_letter_the_letter_of_the_list_is_meant():
@@ -728,3 +729,8 @@ def test_no_letters_in_a_text_that_has_none_or_of_a_long_list():
         False,
         ["0", "1"],
     )
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_every_pattern_finds_its_example(name):
+    assert PATTERNS[name].search(REPLIES["patterns"][name]["example"])

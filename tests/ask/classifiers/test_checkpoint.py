@@ -1,4 +1,4 @@
-"""Weights as training scripts write them, and models that are named by their file alone."""
+"""Weights as training scripts write them, and models that are named only by their file."""
 
 import re
 from pathlib import Path
@@ -31,12 +31,12 @@ def network(classes: int = 4) -> Any:
 def test_wrappers_and_prefixes_of_training_scripts_come_off(
     folder: Path, wrapper: str, prefix: str
 ) -> None:
-    made = torch.nn.Linear(3, 2)
-    state = {f"{prefix}{key}": value for key, value in made.state_dict().items()}
+    trained = torch.nn.Linear(3, 2)
+    state = {f"{prefix}{key}": value for key, value in trained.state_dict().items()}
     torch.save({"epoch": 9, wrapper: state} if wrapper else state, folder / "weights.pth")
-    found = torch.nn.Linear(3, 2)
-    torch_model.load_weights(found, folder / "weights.pth")
-    assert torch.equal(found.weight, made.weight)
+    loaded = torch.nn.Linear(3, 2)
+    torch_model.load_weights(loaded, folder / "weights.pth")
+    assert torch.equal(loaded.weight, trained.weight)
 
 
 def test_weights_with_another_number_of_classes_are_said(folder: Path) -> None:
@@ -96,10 +96,10 @@ def test_a_function_is_named_by_its_file(folder: Path, picture: Any) -> None:
         "def hire(picture):\n    return [picture.mean() / 255]\n"
     )
     (folder / "one.txt").write_text("hire\n")
-    made = load_classifier("sub/hire_by_file.py:hire,labels=one.txt")
-    assert made.name == "python:sub/hire_by_file.py:hire,labels=one.txt"
-    assert made.version.startswith("source ")
-    assert dict(made.parse(made.ask([picture((51, 51, 51))])[0]).labels) == {
+    classifier = load_classifier("sub/hire_by_file.py:hire,labels=one.txt")
+    assert classifier.name == "python:sub/hire_by_file.py:hire,labels=one.txt"
+    assert classifier.version.startswith("source ")
+    assert dict(classifier.parse(classifier.ask([picture((51, 51, 51))])[0]).labels) == {
         "hire": pytest.approx(0.2)
     }
     for wrong, message in (

@@ -48,7 +48,7 @@ def fails(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def encoded(level: float, number: int = 0, side: int = SIDE) -> bytes:
-    """A plain photo of this brightness, parts of a level as that share of its pixels; blue says who it is."""
+    """A plain photo of this brightness, parts of a level as that share of its pixels; blue tells who it is."""
     pixels = np.zeros((side, side, 3), np.uint8)
     flat = np.full(side * side, int(level))
     flat[: round((level - int(level)) * len(flat))] += 1
@@ -61,10 +61,10 @@ def encoded(level: float, number: int = 0, side: int = SIDE) -> bytes:
 def people(folder: Path, levels: list[float]) -> dict[str, bytes]:
     """Photos of people of these levels; sha256 to bytes."""
     folder.mkdir()
-    made = [encoded(level, number + 1) for number, level in enumerate(levels)]
-    for number, data in enumerate(made):
+    pictures = [encoded(level, number + 1) for number, level in enumerate(levels)]
+    for number, data in enumerate(pictures):
         (folder / f"{number}.png").write_bytes(data)
-    return {sha256(data).hexdigest(): data for data in made}
+    return {sha256(data).hexdigest(): data for data in pictures}
 
 
 def levels(count: int) -> list[float]:

@@ -27,7 +27,7 @@ BUILT_IN = sorted(catalogue.CATALOGUE)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
-# Services answer only with the fake provider: test_services; these have tests of their own, too.
+# Services answer only with the fake provider: test_services; these have more tests elsewhere.
 LOCAL = sorted(set(BUILT_IN) - set(SERVICES) - {"http", "replay"})
 
 

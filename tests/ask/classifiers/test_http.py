@@ -59,8 +59,8 @@ class Handler(QuietHandler):
 
 @pytest.fixture
 def endpoint():
-    with serving(Endpoint(), Handler) as made:
-        yield made
+    with serving(Endpoint(), Handler) as server:
+        yield server
 
 
 def test_answers_come_back_in_order_with_the_version_highest_label_first(endpoint):
@@ -143,7 +143,7 @@ def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(
 ):
     monkeypatch.setattr(
         "gslopes.ask.secrets._REMEMBERED", set()
-    )  # what other tests asked with is no secret here
+    )  # what other tests asked with is not secret here
     monkeypatch.setenv(
         "TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789"
     )
@@ -151,7 +151,7 @@ def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(
     assert classifier.name == "http:env:TEAM_ENDPOINT"
     assert classifier.ask([b"picture"])
     assert "s3cr3t-0123456789" not in scrub("refused s3cr3t-0123456789")
-    assert scrub("at http://127.0.0.1:80") == "at http://127.0.0.1:80"  # the host is no secret
+    assert scrub("at http://127.0.0.1:80") == "at http://127.0.0.1:80"  # the host is not secret
 
 
 def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):

@@ -37,8 +37,8 @@ def scores(classifier: Any, colour: tuple[int, int, int]) -> dict[str, float]:
 
 def test_a_module_is_sent_what_was_said() -> None:
     labels = ["first", "second", "third"]
-    found = scores(as_classifier(Means(), labels, size=8, threshold=0), (255, 51, 0))
-    assert found == {
+    labels = scores(as_classifier(Means(), labels, size=8, threshold=0), (255, 51, 0))
+    assert labels == {
         "first": pytest.approx(1),
         "second": pytest.approx(0.2),
         "third": pytest.approx(0),

@@ -1,4 +1,4 @@
-"""Endpoints with protocols of their own: real servers that take a form, a file or JSON, and answer as they please."""
+"""Endpoints with other protocols: real servers that take a form, a file or JSON, and answer as they please."""
 
 import base64
 import io
@@ -20,7 +20,7 @@ from tests.loopback import QuietHandler, serving
 
 @dataclass
 class Endpoint:
-    """Reads the picture as ``takes`` says, and answers with ``reply`` or, if there is none, with how bright it is."""
+    """Reads the picture in the form ``takes``, and answers with ``reply`` or, without one, with how bright it is."""
 
     takes: str = "multipart"
     part: str = "file"
@@ -68,8 +68,8 @@ class Handler(QuietHandler):
 
 @pytest.fixture
 def endpoint():
-    with serving(Endpoint(), Handler) as made:
-        yield made
+    with serving(Endpoint(), Handler) as server:
+        yield server
 
 
 def labels_of(name: str, *pictures: bytes) -> list[dict[str, float]]:
@@ -126,9 +126,9 @@ def test_labels_and_scores_are_picked_from_any_reply_the_highest_first(
     endpoint, picture, reply, options
 ):
     endpoint.reply = reply
-    (found,) = labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9)))
-    assert found == CAT_DOG
-    assert next(iter(found)) == "cat"
+    (labels,) = labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9)))
+    assert labels == CAT_DOG
+    assert next(iter(labels)) == "cat"
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_an_empty_list_is_no_label_and_labels_alone_are_there(
 
 def test_a_caption_is_picked_too(endpoint, picture):
     endpoint.reply = {"data": {"text": "A woman on a bench."}}
-    (found,) = labels_of(
+    (labels,) = labels_of(
         f"{endpoint.name},body=multipart,kind=caption,labels=$.data.text", picture((9, 9, 9))
     )
-    assert "bench" in " ".join(found)
+    assert "bench" in " ".join(labels)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_path_that_does_not_fit_is_an_error_that_shows_what_the_reply_holds(
     with pytest.raises(AnswerError, match=".*".join(map(re.escape, message.split(".*")))) as error:
         labels_of(f"{endpoint.name},body=multipart{options}", picture((9, 9, 9)))
     assert error.value.billed
-    assert "v1" not in str(error.value).replace("/v1", "")  # nothing of what the reply says
+    assert "v1" not in str(error.value).replace("/v1", "")  # nothing of the reply's texts
 
 
 def test_a_part_of_another_name_stops_before_any_picture_counts_as_refused(endpoint, picture):

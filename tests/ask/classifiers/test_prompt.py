@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_prompt("sallary")
     with pytest.raises(
         UnknownName, match="Did you mean 'salary'"
-    ):  # where the options are read, before a plan
+    ):  # as the options are read, before a plan
         LlmOptions(model="m", prompt="sallary")
 
 
@@ -156,8 +156,8 @@ def test_a_number_is_the_mean_of_the_replies_also_in_log_points_and_one_that_may
 
 def test_levels_are_the_mean_place_of_the_options():
     prompt = load_prompt("education")
-    found = with_number(prompt, {"high school": 0.5, "postgraduate degree": 0.5})
-    assert found == {"education (levels)": 3.5, "high school": 0.5, "postgraduate degree": 0.5}
+    scores = with_number(prompt, {"high school": 0.5, "postgraduate degree": 0.5})
+    assert scores == {"education (levels)": 3.5, "high school": 0.5, "postgraduate degree": 0.5}
     assert prompt.asked_in(prompt.order("a photo", 3)) == ((0, 1, 2, 3, 4), (4, 3, 2, 1, 0))
 
 

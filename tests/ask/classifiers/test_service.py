@@ -44,7 +44,7 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
     "azure": (Azure.gslopes_error, ("azure.core.exceptions",)),
     "imagga": (Imagga.gslopes_error, ("httpx",)),
 }
-# What a name says has to be what we make of it.
+# The kind must follow the name.
 TRANSIENT = re.compile(
     r"Time(d)?out|(?<!MD5)Unavailable|TooManyRequests|Exhausted|Connect(ion)?(Closed)?Error|Gateway|Deadline"
 )
@@ -54,14 +54,16 @@ WHO = re.compile(r"Credential|Unauth|Forbidden|PermissionDenied|Authentication|S
 def exceptions_of(module: str) -> list[type[Exception]]:
     """Public exception classes that belong to the module's package."""
     package = module.partition(".")[0]
-    found = list(vars(importlib.import_module(module)).values())
-    classes = {one for one in found if inspect.isclass(one) and issubclass(one, Exception)}
+    members = list(vars(importlib.import_module(module)).values())
+    classes = {
+        member for member in members if inspect.isclass(member) and issubclass(member, Exception)
+    }
     defined = (
-        one
-        for one in classes
-        if one.__module__.startswith(package) and not issubclass(one, Warning)
+        member
+        for member in classes
+        if member.__module__.startswith(package) and not issubclass(member, Warning)
     )
-    return sorted(defined, key=lambda one: one.__qualname__)
+    return sorted(defined, key=lambda member: member.__qualname__)
 
 
 def bare(kind: type[Exception]) -> Exception:
@@ -182,9 +184,9 @@ def test_every_status_of_grpc_is_decided():
     ],
 )
 def test_what_grpc_says_of_a_call_is_understood(status, details, kind, billed):
-    found = Clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
-    assert type(found) is kind
-    assert found.billed is bool(billed)
+    error = Clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
+    assert type(error) is kind
+    assert error.billed is bool(billed)
 
 
 NAMED = {  # what is in a name of Clarifai's codes

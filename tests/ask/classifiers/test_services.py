@@ -89,7 +89,7 @@ def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(
         classifier.ask([paint(0, 0.2), paint(0, 0.8)][: classifier.batch])
     if billed is not None:
         assert raised.value.billed is billed
-    if trouble == "throttle" and name != "clarifai":  # which does not say how long
+    if trouble == "throttle" and name != "clarifai":  # which gives no time
         assert raised.value.retry_after == 7
     assert raised.value.__cause__ is None
     asked = len(provider.log.calls)
@@ -397,9 +397,9 @@ def test_a_plan_that_is_used_up_stops_the_walk():
     body = {"status": {"type": "error", "text": "You have reached your monthly limit."}}
     response = httpx.Response(403, json=body, request=request)
     error = httpx.HTTPStatusError("403", request=request, response=response)
-    found = Imagga.gslopes_error(error)
-    assert type(found) is ServiceError
-    assert "monthly limit" in found.message
+    ours = Imagga.gslopes_error(error)
+    assert type(ours) is ServiceError
+    assert "monthly limit" in ours.message
 
 
 def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_failure():

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.scoring.cost import Estimate, confirm_cost
+from gslopes.ask.scoring.cost import Price, confirm_cost
 from gslopes.core.errors import ConfigError, UsageError
 
 
@@ -20,8 +20,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def of(usd: float | None, pictures: int = 10_000, name: str = "google:max_results=50") -> Estimate:
-    return Estimate(name, pictures, 5, 625, usd, 333.0, "first 1,000 a month free")
+def of(usd: float | None, pictures: int = 10_000, name: str = "google:max_results=50") -> Price:
+    return Price(name, pictures, 5, 625, usd, 333.0, "first 1,000 a month free")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_pictures_calls_price_and_minutes_are_told_before(answer):
 
 def test_an_estimate_is_called_one_and_what_is_agreed_to_is_returned(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    tokens = Estimate("llm:m", 10, 0, 10, 12.0, 0.0, tokens=(11050, 2000), estimated=True)
+    tokens = Price("llm:m", 10, 0, 10, 12.0, 0.0, tokens=(11050, 2000), estimated=True)
     assert (
         str(tokens)
         == "llm:m: 10 pictures, 10 calls, estimated 11,050 + 2,000 tokens, estimated 12.00 USD"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from gslopes.collect.source import women_by_title
+from gslopes.collect.search import women_by_title
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.titles import line
 from gslopes.slopes.page import ReportConfig, occupations

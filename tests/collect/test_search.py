@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.photos import NAMES, load_source
-from gslopes.collect.source import (
+from gslopes.collect.photos import NAMES, load_provider
+from gslopes.collect.search import (
     DATA,
     Candidate,
     Query,
@@ -49,17 +49,17 @@ def ask(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
 @pytest.mark.row("slopes-4.2-search")
 @pytest.mark.parametrize("max_results", [7, 95, 500])
 def test_results_come_in_their_order_page_after_page(server, max_results):
-    source = load_source("openverse")
-    found = source.search(Query("chef", "female"), max_results, ask)
-    expected = FILES[: min(max_results, source.terms.max_results)]
-    assert [one.url.rpartition("/")[2] for one in found] == expected
-    assert all(one.page.startswith("https://") for one in found)
-    assert source.queries() is None
+    provider = load_provider("openverse")
+    results = provider.search(Query("chef", "female"), max_results, ask)
+    expected = FILES[: min(max_results, provider.terms.max_results)]
+    assert [one.url.rpartition("/")[2] for one in results] == expected
+    assert all(one.page.startswith("https://") for one in results)
+    assert provider.queries() is None
 
 
 def test_a_token_is_sent_as_a_header_and_never_in_an_address(server, monkeypatch):
     monkeypatch.setenv("OPENVERSE_TOKEN", "right")
-    load_source("openverse").search(Query("chef"), 10, ask)
+    load_provider("openverse").search(Query("chef"), 10, ask)
     path, headers = server.asked[0]
     assert "right" not in path
     assert headers["authorization"] == "Bearer right"
@@ -69,13 +69,13 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
     (tmp_path / "list.csv").write_text(
         "url,occupation,keyword,licence\nhttp://a/1,chef,female,CC0\nhttp://a/2,judge,,\n"
     )
-    source = load_source(f"urls:{tmp_path / 'list.csv'}")
-    assert source.queries() == [Query("chef", "female"), Query("judge")]
-    assert source.search(Query("chef", "female"), 9, None) == [
+    provider = load_provider(f"urls:{tmp_path / 'list.csv'}")
+    assert provider.queries() == [Query("chef", "female"), Query("judge")]
+    assert provider.search(Query("chef", "female"), 9, None) == [
         Candidate("http://a/1", licence="CC0")
     ]
     (tmp_path / "plain.txt").write_text("# mine\nhttp://a/1\nhttp://a/2?x=1,2\n")
-    plain = load_source(f"urls:{tmp_path / 'plain.txt'}")
+    plain = load_provider(f"urls:{tmp_path / 'plain.txt'}")
     assert [one.url for one in plain.search(Query("photos"), 9, None)] == [
         "http://a/1",
         "http://a/2?x=1,2",
@@ -85,12 +85,12 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
 @pytest.mark.parametrize("spec", ["urls", "openverse:http://x"])
 def test_a_parameter_that_there_is_not_is_an_error(spec):
     with pytest.raises(ConfigError):
-        load_source(spec)
+        load_provider(spec)
 
 
 def test_an_unknown_source_names_the_nearest():
     with pytest.raises(UnknownName, match="openverse"):
-        load_source("openvers")
+        load_provider("openvers")
     assert NAMES == ("openverse", "wikidata", "urls")
 
 

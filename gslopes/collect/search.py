@@ -1,14 +1,14 @@
-"""What is searched for, and where: jobs with their SOC codes, demographic keywords, BLS shares of women; sources.
+"""What is searched for, and by whom: jobs with their SOC codes, demographic keywords, BLS shares of women; providers.
 
 What is searched for is data: CSV files in ``data/``, each with its source in its head, each replaceable by a file of
-the user. A source turns a search into candidates; it downloads nothing and decides nothing.
+the user. A provider turns a search into candidates; it downloads nothing and decides nothing.
 """
 
 import math
 import os
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,15 +103,15 @@ def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> 
 
 
 def women_by_title() -> dict[str, float]:
-    """Title of bls-129 to the share of women among those who have it, in [0, 1], where the Bureau publishes one."""
+    """Title of bls-129 to the share of women among the people who have it, in [0, 1], if the Bureau publishes one."""
     shares = {
         row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]
     }
     return {job.name: shares[job.cps] for job in read_occupations("bls-129") if job.cps in shares}
 
 
-def women_of(names: Sequence[str]) -> dict[str, float]:
-    """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
+def women_of(names: Iterable[str]) -> dict[str, float]:
+    """Occupation to the share of women among the people who have it, in [0, 1], if the Bureau publishes one.
 
     names: as searched for, or as folders are named: ``police`` means ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
@@ -165,9 +165,9 @@ FetchJson = Callable[[str, Mapping[str, str], Mapping[str, str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One search result, as the source gives it; whatever it does not say is empty.
+    """One search result, as the provider gives it; whatever it lacks is empty.
 
-    url: of the file.  page: where the source shows it to people.  title, creator, creator_url, licence, licence_url.
+    url: of the file.  page: on which people see it.  title, creator, creator_url, licence, licence_url.
     """
 
     url: str
@@ -181,7 +181,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What may be asked of a source, and what its photos may be used for.
+    """What may be asked of a provider, and what its photos may be used for.
 
     note: one sentence about terms, licences and quotas.  gap: seconds between two requests to its interface.
     page: results of one request, 0 if none is sent.  max_results: of one search; 0 for no limit.
@@ -199,8 +199,8 @@ TERMS = {
 }
 
 
-class Source(ABC):
-    """One source of photos.
+class Provider(ABC):
+    """One provider of photos, as Openverse names it.
 
     name: as the command line and the manifest have it.  terms: see there.
     needs_contact: it asks for a way to reach the user.  of_people: a result is a person, of whom several may be on one
@@ -236,11 +236,11 @@ def text(value: object) -> str:
     ).decode()  # JSON can hold halves of characters, tables cannot
 
 
-class Urls(Source):
+class Urls(Provider):
     """Photos at addresses in a file: a line each, or a CSV with a column url.
 
     path: the file.  Its columns occupation, keyword, page, title, creator, creator_url, licence and licence_url are
-    read where they are there; without an occupation all belong to one search, ``photos``.
+    read if they are there; without an occupation all belong to one search, ``photos``.
 
     Raises: UsageError if the file is missing, or has no address.
     """
@@ -277,7 +277,7 @@ class Urls(Source):
         return self._searches.get(query, [])[:max_results]
 
 
-class Openverse(Source):
+class Openverse(Provider):
     """The search of openverse.org over openly licensed works.
 
     A token in OPENVERSE_TOKEN raises its rate and its pages.
