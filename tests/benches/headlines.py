@@ -21,7 +21,7 @@ from scipy import special
 
 from gslopes.core import placebo, tables
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page.evidence import summary
 from tests.slopes.measures.conftest import build
 
@@ -118,7 +118,9 @@ def said(audit: Audit, seed: int) -> str:
     options = FitOptions(estimators=("photo-rate", "photo-measure"), permutations=2000)
     values = dict.fromkeys(set(asked["attribute"]), VALUES.tolist())
     cluster = "person" * bool(audit.people)
-    found = analyse(scores, asked, values=values, options=options, about=about, cluster=cluster)
+    found = analyse(
+        scores, asked, Study(values=values, about=about, cluster=cluster), options=options
+    )
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder)
         for table, frame in [*found.tables(), (tables.ASKED, asked)]:

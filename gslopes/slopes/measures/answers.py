@@ -9,7 +9,7 @@ are as if they had not been returned, so asking for more never changes a slope (
 place that counts: a service that is asked for no more leaves some of them out).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -75,6 +75,10 @@ class Answers:
             score=self.score[pairs],
         )
 
+    def at_step(self, step: int) -> "Answers":
+        """The same for one of the values, with K = 1."""
+        return replace(self, present=self.present[:, [step]], score=self.score[:, [step]])
+
     def frame(self, **columns: Any) -> pd.DataFrame:
         """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
 
@@ -83,9 +87,17 @@ class Answers:
         named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
         return pd.DataFrame(named | columns)
 
-    def measures_of(self, labels: Objects) -> list[str]:
-        """By what each of the labels is judged."""
-        return [self.measures.get(label, "presence") for label in labels.tolist()]
+    def measures_of(self, labels: Iterable[str]) -> Objects:
+        """(L,) the measure by which each of the labels is judged."""
+        return np.array([self.measures.get(label, "presence") for label in labels], dtype=object)
+
+    def by_number(self, labels: Objects) -> Flags:
+        """(L,) whether each of the labels is judged by its number."""
+        return self.measures_of(labels) != "presence"
+
+    def places_in(self, labels: Objects) -> Integers:
+        """(L,) the place of each of these answers' labels among others."""
+        return pd.Index(labels).get_indexer(pd.Index(self.labels))
 
     @property
     def active(self) -> Integers:
