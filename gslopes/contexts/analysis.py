@@ -24,8 +24,8 @@ from gslopes.core.tables import lookup
 from gslopes.core.text import many
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
-from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.resampling import percentile
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
 OTHER_TESTS = {

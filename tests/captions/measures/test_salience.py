@@ -20,9 +20,8 @@ from gslopes.captions.measures.salience import (
     fit_published,
     layout,
 )
-from gslopes.stats.intervals import percentile
-from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.stats.score_test import Coefficient
+from gslopes.stats.logistic import Coefficient, fit_ridge
+from gslopes.stats.resampling import percentile
 from gslopes.words.graph import Mentions
 from tests.captions.conftest import material, things
 
