@@ -68,7 +68,7 @@ def few(units: float) -> bool:
 def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 
-    top, bottom: (U,) sums of each cluster; those without a ``bottom`` are no clusters.
+    top, bottom: (U,) sums of each cluster; those without a ``bottom`` do not count.
     """
     top = top[bottom > 0]
     bottom = bottom[bottom > 0]
@@ -91,7 +91,7 @@ def crossed(
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number that two crossed factors move, people and another of few levels; 95 %.
 
-    The distances of the ends join as independent ones do, each by its own degrees of freedom; p is of the null
+    The distances of the ends join as independent ones do, each by its degrees of freedom; p is of the null
     hypothesis that the number is 0, from the level at which an end of such an interval by t meets 0.  What both factors
     share, the residual, counts in both: the interval is rather too wide, and wide indeed with two levels.
 
@@ -125,7 +125,7 @@ def crossed(
 
 
 def pooled_source(variances: Array, dofs: Array) -> Source:
-    """The source of a sum of independent errors: their variances, (C,), each with its own degrees of freedom.
+    """The source of a sum of independent errors: their variances, (C,), each with its degrees of freedom.
 
     Source: Satterthwaite 1946, doi 10.2307/3002019, the squared variances corrected for what they are too large by,
     which matters for one or two degrees.

@@ -13,7 +13,7 @@ the permutation of conditions within units in ``stats.permutation``, a second ra
 
 Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger
 1986, doi 10.1093/biomet/73.1.13 (robust errors); Fisher 1935, The Design of Experiments, section 21 (signs); Janssen
-1997, doi 10.1016/S0167-7152(97)00043-6 (the statistics are studentised, so with many units the tests also hold where
+1997, doi 10.1016/S0167-7152(97)00043-6 (the statistics are studentised, so with many units the tests also hold if
 only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
@@ -45,7 +45,7 @@ def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
     intercept: (L,), in the same unit.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 if the slope is 0.  Then it has no
-    interval: units that are all alike say nothing about how far others may lie.
+    interval: units that are all alike tell nothing of how far others may lie.
     """
     n = max(sums.photos, 1)
     dof = max(sums.units - 1, 1)

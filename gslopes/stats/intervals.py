@@ -32,7 +32,7 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 
 # -- means of skewed numbers ------------------------------------------------------------------------------------------
 
-_STRAIGHT = 1e-6  # a skewness below which both ends are those of t, to as many digits
+_STRAIGHT = 1e-6  # a skewness below which both ends are t's, to as many digits
 
 
 def skewed_ends(
@@ -44,7 +44,7 @@ def skewed_ends(
     both sides, ends too early above.  With s the skewness of the mean and q the quantile, it ends there after
     (e^(s q) - 1) / s + s / 6 standard errors.  Below it ends
     midway between t's and Hall's, which is nearer: one unit far from the others may be skewness, or chance.  Without
-    skewness it is t's.  Numbers that are all equal say nothing about others, and have no interval.
+    skewness it is t's.  Numbers that are all equal tell nothing of others, and have no interval.
 
     skew: of the mean, in [-1, 1]: the numbers' own, over the root of how many they are.
 
@@ -129,7 +129,7 @@ def mean_t(values: Array) -> Estimate:
 
 
 def clustered_mean(values: Array, clusters: Integers) -> Estimate:
-    """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
+    """The mean of numbers, (n,), alike in one cluster; t over clusters, corrected for skewness.
 
     clusters: (n,) codes from 0, as ``clusters.codes_of`` gives them.
 
@@ -274,7 +274,7 @@ def estimate_share(chance: Array, answered: Flags) -> Share:
     It is conservative as a statement about the search, whose next photos would be read as well; that the calibration
     may be off on photos unlike the ones it was made on, it leaves out.
 
-    chance: (n,) in [0, 1].  answered: (n,) whether a person said so.
+    chance: (n,) in [0, 1].  answered: (n,) whether a person answered.
 
     Source: two parts joined by the distances of their ends, Zou & Donner 2008, Statistics in Medicine 27:1693.
     """

@@ -62,7 +62,7 @@ class Outcomes:
 class Spread:
     """One number of each unit for every label: its mean over photos, and how units depart from it, (L,) each.
 
-    error: by how much rounding may move the mean.  squares: sum of the squared departures, 0 where they are nothing but
+    error: by how much rounding may move the mean.  squares: sum of the squared departures, 0 if they are nothing but
     rounding.  skew: of the mean, see ``intervals.skewed_ends``.  influence: effective units, see ``spread_of``.
     """
 

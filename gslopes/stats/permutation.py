@@ -13,7 +13,7 @@ from the same photos, which is why the t test with K-2 degrees of freedom on the
 The statistic is studentised: the sum of the photos' slopes over the root of the sum of their squares. It is exact
 under the null above, and with many photos it also holds its level under the weaker null that photos do move, but by 0
 on average; the statistic without its denominator does not. For the paper's estimator the statistic is its slope, z,
-with y_c of the permuted answers; where photos move by 0 on average, that test rejects too often, because the answers
+with y_c of the permuted answers; if photos move by 0 on average, that test rejects too often, because the answers
 do depend on the attribute.
 
 One permutation serves all labels of a photo. Two-sided; p = (b + 1) / (m + 1).
@@ -81,7 +81,7 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
 def below_floor(
     p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = True
 ) -> tuple[Array, Objects]:
-    """The p that is adjusted, and where it comes from.
+    """The p that is adjusted, and its source.
 
     m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
     all.  If none of them reached the observed statistic, the t test's p is taken if it is smaller.  The chance of
@@ -234,7 +234,7 @@ def _permutations(
 
 
 def _integers(values: Array) -> Single:
-    """Centred values; whole numbers where they lie evenly, so that sums of presences are exact."""
+    """Centred values; whole numbers if they lie evenly, so that sums of presences are exact."""
     centred = values - values.mean()
     even = np.linspace(-(len(values) // 2), len(values) // 2, len(values))
     scaled = centred / (centred[-1] - centred[0]) * (len(values) - 1)

@@ -123,8 +123,9 @@ def analyse(
                 break
         if tick is not None:
             tick(1)
-    made = {name: checked(tables.TABLES[name], parts) for name, parts in frames.items()}
-    return FitTables(**made)
+    return FitTables(
+        **{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()}
+    )
 
 
 class _Fit:
@@ -182,10 +183,10 @@ class _Fit:
     def _measure(self) -> None:
         """Give all sweeps of a classifier the same measures."""
         for classifier in {name for name, _ in self.sweeps}:
-            own = {key: sweep for key, sweep in self.sweeps.items() if key[0] == classifier}
-            real = [sweep for key, sweep in own.items() if not placebo.is_placebo(key[1])]
+            sweeps = {key: sweep for key, sweep in self.sweeps.items() if key[0] == classifier}
+            real = [sweep for key, sweep in sweeps.items() if not placebo.is_placebo(key[1])]
             measures = choose(real, self.options.min_varying)
-            self.sweeps |= {key: measured(sweep, measures) for key, sweep in own.items()}
+            self.sweeps |= {key: measured(sweep, measures) for key, sweep in sweeps.items()}
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
         """The answers about sweeps that the gate kept, with their units."""
@@ -231,7 +232,7 @@ class _Fit:
         if attribute in self.gates:
             yield "gating", self._gating(self.sweeps[classifier, attribute], options)
             if not len(sweep.photos):
-                return  # the gate dropped them all: nothing but what the sample of them says
+                return  # the gate dropped them all: nothing but the sample of them is left
         sizes = np.ones(len(sweep.photos))
         if sweep.units is not None:
             sizes = np.bincount(sweep.units).astype(np.float64)
@@ -294,8 +295,9 @@ class _Fit:
         """By photo how far a reading moved along an attribute; by default the attribute's own reading."""
         reach = self.study.reach
         assert reach is not None
-        own = (reach["attribute"] == attribute) & (reach["reading"] == (reading or attribute))
-        return reach[own].drop_duplicates("photo").set_index("photo")
+        rows = reach[reach["attribute"] == attribute]
+        rows = rows[rows["reading"] == (reading or attribute)]
+        return rows.drop_duplicates("photo").set_index("photo")
 
     def _by_group(self, sweep: Answers, options: FitOptions) -> Iterator[tuple[str, pd.DataFrame]]:
         """Groups and their differences, also per unit of reach."""
@@ -303,7 +305,7 @@ class _Fit:
         compared = [group_slopes(sweep, name, texts, options) for name, texts in named]
         if self.study.tones is not None:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
-        own = None
+        reached = None
         if self.study.reach is not None:
             along_it = self.study.reach["attribute"] == sweep.attribute
             for reading in sorted(self.study.reach["reading"][along_it].unique()):
@@ -311,10 +313,10 @@ class _Fit:
                 rows = reach_rows(sweep, reach, options, named).assign(reading=str(reading))
                 yield "reach", rows
                 if reading == sweep.attribute:
-                    own = rows
+                    reached = rows
         for groups, differences in compared:
             yield "groups", groups
-            yield "differences", per_reach(differences, own)
+            yield "differences", per_reach(differences, reached)
 
     def _balance(
         self, sweep: Answers, sizes: Array, asked: Asked

@@ -123,7 +123,8 @@ def decide(
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
     trusted = not few(effective_units(units))
-    tested = slopes[slopes["estimator"].isin([each.name for each in contrasted(options)])]
+    names = [estimator.name for estimator in contrasted(options)]
+    tested = slopes[slopes["estimator"].isin(names)]
     if "measure" not in tested or tested.empty:
         return slopes
     families = tested.groupby(tested["estimator"].mask(tested["measure"].notna(), ""), sort=False)
@@ -152,12 +153,10 @@ def _decide(
     if by_kind:
         largest = np.max([part["p_used"] for part in by_kind.values()], axis=0)
     q_placebo = placebo_q(are_findings(rows), largest)
-    decided = [
-        _decide_label(row, q, {kind: part.iloc[place] for kind, part in by_kind.items()}, lost)
-        for place, (row, q) in enumerate(
-            zip(rows.to_dict("records"), q_placebo.tolist(), strict=True)
-        )
-    ]
+    decided = []
+    for index, row in enumerate(rows.to_dict("records")):
+        of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
+        decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo, light=light)
 
@@ -174,9 +173,9 @@ def _decide_label(
     elif reason == "no-test":
         detail = detail or "no test could be made"
     elif reason == "own-test":
-        held = is_finding(row["q"])
-        detail = f"q {nudged(row['q']):.2g}"
-        detail += ", but its interval holds 0" if held else f" is not below {LEVEL:g}"
+        detail = f"q {nudged(row['q']):.2g} is not below {LEVEL:g}"
+        if is_finding(row["q"]):
+            detail = f"q {nudged(row['q']):.2g}, but its interval holds 0"
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         detail = _against(placebos[reason], row.get("measure") == "log-odds", placebo.TEXTS[reason])
@@ -218,15 +217,15 @@ def further(
     return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
 
-def placebo_q(own: Flags, p: Array) -> Array:
+def placebo_q(tested: Flags, p: Array) -> Array:
     """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
 
-    own: whether they do.  p: two-sided, 1 if the slope goes less far.
+    tested: whether they do.  p: two-sided, 1 if the slope goes less far.
 
     >>> placebo_q(np.array([True, False, True]), np.array([0.02, 0.001, 0.03])).tolist()
     [0.03, nan, 0.03]
     """
-    return benjamini_hochberg(np.where(own, p, np.nan))
+    return benjamini_hochberg(np.where(tested, p, np.nan))
 
 
 def rule(

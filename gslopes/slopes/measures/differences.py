@@ -114,17 +114,16 @@ def _apart(
     first: _Group, second: _Group, p_perm: Array, estimator: Estimator, options: FitOptions
 ) -> dict[str, Array]:
     """The columns of the difference of two groups.  p_perm: of ``membership_test``."""
-    one, other = first.sums, second.sums
+    sums, other_sums = first.sums, second.sums
     scale = SCALE[estimator.kind]
-    error = scale * one.slopes.error + scale * other.slopes.error
     welch, _ = difference(
-        (first.lines.slope, first.lines.se, one.units),
-        (second.lines.slope, second.lines.se, other.units),
-        (one.slopes.skew, other.slopes.skew),
-        error,
+        (first.lines.slope, first.lines.se, sums.units),
+        (second.lines.slope, second.lines.se, other_sums.units),
+        skews=(sums.slopes.skew, other_sums.slopes.skew),
+        errors=scale * sums.slopes.error + scale * other_sums.slopes.error,
     )
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
-    rare = (first.rare & second.rare) | (min(one.units, other.units) < options.min_varying)
+    rare = (first.rare & second.rare) | (min(sums.units, other_sums.units) < options.min_varying)
     p = tested = np.where(rare, np.nan, welch.p)
     columns = columns_of(welch, "p_perm", "varying") | {"p": p}
     if not np.isnan(p_perm).all():

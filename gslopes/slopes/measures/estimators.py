@@ -64,7 +64,7 @@ class Estimator:
 
     name: in the column estimator.
     kind: of number that it fits, see ``measures.kinds``; it has no row of a label without such a number.
-    unit: of its slope; empty if each label has its own.
+    unit: of its slope; empty if it depends on the label.
     slope, null: what the slope is, and the null hypothesis of its p, as the documentation has them.
     reason: why it is computed.
     rows: its columns of core.tables.SLOPES, one row a label: slope and, as far as it has them, intercept, se, t, p,
@@ -114,7 +114,7 @@ def _photo_rows(answers: Answers, tests: Tests) -> pd.DataFrame:
     """Mean slopes with tests; without a test if too few answers vary."""
     lines = tests.lines
     judged = tests.judged & ~np.isnan(lines.slope)
-    varies = tests.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
+    varies = tests.varying > 0  # answers that never vary tell nothing of how sure a slope of 0 is
     columns = {
         name: np.where(varies, column, np.nan)
         for name, column in columns_of(lines, "slope", "intercept").items()
@@ -168,7 +168,7 @@ MEASURE = replace(
     slope="the same of the number by which a label is judged that is on practically every picture, see below",
     reason="presence that never varies has no slope",
 )
-ESTIMATORS = {each.name: each for each in (PAPER, RATE, MEASURE)}
+ESTIMATORS = {estimator.name: estimator for estimator in (PAPER, RATE, MEASURE)}
 
 
 def chosen(options: FitOptions) -> list[Estimator]:
@@ -278,14 +278,14 @@ def _spread(answers: Answers) -> dict[str, float]:
     if rows.photos < 2:
         return {}
     middle = doubles(rows.numbers[:, centre_of(rows.values)])
+    rounding = rows.rounding
     spread = {}
-    for place, label in enumerate(answers.labels):
+    for label, start, stop in zip(answers.labels, rows.starts[:-1], rows.starts[1:], strict=True):
         if label in answers.measures:
-            own = slice(rows.starts[place], rows.starts[place + 1])
-            count = len(middle[own])
             numbers, errors = np.zeros((2, rows.photos))
-            numbers[:count] = middle[own]  # the others have the smallest score, which is 0 here
-            errors[:count] = rows.rounding[own]
+            # the others have the smallest score, which is 0
+            numbers[: stop - start] = middle[start:stop]
+            errors[: stop - start] = rounding[start:stop]
             gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
             spread[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
     return spread

@@ -72,10 +72,10 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     by_step = [answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
     measures = part.measures_of(part.labels)
     rows: list[dict[str, Any]] = []
-    for place, label in enumerate(part.labels):
-        numbers = np.stack([sums[[place]].toarray()[0] for sums in by_step], axis=1)
+    for index, label in enumerate(part.labels):
+        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
         rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
-        row = {"label": label, "measure": measures[place], "note": RARE if rare else note}
+        row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
         if not row["note"]:
             of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
             row |= _attributed(within, inverse, of_label, names, alike)
@@ -128,10 +128,10 @@ def _attributed(
     if alike:
         return {"slope": slope.value, "reading": alike, "note": ALIKE}
     share = _jackknifed(1 - fitted / slopes, 1.0)
-    own = np.diag(within[0])[1:]
-    both = within[0, 0, 1:]
-    rest = answers[0, 0] - both * answers[0, 1:] / own
-    by_one = 1 - rest / (within[0, 0, 0] - both**2 / own) / slope.value
+    squares = np.diag(within[0])[1:]
+    shared = within[0, 0, 1:]
+    rest = answers[0, 0] - shared * answers[0, 1:] / squares
+    by_one = 1 - rest / (within[0, 0, 0] - shared**2 / squares) / slope.value
     row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
     return row | {"reading": names[highest(by_one)], "most": float(by_one.max())}
 

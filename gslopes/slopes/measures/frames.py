@@ -45,12 +45,12 @@ def fit_slopes(
     """The slope of every label along the edited attribute, by all estimators, with intervals, tests and q.
 
     Read ``photo-rate``: the mean over photos of each photo's own slope, in percentage points per unit; the rows of
-    ``paper`` are those of Joo & Kärkkäinen (2020).  Estimators, null hypotheses and intervals:
+    ``paper`` are as Joo & Kärkkäinen (2020) have them.  Estimators, null hypotheses and intervals:
     ``slopes.measures.estimators`` and ``stats.permutation``.  All other tables (groups, placebos):
     ``slopes.measures.analysis.analyse``.
 
-    scores: a row for each label returned for a picture; a row without a label (None) says that there was none.  Other
-        columns are ignored.
+    scores: a row for each label returned for a picture; a row without a label (None) shows that it was asked about.
+        Other columns are ignored.
     columns: photo, value, label, score, classifier, attribute: the names of these columns, if they are other ones.
         value is the attribute's in that picture, a number, or ``step`` (0 to K-1) in its place.  score is in [0, 1], 1
         without such a column (None: leave it out).  Without a column for them there is one classifier,
@@ -68,7 +68,7 @@ def fit_slopes(
     Returns a data frame with the columns of core.tables.SLOPES, sorted by classifier, attribute, estimator and label.
 
     Raises: UsageError for a column that is missing; TableError for scores beyond [0, 1], an unknown status, or values
-        that contradict one another; ConfigError as ``analyse``, and for a keyword that is none of these.
+        that contradict one another; ConfigError as ``analyse``, and for any other keyword.
 
     >>> rows = [("a", 0, "Chef"), ("a", 1, "Chef"), ("b", 1, "Chef"), ("b", 1, "Face"), ("c", -1, None)]
     >>> slopes = fit_slopes(pd.DataFrame(rows, columns=["image", "value", "tag"]), photo="image", label="tag")
@@ -80,13 +80,26 @@ def fit_slopes(
 
     settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
     named = asdict(build(Columns, {role: column or "" for role, column in columns.items()}))
-    rows = _standard(scores, {role: column for role, column in named.items() if column}, "scores")
+    answers, questions, levels = _tables(scores, asked, named, values or {}, photos)
+    study = Study(values=levels, photos=photos, about=about, cluster=cluster)
+    return analyse(answers, questions, study, options=settings).slopes
+
+
+def _tables(
+    scores: pd.DataFrame,
+    asked: pd.DataFrame | None,
+    columns: Mapping[str, str],
+    values: Mapping[str, Sequence[float]],
+    photos: Collection[str] | None,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, list[float]]]:
+    """Tables as of core.tables.SCORES and ASKED, and the values of each attribute."""
+    rows = _standard(scores, {role: column for role, column in columns.items() if column}, "scores")
     rows = rows.assign(**{role: text for role, text in _ABSENT.items() if role not in rows})
     questions = None
     if asked is not None:
         of_pictures = ("photo", "value", "classifier", "attribute")
-        questions = _standard(asked, {role: named[role] for role in of_pictures}, "asked")
-    levels = _levels(rows, questions, values or {})
+        questions = _standard(asked, {role: columns[role] for role in of_pictures}, "asked")
+    levels = _levels(rows, questions, values)
     rows = _with_steps(rows, levels, "scores")
     answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
     if questions is None:
@@ -96,16 +109,11 @@ def fit_slopes(
             every = pd.DataFrame({name: sorted(rows[name].unique())})
             questions = questions.merge(every, how="cross")
     questions = _with_steps(questions, levels, "asked rows")
-    questions = questions.assign(
-        **{name: text for name, text in _ASKED.items() if name not in questions}
-    ).drop_duplicates(["classifier", "attribute", "photo", "step", "status"])
-    known = {name: level.tolist() for name, level in levels.items()}
-    return analyse(
-        answers[tables.SCORES.columns],
-        questions[tables.ASKED.columns],
-        Study(values=known, photos=photos, about=about, cluster=cluster),
-        options=settings,
-    ).slopes
+    absent = {name: text for name, text in _ASKED.items() if name not in questions}
+    questions = questions.assign(**absent)
+    questions = questions.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])
+    lists = {name: level.tolist() for name, level in levels.items()}
+    return answers[tables.SCORES.columns], questions[tables.ASKED.columns], lists
 
 
 def _levels(
@@ -122,9 +130,9 @@ def _levels(
             raise TableError(
                 "The scores have steps and no values.", "Pass the values of the sweep."
             )
-        own = [table for table in valued if "attribute" not in table]
-        own += [table[table["attribute"] == name] for table in valued if "attribute" in table]
-        levels[name] = np.unique(np.round(pd.concat(own)["value"].to_numpy(float), 6))
+        parts = [table for table in valued if "attribute" not in table]
+        parts += [table[table["attribute"] == name] for table in valued if "attribute" in table]
+        levels[name] = np.unique(np.round(pd.concat(parts)["value"].to_numpy(float), 6))
     return levels
 
 

@@ -1,7 +1,7 @@
 """Which number of a label's answers is fitted: whether it was returned, or the number that it was returned with.
 
 Tag services answer by presence: a label is returned for some pictures.  Most other models return every label for every
-picture, each with a score, or with a number in a unit of its own; then presence never varies and the score is what may.
+picture, each with a score, or with a number in another unit; then presence never varies and the score is what may.
 
 ==========  =======================================================  ===================================
 measure     number of a picture                                      unit of the slope
@@ -129,13 +129,13 @@ def beyond(scores: NDArray[np.floating]) -> Flags:
 
 
 def _log_odds(scores: NDArray[np.floating]) -> tuple[Array, Array]:
-    """Log-odds of scores, and by how much rounding may move them: near 1, where scores are stored coarsely, by much."""
+    """Log-odds of scores, and by how much rounding may move them: much near 1, since scores are stored coarsely."""
     score = np.clip(doubles(scores), _CLIP, 1 - _CLIP)
     return special.logit(score), np.maximum(_GRAIN, _LAST / (1 - score))
 
 
 def _levelled(numbers: Array, errors: Array) -> Array:
-    """Numbers, (P, K); those of a row that differ from its first only by rounding are made equal to it."""
+    """Numbers, (P, K), made equal to the first one of their row if they differ from it only by rounding."""
     first = numbers[:, :1]
     return first + settled(numbers - first, errors + errors[:, :1], 1)
 

@@ -6,7 +6,7 @@ The classifier answers about every unedited photo.  Per label, by the measure th
     distance    the same difference of the independent reader's log-odds: how far apart it sees the groups
 
 A classifier can be trained until its slope is 0 while the observed difference stays: it then reads something else of
-which the groups have more.  The observed difference has causes that are no part of the face: clothes, ages, places.
+which the groups have more.  The observed difference has causes outside of the face: clothes, ages, places.
 
 Interval of observed: Newcombe's of two shares over clusters by their design effects, or Welch's t of two means; p is
 Welch's t, null hypothesis: both groups have the same mean.  If all answers of one group are equal, its spread is not
@@ -14,7 +14,7 @@ taken for 0: both groups then share one (Student's t); if all of each group are,
 correction over clusters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -75,14 +75,14 @@ def observed_rows(
     slopes = slopes_by_measure(replace(sweep, units=None), labels)
     frames = []
     for pair in combinations(sorted({*names} - {""}), 2) if len(labels) else ():
-        one, other = (names == name for name in pair)
-        distance = _welch(readings, one & readable, other & readable, units)
+        distance = _welch(readings, [(names == name) & readable for name in pair], units)
         if distance.low[0] + distance.high[0] < 0:  # never without an interval
-            pair, one, other = pair[::-1], other, one
-            distance = _welch(readings, one & readable, other & readable, units)
-        both = one | other
+            pair = pair[::-1]
+            distance = _welch(readings, [(names == name) & readable for name in pair], units)
+        sides = [names == name for name in pair]
+        both = sides[0] | sides[1]
         frame = sweep.frame(
-            **_compared(answers, sweep.by_number(labels), (one, other), units, options),
+            **_compared(answers, sweep.by_number(labels), sides, units, options),
             label=labels,
             group=pair[0],
             other=pair[1],
@@ -100,7 +100,7 @@ def observed_rows(
 def _compared(
     answers: Units,
     by_number: Flags,
-    sides: tuple[Flags, Flags],
+    sides: Sequence[Flags],
     units: Integers,
     options: FitOptions,
 ) -> dict[str, Any]:
@@ -108,11 +108,13 @@ def _compared(
 
     by_number: (L,) labels that are judged by their number.  sides: (n,) photos of each group.  units: (n,) codes.
     """
-    one, other = sides
-    n, n_other = int(one.sum()), int(other.sum())
-    both = one | other
-    gap = _welch(answers, one, other, units)
-    low, high = gap.low.copy(), gap.high.copy()
+    first, second = sides
+    n = int(first.sum())
+    n_other = int(second.sum())
+    both = first | second
+    gap = _welch(answers, sides, units)
+    low = gap.low.copy()
+    high = gap.high.copy()
     for row in np.flatnonzero(~by_number & np.isfinite(gap.se)):
         low[row], high[row] = _shares_apart(answers.sums[[row]].toarray().ravel() > 0, sides, units)
     having = np.asarray((answers.sums[:, both] > 0).sum(axis=1)).ravel()
@@ -122,12 +124,12 @@ def _compared(
     # all of one group, none of the other
     for row in np.flatnonzero(~by_number & ~rare & (gap.se == 0)):
         present = answers.sums[[row]].toarray().ravel()[both] > 0
-        p[row] = independence_p(present, one[both].astype(np.int64), units[both])
+        p[row] = independence_p(present, first[both].astype(np.int64), units[both])
     return {
         "n": n,
         "n_other": n_other,
-        "mean": answers.sums[:, one].sum(axis=1) / n,
-        "mean_other": answers.sums[:, other].sum(axis=1) / n_other,
+        "mean": answers.sums[:, first].sum(axis=1) / n,
+        "mean_other": answers.sums[:, second].sum(axis=1) / n_other,
         "observed": gap.difference,
         "ci_low": low,
         "ci_high": high,
@@ -137,11 +139,11 @@ def _compared(
     }
 
 
-def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:
-    """Mean of one group's photos minus the other's, by Welch's t over units.  values: of photos.  one, other: (n,)."""
+def _welch(values: Units, sides: Sequence[Flags], units: Integers) -> Contrast:
+    """Mean of the first side's photos minus the second's, by Welch's t over units.  values: of photos.  sides: (n,)."""
     means = []
-    sides = []
-    for side in (one, other):
+    groups = []
+    for side in sides:
         codes = np.unique(units[side], return_inverse=True)[1]
         numbers = values.joined(codes, chosen=np.flatnonzero(side))
         mean = contrast(numbers)
@@ -149,15 +151,13 @@ def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast
         average = mean.difference if size else np.full(len(mean.se), np.nan)
         se = np.where((mean.varying > 0) | (size < 2), mean.se, 0.0)
         means.append(mean)
-        sides.append((average, se, size))
+        groups.append((average, se, size))
     first, second = means
     skews = first.skew, second.skew
-    return difference(sides[0], sides[1], skews, first.error + second.error)[0]
+    return difference(groups[0], groups[1], skews, first.error + second.error)[0]
 
 
-def _shares_apart(
-    present: Flags, sides: tuple[Flags, Flags], units: Integers
-) -> tuple[float, float]:
+def _shares_apart(present: Flags, sides: Sequence[Flags], units: Integers) -> tuple[float, float]:
     """The interval of a difference of two shares, in points, photos of a unit alike.  present: (n,) with the label."""
     first, second = (
         (doubles(np.bincount(units, present & side)), doubles(np.bincount(units, side)))

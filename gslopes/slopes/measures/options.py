@@ -28,7 +28,7 @@ class FitOptions:
     estimators: which rows the table of slopes has, see ``slopes.measures.estimators``; all if empty.
     permutations: within photos, m; 0 for none.
     min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as not judged and
-        not tested: photos that have it at every value, or at none, say nothing about the slope.
+        not tested: photos that have it at every value, or at none, tell nothing of the slope.
     seed: of the permutations.
 
     Raises: ConfigError for a number below 0.

@@ -9,7 +9,7 @@ photos are alike, and each answer is by chance; 0: an answer never changes but t
 photos, with a standard deviation of ``spread`` times its mean.  A label judged by its number has normal slopes instead
 (``Measured``).
 
-A normal distribution with a correction for continuity stands for the permutations that the fit makes.  Photos that are
+A normal distribution with a correction for continuity replaces the permutations that the fit makes.  Photos that are
 refused or lost are not in it.
 """
 

@@ -39,11 +39,11 @@ UNREACHED = "the interval of the reach contains 0: the edit may not move the rea
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
 FEW_UNITS = "fewer than 3 units were read"
-_CLIP = 1e-4  # of a reader's probabilities: what it says beyond is not to be believed
+_CLIP = 1e-4  # of a reader's probabilities: what lies beyond is not to be believed
 
 
 def photo_reach(scores: Array, values: Sequence[float]) -> Array:
-    """(n,) slope of each photo's log-odds along the sweep; NaN where a value was not read.
+    """(n,) slope of each photo's log-odds along the sweep; NaN if a value was not read.
 
     scores: (n, K) the reader's probabilities.  values: (K,).
 
@@ -62,7 +62,7 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
 
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
-    The ratio and its ends are NaN where the interval of the reach contains 0.
+    The ratio and its ends are NaN if the interval of the reach contains 0.
     """
     sizes = units.sizes
     count = len(sizes)
@@ -70,15 +70,15 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     spread = units.spread()
     slope = spread.mean
     mean = float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
-    left = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
+    gaps = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
     factor = count / max(count - 1, 1) / n**2
-    variance = float(np.square(left).sum()) * factor
-    shared = (units.sums @ left - slope * float(sizes @ left)) * factor
+    variance = float(np.square(gaps).sum()) * factor
+    shared = (units.sums @ gaps - slope * float(sizes @ gaps)) * factor
     limit = float(t_quantile(max(count - 1, 1)))
     half = limit * np.sqrt(variance)
     low, high = fieller(slope, mean, spread.squares * factor, variance, shared, limit)
     reached = mean**2 > limit**2 * variance and count > 2
-    # labels that no unit has say nothing about how sure a ratio of 0 is
+    # labels that no unit has tell nothing of how sure a ratio of 0 is
     vary = reached & (np.diff(units.sums.indptr) > 0)
     nothing = np.full(len(slope), np.nan)
     columns = {
@@ -132,7 +132,7 @@ def reach_rows(
 
 
 def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
-    """Rows of core.tables.DIFFERENCES with those per unit of reach; without a test where raw slopes do not compare.
+    """Rows of core.tables.DIFFERENCES, also per unit of reach; without a test if raw slopes do not compare.
 
     reached: of ``reach_rows`` with the same groups, of the reading of the edited attribute; None if nothing was read.
     """

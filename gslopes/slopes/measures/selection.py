@@ -1,7 +1,7 @@
 """Sweeps that do not count: refused ones, and those that a gate dropped. What do the slopes of the others hide?
 
-A photo refused at one value drops out of every slope, and so does one where asking failed: losses that depend on the
-value and on what is in the photo bias what is left.  Two things are said about it:
+A photo refused at one value drops out of every slope, and so does one for which asking failed: losses that depend
+on the value and on what is in the photo bias what is left.  Two things are reported:
 
     slopes of loss     photo-rate of "refused", and of "failed": findings about the classifier by themselves
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
@@ -145,10 +145,10 @@ def label_counts(
         for name, names in (("photo", asked.photos), ("label", labels))
     )
     step = pairs.column("step").to_numpy().astype(np.int64)
-    known = (photo >= 0) & (label >= 0)
-    known[known] &= asked.status[photo[known], step[known]] == 1
+    counted = (photo >= 0) & (label >= 0)
+    counted[counted] &= asked.status[photo[counted], step[counted]] == 1
     counts = np.zeros((len(labels), len(asked.values)))
-    np.add.at(counts, (label[known], step[known]), 1)
+    np.add.at(counts, (label[counted], step[counted]), 1)
     return counts
 
 

@@ -277,17 +277,17 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
         return f"{answers.classifier}{NEVER}{what}"
 
     if truth.label:
-        given = _given(answers, truth.label)
+        present = _present(answers, truth.label)
         true = np.array([_answer(text) in YES for text in cells], dtype=bool)
-        wrong = given != true[:, None]
+        wrong = present != true[:, None]
         if plain(truth.label) not in returned:
             note = never(f"“{truth.label}”")
             yield _Row((truth.column, truth.label, ERROR), labelled, wrong, note, True)
             return
-        note = EVERYWHERE if given.all() else ""
+        note = EVERYWHERE if present.all() else ""
         yield _Row((truth.column, truth.label, ERROR), labelled, wrong, note)
-        yield _Row((truth.column, truth.label, MISS), labelled & true, ~given, note)
-        yield _Row((truth.column, truth.label, ALARM), labelled & ~true, given, note)
+        yield _Row((truth.column, truth.label, MISS), labelled & true, ~present, note)
+        yield _Row((truth.column, truth.label, ALARM), labelled & ~true, present, note)
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
@@ -308,13 +308,13 @@ def _answer(text: object) -> str:
     return str(text).strip().casefold()
 
 
-def _given(answers: Answers, label: str) -> Flags:
+def _present(answers: Answers, label: str) -> Flags:
     """(n, K) whether a label was returned."""
-    given = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
+    present = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
     same = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)
     pairs = same[answers.label]
-    np.logical_or.at(given, answers.photo[pairs], answers.present[pairs])
-    return given
+    np.logical_or.at(present, answers.photo[pairs], answers.present[pairs])
+    return present
 
 
 def _right(answers: Answers, texts: Objects) -> Flags:
