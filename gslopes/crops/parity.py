@@ -19,12 +19,11 @@ from gslopes.core.arrays import Array, Integers
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import (
     normal_quantile,
-    percentile,
     t_quantile,
     t_test,
     welch_satterthwaite,
 )
-from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.resampling import multinomial_counts, percentile
 from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 
 
