@@ -104,7 +104,7 @@ def analyse(
 
     scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
         are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
-    study: what is known beside them, see ``measures.options.Study``.
+    study: what is known next to them, see ``measures.options.Study``.
     options: what is computed, see ``measures.options.FitOptions``.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 

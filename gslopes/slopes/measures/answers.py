@@ -156,8 +156,7 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
     label, labels = encode(scores.column("label"))
     status, statuses = encode(asked.column("status"))
     asked_step = asked.column("step").to_numpy()
-    step = scores.column("step").to_numpy()
-    score = scores.column("score").to_numpy()
+    step, score = (scores.column(name).to_numpy() for name in ("step", "score"))
     pair = classifier * len(attributes) + attribute
     asked_pair, pair = np.split(pair, [len(asked)])
     asked_photo, photo = np.split(photo, [len(asked)])
@@ -169,13 +168,8 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         width = len(values[edit])
         questions = asked_pair == code
         rows = np.flatnonzero(pair == code)
-        complete, dropped = _complete(
-            asked_photo[questions],
-            asked_step[questions],
-            statuses[status[questions]],
-            len(photos),
-            width,
-        )
+        own = asked_photo[questions], asked_step[questions], statuses[status[questions]]
+        complete, dropped = _complete(*own, len(photos), width)
         threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
         names_of, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
         ids, photo_codes = _ranks(photos, complete)

@@ -1,4 +1,4 @@
-"""Options of a fit, passed by name: what it computes and how hard it tries, and what is known beside the answers."""
+"""Options of a fit, passed by name: what it computes and how hard it tries, and what is known next to the answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """What is known of the photos and of their pictures beside the answers; nothing is required.
+    """What is known of the photos and of their pictures next to the answers; nothing is required.
 
     values: attribute to its K values; without it they are read from the scores.
     photos: ids of the photos that count; all of them if None.
