@@ -28,7 +28,7 @@ from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
 from training.data import CONFOUND
@@ -262,9 +262,8 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
     options = FitOptions(estimators=(READING,), permutations=2000, seed=seed)
     frames = []
     for index in range(sets):
-        analysis = analyse(
-            scores, asked_rows, options=options, photos=set(photos[index::sets]), reach=seen
-        )
+        study = Study(photos=set(photos[index::sets]), reach=seen)
+        analysis = analyse(scores, asked_rows, study, options=options)
         slopes = analysis.slopes[analysis.slopes["attribute"] == ATTRIBUTE]
         ratios = analysis.reach[["label", "ratio_low", "ratio_high"]]
         frames.append(slopes.merge(ratios, on="label", how="left").assign(set=index))

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec, build
-from gslopes.stats.score_test import fit_weighted
+from gslopes.stats.logistic import fit_weighted
 from training.augment import color_jitter, random_affine, random_blur, to_float, warp
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
 from training.sets import TrainingSet

@@ -19,6 +19,7 @@ from gslopes.core import reasons, summary, tables
 from gslopes.core.errors import GslopesError
 from gslopes.core.tables import Table
 from gslopes.frame.commands import ALL
+from gslopes.slopes.measures.estimators import ESTIMATORS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECTION = [tables.MANIFEST, tables.SOURCES, tables.CENSUS, tables.COMPOSITION]
@@ -205,6 +206,15 @@ def classifiers() -> str:
     return "\n".join(parts)
 
 
+def estimators() -> str:
+    """Every estimator of a slope: what it is, its unit, its null hypothesis, and why it is computed."""
+    return "\n".join(
+        f"- **{each.name}**, {each.reason}: {each.slope}; in {each.unit or 'the unit of the number'}. "
+        f"p: {each.null}."
+        for each in ESTIMATORS.values()
+    )
+
+
 def errors() -> str:
     """The tree of errors as a table."""
 
@@ -299,6 +309,7 @@ MACROS: dict[str, Callable[..., Any]] = {
     "commands": commands_table,
     "docstring": docstring,
     "errors": errors,
+    "estimators": estimators,
     "glossary": glossary,
     "python": python,
     "reasons": reason_codes,

@@ -148,10 +148,10 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
 
 
 def flags(config: type, *names: str) -> Callable[[Command], Command]:
-    """Add a few options of a configuration as arguments of their own, with the defaults that they have there."""
+    """Add options of a configuration, all if none is named, as arguments with the defaults that they have in it."""
 
     def decorate(command: Command) -> Command:
-        for name in reversed(names):
+        for name in reversed(names or tuple(options_of(config))):
             option = options_of(config)[name]
             command = _flag(option, default=option.default)(command)
         return command

@@ -18,6 +18,7 @@ from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.measures.options import Study
 from gslopes.slopes.method import PRESENCE
 from gslopes.stats.rounding import places
 
@@ -52,9 +53,21 @@ def fit_folder(
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
-    gates = verdicts_of(run, values)
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
+    study = Study(
+        values=values,
+        about=None if config.photos_csv is None else read_about(config.photos_csv, run),
+        groups=config.groups,
+        cluster=config.cluster,
+        truth=config.truth,
+        reach=reach_of(run, values),
+        tones=tones_of(run),
+        gates=verdicts_of(run, values),
+        unedited=unedited,
+        drawn=drawn,
+        moved=moved_of(run),
+    )
     sweeps = (
         asked.select(["classifier", "attribute"])
         .group_by(["classifier", "attribute"])
@@ -64,21 +77,7 @@ def fit_folder(
     sweeps *= 7 if grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
-            present(scores, limits),
-            asked,
-            values=values,
-            options=config.options(seed),
-            about=None if config.photos_csv is None else read_about(config.photos_csv, run),
-            groups=config.groups,
-            cluster=config.cluster,
-            truth=config.truth,
-            reach=reach_of(run, values),
-            tones=tones_of(run),
-            gates=gates,
-            unedited=unedited,
-            drawn=drawn,
-            moved=moved_of(run),
-            tick=tick,
+            present(scores, limits), asked, study, options=config.options(seed), tick=tick
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: asdict(cut) for name, cut in sorted(limits.items())}

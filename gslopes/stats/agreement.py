@@ -24,15 +24,15 @@ def auc(truth: ArrayLike, scores: ArrayLike) -> float:
     """
     yes = np.asarray(truth, bool)
     positives = int(yes.sum())
-    negatives = int((~yes).sum())
-    if not positives or not negatives:
+    pairs = positives * (len(yes) - positives)
+    if not pairs:
         return math.nan
-    ranks = rankdata(places(scores))
-    return float((ranks[yes].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    ranks = rankdata(places(scores))[yes]
+    return float((ranks.sum() - positives * (positives + 1) / 2) / pairs)
 
 
 def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> Array:
-    """Kendall's tau-b of each row with the values, (n,) in [-1, 1]; NaN where all readings of a row are equal.
+    """Kendall's tau-b of each row with the values, (n,) in [-1, 1]; NaN if all readings of a row are equal.
 
     Ours, not scipy's: for all rows at once, and with a resolution.
 
@@ -47,20 +47,18 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     array = doubles(readings)
     steps = doubles(values)
     first, second = np.triu_indices(len(steps), 1)
-    pairs = array[:, second], array[:, first]
-    difference = settled(
-        pairs[0] - pairs[1], np.abs(pairs[0]) + np.abs(pairs[1]), STORED
-    )  # (n, pairs)
+    before, after = array[:, first], array[:, second]
+    difference = settled(after - before, np.abs(after) + np.abs(before), STORED)  # (n, pairs)
     up = np.sign(difference) * exceeds(np.abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
-    return np.where(untied > 0, (up @ along) / np.where(untied > 0, untied, 1), np.nan)
+    return np.divide(up @ along, untied, out=np.full(len(up), np.nan), where=untied > 0)
 
 
 class RankCorrelation(NamedTuple):
     """Spearman's rho and Kendall's tau-b of n pairs, each with ends of its 95 % interval, and p of both.
 
-    NaN where one of the two numbers is the same in all pairs; ends are NaN for fewer than five pairs.
+    NaN if one of the two numbers is the same in all pairs; ends are NaN for fewer than five pairs.
     """
 
     n: int
@@ -74,7 +72,7 @@ class RankCorrelation(NamedTuple):
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> RankCorrelation:
-    """How far two numbers of the same units have the same order; ties have the mean of their ranks.
+    """How far two numbers of the same units have the same order; ties share the mean of their ranks.
 
     x, y: (n,), finite.  permutations: of p.
 
@@ -88,10 +86,9 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     >>> round(found.rho, 3), round(found.rho_low, 2), round(found.rho_high, 2), found.p
     (0.972, 0.87, 0.99, 0.0001)
     """
-    first, second = (rankdata(doubles(values)) for values in (x, y))
+    ranks = (rankdata(doubles(values)) for values in (x, y))
+    first, second = (places - places.mean() for places in ranks)
     n = len(first)
-    first = first - first.mean()
-    second = second - second.mean()
     spread = math.sqrt(float(first @ first) * float(second @ second))
     if not spread:
         return RankCorrelation(n, *[math.nan] * 7)
@@ -100,12 +97,11 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     exceeding = int((np.abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
     rho = observed / spread
     tau = float(kendall([second], first)[0])
-    p = permutation_p(exceeding, permutations)
-    if n < 5:
-        return RankCorrelation(n, rho, math.nan, math.nan, tau, math.nan, math.nan, p)
-    of_rho = _fisher_z(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n**3 - n))
-    of_tau = _fisher_z(tau, 0.437 / (n - 4), 1 - 4 / (n**2 - n))
-    return RankCorrelation(n, rho, *of_rho, tau, *of_tau, p)
+    of_rho = of_tau = (math.nan, math.nan)
+    if n >= 5:
+        of_rho = _fisher_z(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n**3 - n))
+        of_tau = _fisher_z(tau, 0.437 / (n - 4), 1 - 4 / (n**2 - n))
+    return RankCorrelation(n, rho, *of_rho, tau, *of_tau, permutation_p(exceeding, permutations))
 
 
 def _fisher_z(correlation: float, variance: float, most: float) -> tuple[float, float]:
@@ -120,7 +116,7 @@ def _fisher_z(correlation: float, variance: float, most: float) -> tuple[float, 
 
 
 def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float:
-    """Cohen's kappa of two people's answers to the same questions; NaN without any, 1 where only one answer occurs.
+    """Cohen's kappa of two people's answers to the same questions; NaN without any, 1 if only one answer occurs.
 
     Source: Cohen 1960, Educational and Psychological Measurement 20:37.
 
@@ -133,6 +129,4 @@ def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float:
     second = np.asarray(other)
     agree = float(np.mean(first == second))
     chance = sum(float(np.mean(first == name) * np.mean(second == name)) for name in {*one, *other})
-    if chance < 1:
-        return (agree - chance) / (1 - chance)
-    return 1.0
+    return (agree - chance) / (1 - chance) if chance < 1 else 1.0

@@ -18,20 +18,19 @@ FEW = 10.0  # effective units, below which a t over clusters is not to be truste
 
 
 def codes_of(clusters: NDArray[Any] | None, n: int) -> Integers:
-    """(n,) the number, from 0, of each row's cluster; its own where there are none."""
+    """(n,) the number, from 0, of each row's cluster; without clusters each row is one."""
     if clusters is None:
         return np.arange(n)
     return np.unique(clusters, return_inverse=True)[1]
 
 
 def named_codes(names: Sequence[str], ids: Objects) -> Integers:
-    """(n,) the number of each row's cluster by its name; a row without a name is its own.
+    """(n,) the number of each row's cluster by its name; a row without a name is a cluster.
 
     names: (n,) texts.  ids: (n,) what tells the rows apart.
     """
     keys = [(bool(name), name or row) for name, row in zip(names, ids, strict=True)]
-    codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    return np.array([codes[key] for key in keys], dtype=np.int64)
+    return np.asarray(pd.factorize(pd.Series(keys, dtype=object))[0], dtype=np.int64)
 
 
 def normal_texts(column: pd.Series) -> pd.Series:
@@ -58,7 +57,7 @@ def effective_units(sizes: Array) -> float:
 
 
 def few(units: float) -> bool:
-    """Whether effective units are fewer than ``FEW``, by more than rounding; not where they are not known.
+    """Whether effective units are fewer than ``FEW``, by more than rounding; False for NaN.
 
     >>> few(9.0), few(10 - 1e-15)
     (True, False)
@@ -69,18 +68,15 @@ def few(units: float) -> bool:
 def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 
-    top, bottom: (U,) sums of each cluster; those without a ``bottom`` are no clusters.
+    top, bottom: (U,) sums of each cluster; those without a ``bottom`` do not count.
     """
     top = top[bottom > 0]
     bottom = bottom[bottom > 0]
     if not len(bottom):
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
-    return linearised(
-        ratio,
-        (top - ratio * bottom) / bottom.sum(),
-        (np.abs(top) + abs(ratio) * bottom) / bottom.sum(),
-    )
+    moves = (top - ratio * bottom) / bottom.sum()
+    return linearised(ratio, moves, (np.abs(top) + abs(ratio) * bottom) / bottom.sum())
 
 
 class Source(NamedTuple):
@@ -95,11 +91,11 @@ def crossed(
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number that two crossed factors move, people and another of few levels; 95 %.
 
-    The distances of the ends join as independent ones do, each by its own degrees of freedom; p is of the null
+    The distances of the ends join as independent ones do, each by its degrees of freedom; p is of the null
     hypothesis that the number is 0, from the level at which an end of such an interval by t meets 0.  What both factors
     share, the residual, counts in both: the interval is rather too wide, and wide indeed with two levels.
 
-    ends: the interval over people alone; NaN where people do not differ.
+    ends: the interval over people only; NaN if people do not differ.
 
     Source: Zou & Donner 2008, doi 10.1002/sim.3095.
 
@@ -107,7 +103,8 @@ def crossed(
     >>> round(low, 1), round(high, 1), round(p, 4)
     (6.6, 13.4, 0.0007)
     """
-    if not (np.isfinite([value, *people, *other]).all() and (other.se > 0 or people.se > 0)):
+    sources = [source for source in (people, other) if source.se > 0]
+    if not (np.isfinite([value, *people, *other]).all() and sources):
         return np.nan, np.nan, np.nan
     half = float(t_quantile(other.dof)) * other.se
     low, high = (float(np.hypot(np.nan_to_num(abs(end - value)), half)) for end in ends)
@@ -115,24 +112,20 @@ def crossed(
     def excess(log_p: float) -> float:
         """How far the interval of level 1 - p goes beyond 0."""
         confidence = 1 - np.exp(log_p)
-        half_widths = (
-            float(t_quantile(s.dof, confidence)) * s.se for s in (people, other) if s.se > 0
-        )
-        return sum(half**2 for half in half_widths) - value**2
+        halves = (float(t_quantile(source.dof, confidence)) * source.se for source in sources)
+        return sum(half**2 for half in halves) - value**2
 
     smallest = np.log(1e-14)
-    p = (
-        1.0
-        if value == 0
-        else 1e-14
-        if excess(smallest) < 0
-        else float(np.exp(optimize.brentq(excess, smallest, 0)))
-    )
+    p = 1.0
+    if value and excess(smallest) < 0:
+        p = 1e-14
+    elif value:
+        p = float(np.exp(optimize.brentq(excess, smallest, 0)))
     return value - low, value + high, p
 
 
 def pooled_source(variances: Array, dofs: Array) -> Source:
-    """The source of a sum of independent errors: their variances, (C,), each with its own degrees of freedom.
+    """The source of a sum of independent errors: their variances, (C,), each with its degrees of freedom.
 
     Source: Satterthwaite 1946, doi 10.2307/3002019, the squared variances corrected for what they are too large by,
     which matters for one or two degrees.
@@ -141,7 +134,8 @@ def pooled_source(variances: Array, dofs: Array) -> Source:
     Source(se=1.4142135623730951, dof=2.0)
     """
     total = float(variances.sum())
-    if not total > 0:
-        return Source(float(np.sqrt(total)), float(dofs.sum()))
-    dof = total**2 / float((variances**2 / (dofs + 2)).sum()) - 2
-    return Source(float(np.sqrt(total)), float(np.clip(dof, dofs.min(), dofs.sum())))
+    dof = float(dofs.sum())
+    if total > 0:
+        satterthwaite = total**2 / float((variances**2 / (dofs + 2)).sum()) - 2
+        dof = float(np.clip(satterthwaite, dofs.min(), dof))
+    return Source(float(np.sqrt(total)), dof)

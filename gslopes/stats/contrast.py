@@ -13,7 +13,7 @@ the permutation of conditions within units in ``stats.permutation``, a second ra
 
 Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger
 1986, doi 10.1093/biomet/73.1.13 (robust errors); Fisher 1935, The Design of Experiments, section 21 (signs); Janssen
-1997, doi 10.1016/S0167-7152(97)00043-6 (the statistics are studentised, so with many units the tests also hold where
+1997, doi 10.1016/S0167-7152(97)00043-6 (the statistics are studentised, so with many units the tests also hold if
 only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.arrays import Array, Flags, Integers, doubles
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.outcomes import Moments, Spread, departures, spread_of
-from gslopes.stats.permutation import as_extreme, count_extreme, permutation_p, random_signs
-from gslopes.stats.resampling import seeded_blocks
+from gslopes.stats.permutation import as_extreme, count_extreme, permutation_p
+from gslopes.stats.resampling import random_signs, seeded_blocks
 from gslopes.stats.rounding import EXACT, STORED, settled
 
 _BLOCK = 1 << 25  # cells of one block of statistics
@@ -44,20 +44,21 @@ def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
 
     intercept: (L,), in the same unit.
 
-    A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
-    interval: units that are all alike say nothing about how far others may lie.
+    A label whose units all have one slope has se 0: t is infinite, or 0 if the slope is 0.  Then it has no
+    interval: units that are all alike tell nothing of how far others may lie.
     """
     n = max(sums.photos, 1)
     dof = max(sums.units - 1, 1)
-    found = sums.slopes
-    slope = scale * found.mean if sums.photos else np.full_like(found.mean, np.nan)
-    se = scale * np.sqrt(found.squares * sums.units / dof) / n
-    t = t_ratio(slope, se)
+    skew = sums.slopes.skew
+    slope = scale * sums.slopes.mean
+    if not sums.photos:
+        slope = np.full_like(slope, np.nan)
+    se = scale * np.sqrt(sums.slopes.squares * sums.units / dof) / n
     if sums.units < 2:
         se = np.full_like(se, np.nan)
-        t = np.full_like(t, np.nan)
-    low, high = skewed_ends(slope, se, dof, found.skew)
-    return Lines(slope, intercept, se, t, skewed_test(t, dof, found.skew), low, high)
+    t = t_ratio(slope, se)
+    low, high = skewed_ends(slope, se, dof, skew)
+    return Lines(slope, intercept, se, t, skewed_test(t, dof, skew), low, high)
 
 
 # -- one number a unit ------------------------------------------------------------------------------------------------
@@ -65,10 +66,10 @@ def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """One number of each unit for each label, summed over the unit's photos; none is 0 but for rounding.
+    """One number of each unit for each label, summed over the unit's photos; no stored one is 0 but for rounding.
 
     sums: (L, U) sparse.  sizes: (U,) photos in each unit, or their weights.
-    errors: by how much rounding may move each of the stored sums; that of counts and shares if None.
+    errors: by how much rounding may move each of the stored sums; as of counts and shares if None.
     """
 
     sums: sparse.csr_array
@@ -90,9 +91,7 @@ class Units:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        if self.errors is None:
-            return EXACT * np.abs(self.sums.data)
-        return self.errors
+        return EXACT * np.abs(self.sums.data) if self.errors is None else self.errors
 
     @property
     def means(self) -> Array:
@@ -132,18 +131,21 @@ class Units:
         codes: (u,) of the larger units, from 0.  weights: (u,) of these; 1 each without them.
         chosen: (u,) which of these units count; all without it.
         """
-        both = self._complex() if chosen is None else self._complex()[:, chosen]
-        each = np.ones(len(codes)) if weights is None else weights
-        size = int(codes.max(initial=-1)) + 1
-        members = sparse.csr_array((each, (np.arange(len(codes)), codes)), (len(codes), size))
-        return _settled(both @ members, np.bincount(codes, each, size).astype(np.float64))
+        both = self._complex()
+        if chosen is not None:
+            both = both[:, chosen]
+        if weights is None:
+            weights = np.ones(len(codes))
+        sizes = doubles(np.bincount(codes, weights))
+        cells = np.arange(len(codes)), codes
+        members = sparse.csr_array((weights, cells), (len(codes), len(sizes)))
+        return _settled(both @ members, sizes)
 
     def times(self, factors: Array) -> "Units":
         """Each label's numbers times its factor, (L,)."""
         each = factors[self.label]
-        return _settled(
-            self.stored(self.sums.data * each + 1j * self.rounding * np.abs(each)), self.sizes
-        )
+        numbers = self.sums.data * each + 1j * self.rounding * np.abs(each)
+        return _settled(self.stored(numbers), self.sizes)
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
@@ -173,7 +175,7 @@ def _settled(both: sparse.csr_array, sizes: Array) -> Units:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """Differences and their tests, (L,) each; NaN where no unit's number is other than 0.
+    """Differences and their tests, (L,) each; NaN if no unit's number is other than 0.
 
     varying: units whose number is not 0.  p_perm is NaN throughout if no permutations were asked for.
     skew: of the difference, see ``outcomes.spread_of``.  error: by how much rounding may move the difference.
@@ -193,30 +195,30 @@ class Contrast:
 def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     """Is the mean over photos 0?  permutations: m, changes of signs; 0 for none.
 
-    The changes of signs are exact for any number of units where each unit's number is as likely with the other sign;
+    The changes of signs are exact for any number of units if each unit's number is as likely with the other sign;
     no change of signs alters the denominator of the studentised mean.
     """
     sums = units.sums
     count = len(units.sizes)
     n = max(float(units.sizes.sum()), 1)
     varying = np.diff(sums.indptr).astype(np.int64)
-    found = units.spread()
+    spread = units.spread()
+    mean, skew = spread.mean, spread.skew
     dof = max(count - 1, 1)
     estimable = (varying > 0) & (count > 1)
-    se = np.where(estimable, np.sqrt(found.squares * count / dof) / n, np.nan)
-    low, high = skewed_ends(found.mean, se, dof, found.skew)
-    p = np.where(estimable, skewed_test(t_ratio(found.mean, se), dof, found.skew), np.nan)
+    se = np.where(estimable, np.sqrt(spread.squares * count / dof) / n, np.nan)
+    low, high = skewed_ends(mean, se, dof, skew)
+    p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
     p_perm = np.full(len(varying), np.nan)
     if permutations:
-        blocks = seeded_blocks(
-            permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5]
-        )
+        size = _BLOCK // max(*sums.shape, 1)
+        blocks = seeded_blocks(permutations, size, [seed, 5])
         flips = (random_signs((count, number), generator) for generator, number in blocks)
         length = units.lengths(sums.data)  # what the signs do not change
-        limit = as_extreme(n * np.abs(found.mean), length, units.lengths(units.rounding))
+        limit = as_extreme(n * np.abs(mean), length, units.lengths(units.rounding))
         extreme = count_extreme(sums.astype(np.float32), flips, limit)
         p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
-    return Contrast(found.mean, se, low, high, p, p_perm, varying, found.skew, found.error)
+    return Contrast(mean, se, low, high, p, p_perm, varying, skew, spread.error)
 
 
 # -- two groups of units ----------------------------------------------------------------------------------------------
@@ -230,43 +232,42 @@ def difference(
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
-    Where all numbers of one group are equal, its spread is not taken for 0: both groups then share one (Student's t).
+    If all numbers of one group are equal, its spread is not taken for 0: both groups then share one (Student's t).
 
     first, second: means, (L,), their standard errors, (L,), and how many units they are over.
-    skews: of both means; 0 is Welch's own interval.
-    errors: (L,) by how much rounding may move their difference; that of shares of counts if None.
+    skews: of both means; 0 is Welch's interval.
+    errors: (L,) by how much rounding may move their difference; as of shares of counts if None.
     """
-    (one, a, n), (other, b, m) = first, second
-    parts = np.square(a), np.square(b)
-    dof = welch_satterthwaite(parts[0], n, parts[1], m)
-    shared = (
-        ((n - 1) * n * parts[0] + (m - 1) * m * parts[1])
-        / max(n + m - 2, 1)
-        * (1 / max(n, 1) + 1 / max(m, 1))
-    )
-    flat = (a == 0) != (b == 0)
-    dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
-    se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
-    unknown = np.full(len(one), np.nan)
-    errors = EXACT * (np.abs(one) + np.abs(other)) if errors is None else errors
+    one, se_one, n = first
+    other, se_other, m = second
+    variance, variance_other = np.square(se_one), np.square(se_other)
+    welch = welch_satterthwaite(variance, n, variance_other, m)
+    pooled_dof = max(n + m - 2, 1)
+    pooled = ((n - 1) * n * variance + (m - 1) * m * variance_other) / pooled_dof
+    shared = pooled * (1 / max(n, 1) + 1 / max(m, 1))
+    flat = (se_one == 0) != (se_other == 0)
+    dof = np.where(flat, pooled_dof, np.where(np.isfinite(welch), welch, 1.0))
+    se = np.sqrt(np.where(flat, shared, variance + variance_other))
+    if errors is None:
+        errors = EXACT * (np.abs(one) + np.abs(other))
     gap = settled(one - other, errors, 1)
-    cubes = skews[0] * a**3 - skews[1] * b**3
+    cubes = skews[0] * se_one**3 - skews[1] * se_other**3
     skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
     low, high = skewed_ends(gap, se, dof, skew)
-    tested = skewed_test(t_ratio(gap, se), dof, skew)
-    return Contrast(
-        gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew, errors
-    ), dof
+    p = skewed_test(t_ratio(gap, se), dof, skew)
+    p_perm = np.full(len(gap), np.nan)
+    varying = np.zeros(len(gap), np.int64)
+    return Contrast(gap, se, low, high, p, p_perm, varying, skew, errors), dof
 
 
 def membership_p(
     units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None
 ) -> Array:
-    """(L,) two-sided p of Welch's t where membership is permuted; NaN where all is 0.
+    """(L,) two-sided p of Welch's t under permutations of membership; NaN if all is 0.
 
-    Null hypothesis: membership is exchangeable over the units.  With many units the level also holds where only the
-    means are equal and the groups differ in spread.  It holds where one group is small and the label rare, as Welch's t
-    against its own table may not.
+    Null hypothesis: membership is exchangeable over the units.  With many units the level also holds if only the
+    means are equal and the groups differ in spread.  It holds if one group is small and the label rare, as Welch's t
+    against the t distribution may not.
 
     first: (U,) which units are in the first group.  within: (U,) codes, inside of which membership is permuted.
 
@@ -290,14 +291,15 @@ class _Groups:
     def __init__(self, units: Units) -> None:
         means, _, gaps = units.departures()
         at = units.sizes[units.sums.indices]
+        photos = float(units.sizes.sum())
         self.sizes = units.sizes
         self.away = -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
-        whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
-        self.whole = self._of(whole, float(units.sizes.sum()), float(np.square(units.sizes).sum()))
-        length = np.sqrt(self.whole[2])
-        self.length = length / max(float(units.sizes.sum()), 1)
+        totals = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
+        self.all = self._of(totals, photos, float(np.square(units.sizes).sum()))
+        length = np.sqrt(self.all[2])
+        self.length = length / max(photos, 1)
         errors = units.lengths(units.rounding)
         self.rounding = np.divide(errors, length[:, 0], out=errors, where=length[:, 0] > 0)
 
@@ -306,42 +308,42 @@ class _Groups:
 
         photos, squares: sums of the units' sizes and of their squares.
         """
-        total, weighted, departed, seen, large = stored
-        rest = squares - large
-        away = self.away
-        return [total + away * (photos - seen), weighted + away * rest, departed + away**2 * rest]
+        total, weighted, departed, sizes, squared = stored
+        rest = squares - squared
+        return [
+            total + self.away * (photos - sizes),
+            weighted + self.away * rest,
+            departed + self.away**2 * rest,
+        ]
 
     def welch(self, members: Array) -> Array:
         """(L, b) absolute Welch t of (U, b) memberships."""
-        squares = np.square(self.sizes)
-        first = self._of(
-            [part @ members for part in self.sums], self.sizes @ members, squares @ members
-        )
-        second = [whole - one for whole, one in zip(self.whole, first, strict=True)]
-        means = []
-        spreads = []
-        for (total, weighted, departed), part in ((first, members), (second, 1 - members)):
-            numbers = np.maximum(self.sizes @ part, 1)
-            units = part.sum(axis=0)
-            mean = total / numbers
-            spread = settled(
-                departed - 2 * mean * weighted + mean**2 * (squares @ part), self.whole[2]
-            )
-            means.append(mean)
-            spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
-        distance = settled(np.abs(means[0] - means[1]), self.length, STORED)
-        variance = spreads[0] + spreads[1]
+        stored = [part @ members for part in self.sums]
+        first = self._of(stored, self.sizes @ members, np.square(self.sizes) @ members)
+        second = [total - one for total, one in zip(self.all, first, strict=True)]
+        mean, variance = self._mean(first, members)
+        other_mean, other_variance = self._mean(second, 1 - members)
+        distance = settled(np.abs(mean - other_mean), self.length, STORED)
+        variance = variance + other_variance
         exact = np.where(distance > 0, np.inf, 0.0)
-        return np.where(
-            variance > 0, distance / np.sqrt(np.where(variance > 0, variance, 1)), exact
-        )
+        return np.divide(distance, np.sqrt(variance), out=exact, where=variance > 0)
+
+    def _mean(self, sums: list[Array], members: Array) -> tuple[Array, Array]:
+        """(L, b) means of groups, and the squares of their standard errors.  sums: of ``_of``."""
+        total, weighted, departed = sums
+        photos = np.maximum(self.sizes @ members, 1)
+        units = members.sum(axis=0)
+        mean = total / photos
+        squares = np.square(self.sizes) @ members
+        spread = settled(departed - 2 * mean * weighted + mean**2 * squares, self.all[2])
+        return mean, np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / photos**2
 
 
 def _memberships(
     first: Flags, within: Integers | None, count: int, seed: int, labels: int
 ) -> Iterator[Array]:
     """Blocks of (U, b) memberships drawn at random, 0 or 1."""
-    size = max(1, min(count, _BLOCK // 2 // max(labels, len(first))))
+    size = _BLOCK // 2 // max(labels, len(first))
     member = first.astype(np.float64)
     for generator, number in seeded_blocks(count, size, [seed, 7]):
         if within is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core.arrays import Array, Flags, Integers
@@ -32,24 +32,24 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 
 # -- means of skewed numbers ------------------------------------------------------------------------------------------
 
-_STRAIGHT = 1e-6  # a skewness below which both ends are those of t, to as many digits
+_STRAIGHT = 1e-6  # a skewness below which both ends are t's, to as many digits
 
 
 def skewed_ends(
     value: Array | float, se: Array | float, dof: float | Array, skew: Array | float
 ) -> tuple[Array, Array]:
-    """Ends of a 95 % interval of a mean: those of t, moved for its skewness; NaN where the standard error is 0.
+    """Ends of a 95 % interval of a mean: t's, moved for its skewness; NaN if the standard error is 0.
 
     Of numbers skewed to the right, the mean is more often far too small than far too large: t's interval, as far to
     both sides, ends too early above.  With s the skewness of the mean and q the quantile, it ends there after
     (e^(s q) - 1) / s + s / 6 standard errors.  Below it ends
     midway between t's and Hall's, which is nearer: one unit far from the others may be skewness, or chance.  Without
-    skewness it is t's.  Numbers that are all equal say nothing about others, and have no interval.
+    skewness it is t's.  Numbers that are all equal tell nothing of others, and have no interval.
 
     skew: of the mean, in [-1, 1]: the numbers' own, over the root of how many they are.
 
     Source: Hall 1992, Journal of the Royal Statistical Society B 54, 221-228, of the near end.  The far one (Hall's
-    cube root leaps where s q is about 1) and the way half are ours, by simulation: tests/benches/coverage_skew.py.
+    cube root leaps if s q is about 1) and the way half are ours, by simulation: tests/benches/coverage_skew.py.
 
     >>> [round(float(end), 2) for end in skewed_ends(1.0, 1.0, 19, 0.3)]
     [-0.91, 3.96]
@@ -62,34 +62,34 @@ def skewed_ends(
     right = np.asarray(skew) > 0
     long = np.where(straight, quantile, far)
     short = np.where(straight, quantile, (quantile + near) / 2)
+    se = np.where(np.asarray(se) > 0, se, np.nan)
     low = value - np.where(right, short, long) * se
     high = value + np.where(right, long, short) * se
-    return np.where(np.asarray(se) > 0, low, np.nan), np.where(np.asarray(se) > 0, high, np.nan)
+    return low, high
 
 
 def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Array:
-    """Two-sided p of the null hypothesis that a mean is 0: the level at which ``skewed_ends`` has an end there.
+    """Two-sided p of the null hypothesis that a mean is 0: the level at which ``skewed_ends`` has an end at 0.
 
-    t: the mean over its standard error.  Where that is 0, t says nothing of how far other units may lie: NaN.
+    t: the mean over its standard error.  If that is 0, t tells nothing of how far other units may lie: NaN.
     """
     size = np.maximum(np.abs(skew), _STRAIGHT)
     turned = np.asarray(t) * np.where(np.asarray(skew) < 0, -1.0, 1.0)  # as if skewed to the right
     below = np.minimum(turned, 0.0)
     above = np.maximum(turned, 0.0)
     far = -np.log1p(size * np.maximum(-below - size / 6, 0.0)) / size
-    root = 2 * np.sinh(
-        np.arcsinh(2 - size**2 / 12 + size * above) / 3
-    )  # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
+    # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
+    root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)
     near = (root**3 - 1) / size + size / 6
-    p = t_test(np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far)), dof)
-    return np.where(np.isinf(t), np.nan, p)
+    straightened = np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far))
+    return np.where(np.isinf(t), np.nan, t_test(straightened, dof))
 
 
 class Estimate(NamedTuple):
     """A number with its standard error, ends of the interval, p of the null hypothesis that it is 0.
 
-    All but ``value`` are NaN for fewer than two units (numbers or clusters); where none departs from it but by
-    rounding, se is 0 and there are neither ends nor p.
+    All but ``value`` are NaN for fewer than two units (numbers or clusters); if none departs from it but by
+    rounding, se is 0 and ends and p are NaN.
     """
 
     value: float
@@ -129,7 +129,7 @@ def mean_t(values: Array) -> Estimate:
 
 
 def clustered_mean(values: Array, clusters: Integers) -> Estimate:
-    """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
+    """The mean of numbers, (n,), alike in one cluster; t over clusters, corrected for skewness.
 
     clusters: (n,) codes from 0, as ``clusters.codes_of`` gives them.
 
@@ -139,17 +139,16 @@ def clustered_mean(values: Array, clusters: Integers) -> Estimate:
     >>> round(found.value, 2), round(found.se, 3)
     (1.75, 0.603)
     """
-    count = max(len(values), 1)
+    if not len(values):
+        return Estimate(*[math.nan] * 5)
     sizes = np.abs(values)
-    mean = float(settled(values.mean(), sizes.mean())) if len(values) else np.nan
-    moves, size = (
-        np.bincount(clusters, part) / count for part in (values - mean, sizes + abs(mean))
-    )
-    return linearised(mean, moves, size)
+    mean = float(settled(values.mean(), sizes.mean()))
+    moves = np.bincount(clusters, values - mean) / len(values)
+    return linearised(mean, moves, np.bincount(clusters, sizes + abs(mean)) / len(values))
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:
-    """Degrees of freedom of a difference of two means; NaN where neither varies.
+    """Degrees of freedom of a difference of two means; NaN if neither varies.
 
     first, second: squared standard errors of the means.  n, m: how many independent numbers each is of, 2 or more.
 
@@ -168,30 +167,19 @@ def fieller(
     shared: Array | float,
     limit: float,
 ) -> tuple[Array, Array]:
-    """Ends of the ratios of two means; NaN where the interval of the lower one contains 0.
+    """Ends of the ratios of two means; NaN if the interval of the lower one contains 0.
 
     spread, of_bottom, shared: variances of both means, and their covariance.  limit: the t quantile.
 
     Source: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185.
     """
     a = bottom**2 - limit**2 * of_bottom
-    a = a if a > 0 else math.nan
+    if not a > 0:
+        a = math.nan
     b = top * bottom - limit**2 * shared
     c = np.square(top) - limit**2 * spread
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
     return np.asarray((b - root) / a), np.asarray((b + root) / a)
-
-
-# -- resampled numbers ------------------------------------------------------------------------------------------------
-
-
-def percentile(draws: NDArray[np.floating]) -> tuple[float, float]:
-    """Ends of the 95 % percentile interval of resampled numbers, (B,); NaN ones are left out."""
-    numbers = draws[np.isfinite(draws)]
-    if not len(numbers):
-        return math.nan, math.nan
-    low, high = np.quantile(numbers, [0.025, 0.975])
-    return float(low), float(high)
 
 
 # -- shares -----------------------------------------------------------------------------------------------------------
@@ -212,12 +200,13 @@ def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array
     [0.4902, 0.9433]
     """
     z = normal_quantile()
-    n = n if n > 0 else math.nan
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
-    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(
-        0.0, settled(1 - middle - half, 1)
-    )
+    if not n > 0:
+        n = math.nan
+    shrink = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / shrink
+    half = z / shrink * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
+    low = np.maximum(0.0, settled(middle - half, middle))
+    return low, 1 - np.maximum(0.0, settled(1 - middle - half, 1))
 
 
 def newcombe(
@@ -226,7 +215,7 @@ def newcombe(
     """Newcombe's 95 % interval of a difference of two shares, first less second, by the distances of Wilson's ends.
 
     first, second: how many.  of_first, of_second: of how many independent observations; NaN if either is 0.
-    correlation: of the two shares; 0 for those of different people.
+    correlation: of the two shares; 0 if they are of different people.
 
     Source: Newcombe 1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10; with a
     correlation, doi 10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C, method 10.
@@ -240,9 +229,9 @@ def newcombe(
     q = second / of_second
     (low, high), (under, over) = wilson(p, of_first), wilson(q, of_second)
 
-    def distance(own: float, other: float) -> float:
-        """The root of own² - 2 correlation own other + other²."""
-        return math.hypot(own - correlation * other, other * math.sqrt(1 - correlation**2))
+    def distance(first: float, second: float) -> float:
+        """The root of first² - 2 correlation first second + second²."""
+        return math.hypot(first - correlation * second, second * math.sqrt(1 - correlation**2))
 
     return p - q - distance(p - low, over - q), p - q + distance(high - p, q - under)
 
@@ -251,7 +240,7 @@ def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:
     """A mean of n paired changes and its variance, after two pairs are added: without a change, and with one each way.
 
     For changes of a share from 0 or 1 to 0 or 1, or between 0 and 1.  A sum of such means plus and minus
-    ``normal_quantile`` standard errors holds where few pairs change.
+    ``normal_quantile`` standard errors holds if few pairs change.
 
     total, squares: (L,) sums of the changes and of their squares.
 
@@ -279,13 +268,13 @@ class Share:
 def estimate_share(chance: Array, answered: Flags) -> Share:
     """The share of photos that count, such as those perceived as female.
 
-    Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
+    Estimator: the mean of 0 and 1 if a person answered and of calibrated probabilities if not.  Interval:
     Wilson's for a sample of n, each end moved away by what the unchecked readings add, whose variance is the sum of
-    p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's own.  It has no test.
+    p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's.  It has no test.
     It is conservative as a statement about the search, whose next photos would be read as well; that the calibration
-    may be off on photos unlike those it was made on, it leaves out.
+    may be off on photos unlike the ones it was made on, it leaves out.
 
-    chance: (n,) in [0, 1].  answered: (n,) whether a person said so.
+    chance: (n,) in [0, 1].  answered: (n,) whether a person answered.
 
     Source: two parts joined by the distances of their ends, Zou & Donner 2008, Statistics in Medicine 27:1693.
     """

@@ -15,17 +15,17 @@ LEVEL = 0.05  # of q, below which a number is a finding
 def is_finding(
     q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0
 ) -> Flags:
-    """Whether a number is a finding: q is below ``LEVEL``, and its interval, where it has one, is without ``null``.
+    """Whether a number is a finding: q is below ``LEVEL``, and its interval, if it has one, is without ``null``.
 
-    q: (L,) or one, the adjusted p, or p where one thing is tested; NaN where nothing was: no finding.
-    low, high: ends of its 95 % interval; NaN where there is none.
+    q: (L,) or one, the adjusted p, or p if one thing is tested; NaN if nothing was: no finding.
+    low, high: ends of its 95 % interval; NaN if it has none.
 
     >>> is_finding(np.array([0.01, 0.01, 0.2, np.nan]), np.array([1, -1, 1, 1]), np.array([3, 3, 3, 3])).tolist()
     [True, False, False, False]
     """
     below = doubles(q) < LEVEL
-    held = (doubles(low) <= null) & (null <= doubles(high))
-    return np.asarray(below & ~held)
+    inside = (doubles(low) <= null) & (null <= doubles(high))
+    return np.asarray(below & ~inside)
 
 
 def are_findings(rows: Any) -> Flags:
@@ -36,7 +36,7 @@ def are_findings(rows: Any) -> Flags:
 def benjamini_hochberg(p: Array) -> Array:
     """The smallest false discovery rate at which each test would be called a finding.
 
-    p: (L,) p-values of one family of tests, in [0, 1]; NaN where nothing was tested: it stays NaN and does not count.
+    p: (L,) p-values of one family of tests, in [0, 1]; NaN if nothing was tested: it stays NaN and does not count.
 
     What is ``LEVEL`` but for rounding is returned as the level, and so is not below it.
 
@@ -45,13 +45,13 @@ def benjamini_hochberg(p: Array) -> Array:
     >>> benjamini_hochberg(np.array([0.01, np.nan, 0.04])).tolist()
     [0.02, nan, 0.04]
     """
-    from scipy import stats  # LEVEL is read where nothing is fitted
+    from scipy import stats  # not at the top: LEVEL is also read by pages
 
     q = np.full(p.shape, np.nan)
     tested = ~np.isnan(p)
     if tested.any():
-        found = stats.false_discovery_control(p[tested], method="bh")
-        q[tested] = np.where(settled(found - LEVEL, LEVEL) == 0, LEVEL, found)
+        adjusted = stats.false_discovery_control(p[tested], method="bh")
+        q[tested] = np.where(settled(adjusted - LEVEL, LEVEL) == 0, LEVEL, adjusted)
     return q
 
 

@@ -32,8 +32,8 @@ class Lines:
 def fit_lines(values: Array, curves: Array) -> Lines:
     """Fit a straight line to each curve.
 
-    A curve that is exactly straight has se 0: where it rises or falls, t is infinite, p is 0 and the interval is one
-    point; where it is flat, slope and t are 0 and p is 1.  Through two values goes every line: se, t, p and the ends of
+    A curve that is exactly straight has se 0: if it rises or falls, t is infinite, p is 0 and the interval is one
+    point; if it is flat, slope and t are 0 and p is 1.  Through two values goes every line: se, t, p and the ends of
     the interval are NaN.
 
     values: (K,) the same abscissae for all curves, K >= 2, not all equal.
@@ -79,7 +79,7 @@ def line_weights(values: Array) -> Array:
 
 
 def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> Array:
-    """(n,) least squares slope of each curve, (n, K), on the values, (K,), 0 but for rounding; NaN where it has a NaN.
+    """(n,) least squares slope of each curve, (n, K), on the values, (K,), 0 but for rounding; NaN if it has a NaN.
 
     grain: of the curves, see ``rounding.settled``.
 
@@ -94,7 +94,6 @@ def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> A
 def t_ratio(slope: Array, se: Array) -> Array:
     """Slope / se, with 0 / 0 = 0 (a flat line shows nothing) and b / 0 = infinity with the sign of b."""
     exact = np.where(slope == 0, 0.0, np.copysign(np.inf, slope))
+    ratio = np.where(se == 0, exact, np.nan)
     with np.errstate(over="ignore"):
-        return np.where(
-            se == 0, exact, np.divide(slope, se, out=np.full_like(slope, np.nan), where=se != 0)
-        )
+        return np.divide(slope, se, out=ratio, where=se != 0)

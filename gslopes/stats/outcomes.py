@@ -23,7 +23,7 @@ class Outcomes:
     values: (K,) of the conditions.  sizes: (U,) float64, photos in each unit.
     unit: (P,) int32, sorted inside each label.  starts: (L + 1,) int64: label l has rows starts[l] to starts[l + 1].
     numbers: (P, K) float32.
-    errors: (P,) by how much rounding may move any of a row's numbers; that of counts if None.
+    errors: (P,) by how much rounding may move any of a row's numbers; as of counts if None.
     orders: (T, K), a group of permutations, or draws from one, that the K are permuted by; None for all of them.
     """
 
@@ -38,12 +38,9 @@ class Outcomes:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        errors = (
-            EXACT * np.abs(self.numbers).max(axis=1, initial=0)
-            if self.errors is None
-            else self.errors
-        )
-        return doubles(errors)
+        if self.errors is None:
+            return doubles(EXACT * np.abs(self.numbers).max(axis=1, initial=0))
+        return doubles(self.errors)
 
     @property
     def labels(self) -> int:
@@ -65,7 +62,7 @@ class Outcomes:
 class Spread:
     """One number of each unit for every label: its mean over photos, and how units depart from it, (L,) each.
 
-    error: by how much rounding may move the mean.  squares: sum of the squared departures, 0 where they are nothing but
+    error: by how much rounding may move the mean.  squares: sum of the squared departures, 0 if they are nothing but
     rounding.  skew: of the mean, see ``intervals.skewed_ends``.  influence: effective units, see ``spread_of``.
     """
 
@@ -78,7 +75,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """What a linear estimator's mean and variance follow from.
+    """What gives a linear estimator's mean and variance.
 
     photos: n.  units: U.  first: (L, K), sums of the outcomes over units.  slopes: of the units' least squares slopes.
     """
@@ -101,8 +98,8 @@ def gathered(
 ) -> Outcomes:
     """Outcomes from rows of photo and label, sorted by label, then photo.
 
-    photo, label: (P,) codes.  numbers: (P, K).  cluster: (n,) codes of the units that photos belong to; each photo is
-        its own without it.  errors: (P,), see ``Outcomes``.
+    photo, label: (P,) codes.  numbers: (P, K).  cluster: (n,) codes of the units that photos belong to; without it
+        each photo is one.  errors: (P,), see ``Outcomes``.
     """  # fmt: skip
     if cluster is None:
         starts = np.searchsorted(label, np.arange(labels + 1)).astype(np.int64)
@@ -116,9 +113,8 @@ def gathered(
     if errors is not None and len(heads):
         errors = np.add.reduceat(errors[order], heads)
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
-    return Outcomes(
-        values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed, errors
-    )
+    unit = (keys % width).astype(np.int32)
+    return Outcomes(values, doubles(sizes), unit, starts, summed, errors)
 
 
 def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Outcomes:
@@ -134,13 +130,11 @@ def moments(outcomes: Outcomes) -> Moments:
     label = outcomes.label
     labels = outcomes.labels
     weights = line_weights(outcomes.values)
-    first = np.stack(
-        [np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1
-    ).astype(np.float64)
-    slopes = outcomes.numbers.astype(np.float64) @ weights
+    sums = [np.bincount(label, column, labels) for column in outcomes.numbers.T]
+    slopes = doubles(outcomes.numbers) @ weights
     errors = outcomes.rounding * np.abs(weights).sum()
-    found = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
-    return Moments(outcomes.photos, len(outcomes.sizes), first, found)
+    spread = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
+    return Moments(outcomes.photos, len(outcomes.sizes), doubles(np.stack(sums, axis=1)), spread)
 
 
 def departures(
@@ -153,7 +147,7 @@ def departures(
 ) -> tuple[Array, Array, Array]:
     """(L,) each label's mean over photos, (L,) its error, (P,) how far each number is from it, for the unit's size.
 
-    Means and departures are 0 where they are nothing but rounding.  Numbers that are 0 have no row, and depart by
+    Means and departures are 0 if they are nothing but rounding.  Numbers that are 0 have no row, and depart by
     minus the mean.
 
     label, unit: (P,) codes.  numbers: (P,) those that are not 0.  errors: (P,) by how much rounding may move each.
@@ -161,9 +155,7 @@ def departures(
     """
     photos = max(float(sizes.sum()), 1.0)
     at = sizes[unit]
-    total, error = (
-        np.bincount(label, part, labels).astype(np.float64) for part in (numbers, errors)
-    )
+    total, error = (doubles(np.bincount(label, part, labels)) for part in (numbers, errors))
     means = settled(total, error, 1) / photos
     error = error / photos
     return means, error, settled(numbers - means[label] * at, errors + error[label] * at, 1)
@@ -181,9 +173,9 @@ def spread_of(
 
     With d the departures, the skewness of the mean is the sum of d cubed over the sum of d squared to the power 3 / 2,
     see ``intervals.skewed_ends``.  The effective units of influence are the degrees of freedom of the standard error: U
-    for normal numbers, 2 where one unit departs and the others do not; never more than U.
+    for normal numbers, 2 if one unit departs and the others do not; never more than U.
 
-    The arguments are those of ``departures``.
+    The arguments are as of ``departures``.
 
     Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
     """
@@ -192,25 +184,19 @@ def spread_of(
     at = sizes[unit]
     sums = []
     for k in (2, 3, 4):
-        whole = float((sizes**k).sum())
+        total = float((sizes**k).sum())
         zeros = settled(
-            whole - np.bincount(label, at**k, labels), whole
-        )  # of the sizes of units without a number
+            total - np.bincount(label, at**k, labels), total
+        )  # of units without a number
         sums.append(np.bincount(label, gaps**k, labels) + (-means) ** k * zeros)
     squares, cubes, fourths = sums
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         skew = cubes / squares**1.5
         excess = np.maximum(fourths / squares**2 - 1 / units, 2 / units)
-    known = np.isfinite(skew) & np.isfinite(
-        excess
-    )  # squares above 0, and not so small that theirs vanish
-    return Spread(
-        means,
-        error,
-        squares,
-        np.where(known, skew, 0.0),
-        np.where(known, 2 / np.where(known, excess, 1), 0.0),
-    )
+    # squares above 0, and not so small that theirs vanish
+    finite = np.isfinite(skew) & np.isfinite(excess)
+    influence = np.divide(2, excess, out=np.zeros_like(excess), where=finite)
+    return Spread(means, error, squares, np.where(finite, skew, 0.0), influence)
 
 
 def varying(outcomes: Outcomes) -> Integers:

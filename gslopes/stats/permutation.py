@@ -13,7 +13,7 @@ from the same photos, which is why the t test with K-2 degrees of freedom on the
 The statistic is studentised: the sum of the photos' slopes over the root of the sum of their squares. It is exact
 under the null above, and with many photos it also holds its level under the weaker null that photos do move, but by 0
 on average; the statistic without its denominator does not. For the paper's estimator the statistic is its slope, z,
-with y_c of the permuted answers; where photos move by 0 on average, that test rejects too often, because the answers
+with y_c of the permuted answers; if photos move by 0 on average, that test rejects too often, because the answers
 do depend on the attribute.
 
 One permutation serves all labels of a photo. Two-sided; p = (b + 1) / (m + 1).
@@ -26,7 +26,7 @@ Sources: Pitman 1937, doi 10.2307/2984124; Phipson & Smyth 2010, doi 10.2202/154
 Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -34,8 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
-from gslopes.core.records import FloatArray
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.stats.outcomes import Outcomes, Single
 from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
@@ -43,7 +42,7 @@ from gslopes.stats.rounding import STORED, settled
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
 _STATISTICS = (
     1 << 22
-)  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
+)  # labels times permutations in one block: some matrices of 16 MiB, for any number of labels
 _TIE = 1e-5  # statistics that differ by less are equal, of their size and of a standard error: they are float32
 
 
@@ -61,8 +60,8 @@ def permutation_p(exceeding: Any, count: int) -> Any:
 def as_extreme(observed: Array, error: Array | float = 1.0, rounding: Array | float = 0.0) -> Array:
     """The least statistic that counts as far from 0 as the observed one, below it by what rounding may be.
 
-    observed: 0 or more.  error: the standard error of a statistic that is not studentised.  rounding: by how much that
-    of the answers may move it.
+    observed: 0 or more.  error: the standard error of a statistic that is not studentised.  rounding: by how much
+    the rounding of the answers may move it.
     """
     return observed * (1 - _TIE) - _TIE * error - rounding
 
@@ -79,27 +78,20 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     return extreme
 
 
-def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
-    """1 or -1, with equal chances."""
-    return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
-
-
 def below_floor(
     p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = True
 ) -> tuple[Array, Objects]:
-    """The p that is adjusted, and where it comes from.
+    """The p that is adjusted, and its source.
 
     m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
-    all.  Where none of them reached the observed statistic, the t test's p is taken if it is smaller.  The chance of
-    a false p below any x is then at most that of t alone, and never more than 1 / (m + 1).
+    all.  If none of them reached the observed statistic, the t test's p is taken if it is smaller.  The chance of
+    a false p below any x is then at most t's, and never more than 1 / (m + 1).
 
     p_perm, p: (L,) of the same null hypothesis.  count: m; 0 if there was none, and all is t's.
-    trusted: whether t may be believed, (L,) or of all; not where one cluster holds most of the photos.
+    trusted: whether t may be believed, (L,) or of all; not if one cluster holds most of the photos.
     """
     if not count:
-        alone = np.full(len(p), "t", dtype=object)
-        alone[np.isnan(p)] = None
-        return p, alone
+        return p, np.where(np.isnan(p), np.array(None), "t")
     with np.errstate(invalid="ignore"):
         lower = (p_perm <= permutation_p(0, count)) & (p < p_perm) & trusted
     source = np.where(lower, "t below the permutations' floor", "permutation").astype(object)
@@ -112,10 +104,10 @@ def below_floor(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permuted:
-    """p-values of the labels, (L,), NaN where a label is not tested.
+    """p-values of the labels, (L,), NaN if a label is not tested.
 
     p: of the studentised mean slope.
-    p_paper: of the paper's slope; NaN too where no photo has the label at the centre.
+    p_paper: of the paper's slope; NaN too if no photo has the label at the centre.
     """
 
     p: Array
@@ -141,71 +133,75 @@ def permute(
     chosen = np.arange(units)
     if units > bundles:
         chosen = np.random.default_rng([seed, 2]).permutation(units) % bundles
-    size = int(chosen.max(initial=0)) + 1
+    groups = int(chosen.max(initial=0)) + 1
     width = len(outcomes.values)
-    total = np.zeros(outcomes.labels, dtype=np.int64)
-    paper_total = np.zeros(outcomes.labels, dtype=np.int64)
-    cells = max(1, size * width * (width + 1) // 2)
-    each = max(1, min(_CELLS // cells, _STATISTICS // _batch_size(cells, count)))
+    total, paper_total = np.zeros((2, outcomes.labels), dtype=np.int64)
+    cells = max(1, groups * width * (width + 1) // 2)
+    batch = max(1, min(count, _CELLS // 4 // cells))
+    each = max(1, min(_CELLS // cells, _STATISTICS // batch))
+    orders = outcomes.orders
+    if orders is None and width <= 7:
+        orders = np.array(list(permutations(range(width))), dtype=np.int8)
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
-        centred, totals, rounding = _sums(outcomes, block, chosen, size)
-        state = _Block(outcomes.values, centred, totals, rounding, paper)
-        for permuted in _permutations(width, size, count, seed, outcomes.orders):
+        state = _Block(outcomes, block, chosen, groups, paper)
+        relative_limit = as_extreme(state.relative, 0)[:, None]
+        for generator, number in seeded_blocks(count, batch, [seed, 3]):
+            permuted = _permutations((number, groups, width), generator, orders)
             statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.limit[:, None]).sum(axis=1)
             if paper:
-                paper_total[block] += (relative >= as_extreme(state.relative, 0)[:, None]).sum(
-                    axis=1
-                )
-    centre = (
-        np.bincount(
-            outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels
-        )
-        > 0
-    )
-    untested = np.full(outcomes.labels, np.nan)
-    return Permuted(
-        np.where(tested, permutation_p(total, count), np.nan),
-        np.where(tested & centre, permutation_p(paper_total, count), np.nan) if paper else untested,
-    )
+                paper_total[block] += (relative >= relative_limit).sum(axis=1)
+    p = np.where(tested, permutation_p(total, count), np.nan)
+    at_centre = outcomes.numbers[:, centre_of(outcomes.values)]
+    centred = np.bincount(outcomes.label, at_centre, outcomes.labels) > 0
+    p_paper = np.where(tested & centred & paper, permutation_p(paper_total, count), np.nan)
+    return Permuted(p, p_paper)
 
 
 class _Block:
     """Some labels' answers in bundles, and their statistics under permutations.
 
-    values: (K,).  centred: (l, G, K) sums over bundles, times K, less each bundle's total over the K: whole numbers for
-    presence, so that sums of them are exact in float32 and ties are ties.  totals: (l,) what was taken off, summed.
-    rounding: (l,) by how much that of the answers may move a bundle's numbers, over all of them.
+    centred: (l, G, K) sums over bundles, times K, less each bundle's total over the K: whole numbers for presence, so
+    that sums of them are exact in float32 and ties are ties.  totals: (l,) what was taken off, summed.
     """
 
     def __init__(
-        self, values: Array, centred: Single, totals: Array, rounding: Array, paper: bool
+        self, outcomes: Outcomes, labels: Integers, chosen: Integers, groups: int, paper: bool
     ) -> None:
-        size, groups, width = centred.shape
-        self.codes = _integers(values)
-        self.middle = centre_of(values)
-        self.linear = centred.reshape(size, groups * width)
+        """labels: which ones, (l,).  chosen: (U,) the bundle of each unit.  groups: how many bundles."""
+        width = len(outcomes.values)
+        centred = np.zeros((len(labels), groups, width), dtype=np.float32)
+        totals, rounding = np.zeros((2, len(labels)))
+        errors = outcomes.rounding
+        for row, label in enumerate(labels):
+            rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
+            numbers = outcomes.numbers[rows].astype(np.float64)
+            total = numbers.sum(axis=1)
+            totals[row] = total.sum()
+            rounding[row] = width * np.linalg.norm(errors[rows])
+            bundle = chosen[outcomes.unit[rows]]
+            for step in range(width):
+                moves = width * numbers[:, step] - total
+                centred[row, :, step] = np.bincount(bundle, moves, minlength=groups)
+        self.codes = _integers(outcomes.values)
+        self.middle = centre_of(outcomes.values)
+        self.linear = centred.reshape(len(labels), -1)
         self.rows, self.columns = np.triu_indices(width)
         twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)
-        self.square = (centred[:, :, self.rows] * centred[:, :, self.columns] * twice).reshape(
-            size, -1
-        )
-        self.length = (
-            np.square(self.linear).sum(axis=1, keepdims=True) * np.square(self.codes).sum()
-        )
+        products = centred[:, :, self.rows] * centred[:, :, self.columns] * twice
+        self.square = products.reshape(len(labels), -1)
+        length = np.square(self.linear).sum(axis=1, keepdims=True)
+        self.length = length * np.square(self.codes).sum()
         self.totals = totals.astype(np.float32) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
-        observed = statistic[:, 0].astype(np.float64)
-        self.relative = relative[:, 0].astype(np.float64)
-        spread = np.square(np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)).sum(
-            axis=1
-        )
+        self.relative = doubles(relative[:, 0])
+        slopes = np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)
+        spread = np.sqrt(np.square(slopes).sum(axis=1))
         error = np.abs(self.codes).sum() * rounding
-        self.limit = as_extreme(
-            observed, 1, np.divide(error, np.sqrt(spread), out=error, where=spread > 0)
-        )
+        error = np.divide(error, spread, out=error, where=spread > 0)
+        self.limit = as_extreme(doubles(statistic[:, 0]), 1, error)
 
     def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
@@ -214,65 +210,31 @@ class _Block:
         total = np.abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
-        varies = (
-            spread > np.float32(STORED) * self.length
-        )  # less is what float32 leaves of units that do not move
-        statistic = np.where(varies, total / np.sqrt(np.where(varies, spread, 1)), np.float32(0))
+        # less is what float32 leaves of units that do not move
+        varies = spread > np.float32(STORED) * self.length
+        length = np.sqrt(np.where(varies, spread, 1))
+        statistic = np.where(varies, total / length, np.float32(0))
         if self.totals is None:
             return statistic, statistic
         at_centre = (permuted == self.middle).reshape(count, -1).astype(np.float32)
         centre = self.linear @ at_centre.T + self.totals[:, None]
-        empty = centre < 0.5  # counts: no answer is left at the centre, as extreme as can be
-        return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
-
-
-def _sums(
-    outcomes: Outcomes, block: Integers, chosen: Integers, size: int
-) -> tuple[Single, Array, Array]:
-    """(l, G, K) centred sums of each bundle, times K, (l,) the sum of what was taken off, and (l,) rounding."""
-    width = len(outcomes.values)
-    errors = outcomes.rounding
-    result = np.zeros((len(block), size, width), dtype=np.float32)
-    totals, rounding = np.zeros((2, len(block)))
-    for row, label in enumerate(block):
-        rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
-        numbers = outcomes.numbers[rows].astype(np.float64)
-        total = numbers.sum(axis=1)
-        totals[row], rounding[row] = total.sum(), width * np.linalg.norm(errors[rows])
-        bundle = chosen[outcomes.unit[rows]]
-        for step in range(width):
-            result[row, :, step] = np.bincount(
-                bundle, width * numbers[:, step] - total, minlength=size
-            )
-    return result, totals, rounding
-
-
-def _batch_size(cells: int, count: int) -> int:
-    """How many permutations a block has.  cells: of one of them."""
-    return max(1, min(count, _CELLS // 4 // cells))
+        # counts: below 0.5 no answer is left at the centre, as extreme as can be
+        infinite = np.full_like(total, np.inf)
+        return statistic, np.divide(total, centre, out=infinite, where=centre >= 0.5)
 
 
 def _permutations(
-    width: int, groups: int, count: int, seed: int, orders: NDArray[np.int8] | None = None
-) -> Iterator[NDArray[np.int8]]:
-    """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
-    every = (
-        np.array(list(permutations(range(width))), dtype=np.int8)
-        if width <= 7 and orders is None
-        else None
-    )
-    table = every if orders is None else orders
-    size = _batch_size(max(1, groups * width * (width + 1) // 2), count)
-    for generator, number in seeded_blocks(count, size, [seed, 3]):
-        if table is not None:
-            yield table[generator.integers(0, len(table), (number, groups))]
-        else:
-            ordered = np.broadcast_to(np.arange(width, dtype=np.int8), (number, groups, width))
-            yield generator.permuted(ordered, axis=2)
+    shape: tuple[int, int, int], generator: np.random.Generator, orders: NDArray[np.int8] | None
+) -> NDArray[np.int8]:
+    """(b, G, K) permutations: drawn from the orders, or from all of them if None."""
+    if orders is not None:
+        return orders[generator.integers(0, len(orders), shape[:2])]
+    ordered = np.broadcast_to(np.arange(shape[2], dtype=np.int8), shape)
+    return generator.permuted(ordered, axis=2)
 
 
 def _integers(values: Array) -> Single:
-    """Centred values; whole numbers where they lie evenly, so that sums of presences are exact."""
+    """Centred values; whole numbers if they lie evenly, so that sums of presences are exact."""
     centred = values - values.mean()
     even = np.linspace(-(len(values) // 2), len(values) // 2, len(values))
     scaled = centred / (centred[-1] - centred[0]) * (len(values) - 1)

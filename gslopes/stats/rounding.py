@@ -13,28 +13,26 @@ from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array, Flags, Integers, doubles
 
-EXACT = (
-    2.0**-40
-)  # of counts, and of shares of them: doubles, summed over as many units as there are
+EXACT = 2.0**-40  # of counts, and of shares of them: doubles, summed over all units
 STORED = 2.0**-20  # of answers: tables store them with 24 bits
 
 
 def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
-    """The numbers; 0 where they are nothing but rounding; NaN stays NaN.
+    """The numbers; 0 if they are nothing but rounding; NaN stays NaN.
 
     size: of what they were computed from, as an array that goes with them.  grain: the share of it that rounding may
-        be: ``EXACT``, ``STORED``, or 1 where the size is that of the rounding.
+        be: ``EXACT``, ``STORED``, or 1 if the size is the rounding's.
 
     >>> settled([0.1 + 0.2 - 0.3, 1e-9], 0.3).tolist()
     [0.0, 1e-09]
     """
-    found = doubles(numbers)
-    small = np.abs(found) <= grain * np.abs(doubles(size))
-    return np.where(small & np.isfinite(found), 0.0, found)
+    values = doubles(numbers)
+    small = np.abs(values) <= grain * np.abs(doubles(size))
+    return np.where(small & np.isfinite(values), 0.0, values)
 
 
 def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flags:
-    """Whether numbers are larger than a limit by more than rounding; not where either is NaN.
+    """Whether numbers are larger than a limit by more than rounding; not if either is NaN.
 
     >>> exceeds([0.1 + 0.2, 0.31], 0.3).tolist()
     [False, True]
@@ -52,16 +50,15 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     >>> places([0.3, 0.1, 0.1 + 0.2, np.nan]).tolist()
     [1, 0, 1, 2]
     """
-    found = doubles(numbers)
-    order = np.argsort(found, kind="stable")
-    below = found[order[:-1]]
-    above = found[order[1:]]
+    values = doubles(numbers)
+    order = np.argsort(values, kind="stable")
+    below = values[order[:-1]]
+    above = values[order[1:]]
+    sizes = np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
     with np.errstate(invalid="ignore"):
-        apart = np.abs(above - below) > STORED * np.maximum(
-            np.maximum(np.abs(below), np.abs(above)), size
-        )
+        apart = np.abs(above - below) > STORED * sizes
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
-    result = np.zeros(len(found), dtype=np.int64)
+    result = np.zeros(len(values), dtype=np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result
 
@@ -72,31 +69,30 @@ def levelled(numbers: ArrayLike) -> Array:
     >>> levelled([0.3, 0.1 + 0.2, 1.0, 1e-17, 0.0]).tolist()
     [0.3, 0.3, 1.0, 0.0, 0.0]
     """
-    found = doubles(numbers)
-    order = np.argsort(found, kind="stable")
-    steps = settled(np.diff(found[order]), np.nanmax(np.abs(found), initial=0)) != 0
-    heads = np.flatnonzero(np.r_[True, steps][: len(found)])
-    result = np.empty_like(found)
-    result[order] = np.repeat(found[order[heads]], np.diff(np.r_[heads, len(found)]))
+    values = doubles(numbers)
+    order = np.argsort(values, kind="stable")
+    rising = values[order]
+    steps = settled(np.diff(rising), np.nanmax(np.abs(values), initial=0)) != 0
+    heads = np.flatnonzero(np.r_[True, steps][: len(values)])
+    result = np.empty_like(values)
+    result[order] = np.repeat(rising[heads], np.diff(np.r_[heads, len(values)]))
     return result
 
 
 def sort_key(column: Any) -> Any:
     """The ``key`` of ``DataFrame.sort_values``: computed numbers by their places; names decide between equal ones."""
-    if column.dtype.kind == "f":
-        return places(column)
-    return column
+    return places(column) if column.dtype.kind == "f" else column
 
 
 def ranked(frame: pd.DataFrame, *by: str | pd.Series) -> pd.DataFrame:
-    """The rows in rising order of columns, or of numbers that go with the rows, one deciding where those before tie."""
+    """The rows in rising order of columns, or of numbers that go with the rows; each decides ties before it."""
     columns = [frame[one] if isinstance(one, str) else one for one in by]
     keys = pd.concat(columns, axis=1, ignore_index=True).reset_index(drop=True)
     return frame.iloc[keys.sort_values(keys.columns.tolist(), key=sort_key).index]
 
 
 def highest(numbers: ArrayLike) -> int:
-    """Where the largest number stands; of several that are equal but for rounding, the first.  NaN are none.
+    """The place of the largest number; of several that are equal but for rounding, the first.  NaN are left out.
 
     Raises: ValueError for no number.
 

@@ -1,4 +1,4 @@
-"""Shares of photos of which those of one person are alike: intervals and a test of independence over people.
+"""Shares of photos, alike if they are of one person: intervals and a test of independence over people.
 
 Sums are by person, (U,) arrays: how many photos of each count, of how many.  With one photo a person all numbers are
 the usual ones: Wilson's and Newcombe's intervals, Pearson's test.
@@ -27,17 +27,15 @@ def fisher(a: int, n: int, b: int, m: int) -> float:
     """
     from scipy.stats import fisher_exact  # half a second to import
 
-    if n and m:
-        return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
-    return math.nan
+    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
 
 
 def effective_photos(hits: Array, photos: Array) -> float:
-    """How many photos of different people tell as much about a share as these do; NaN where that cannot be known.
+    """How many photos of different people tell as much about a share as these do; NaN if that cannot be known.
 
     The photos over the design effect, by the jackknife over people, and over the square of what t over people widens.
     The degrees of freedom are one less than Kish's effective number of people.  The fewer the hits or the misses, the
-    more the design effect is taken to be that of photos that are all alike, since few of them show nothing.
+    more the design effect is taken to be as of photos that are all alike, since few of them show nothing.
 
     hits: (U,) at most photos.  photos: (U,) whole numbers.
 
@@ -57,10 +55,10 @@ def effective_photos(hits: Array, photos: Array) -> float:
     kish = n**2 / float(np.square(photos).sum())
     if people < 2 or not kish > 1:
         return math.nan
-    share = float(hits.sum()) / n
-    alike = n / kish
-    few = min(float(hits.sum()), float((photos - hits).sum()))
-    effect = alike
+    hit = float(hits.sum())
+    share = hit / n
+    effect = alike = n / kish
+    few = min(hit, float((photos - hits).sum()))
     if few > 0:
         moves = settled(hits - share * photos, photos)
         variance = (people - 1) / people * float(np.square(moves / (n - photos)).sum())
@@ -72,7 +70,7 @@ def effective_photos(hits: Array, photos: Array) -> float:
 
 
 def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` says; otherwise as that."""
+    """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` gives, with its arguments."""
     n = float(photos.sum())
     return wilson(float(hits.sum()) / n if n else math.nan, effective_photos(hits, photos))
 
@@ -83,7 +81,7 @@ def difference_interval(
     """Newcombe's 95 % interval of a difference of two shares of the same people, first less second.
 
     first, second: (hits, photos) by person, (U,) each, of people in one order.  Both shares for as many photos as
-    ``effective_photos`` says, with the correlation that people who count in both give them.
+    ``effective_photos`` gives, with the correlation that people who count in both give them.
     """
     counts = []
     moves = []
@@ -92,19 +90,21 @@ def difference_interval(
         effective = effective_photos(hits, photos)
         if not effective > 0:
             return math.nan, math.nan
-        share = float(hits.sum()) / n
-        counts.append((float(hits.sum()) if effective == n else share * effective, effective))
+        hit = float(hits.sum())
+        share = hit / n
+        counts.append((hit if effective == n else share * effective, effective))
         moves.append(settled(hits - share * photos, photos))
-    scale = math.sqrt(float((moves[0] @ moves[0]) * (moves[1] @ moves[1])))
-    correlation = float(moves[0] @ moves[1]) / scale if scale > 0 else 0.0
+    one, other = moves
+    scale = math.sqrt(float((one @ one) * (other @ other)))
+    correlation = float(one @ other) / scale if scale > 0 else 0.0
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
 
 
 def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.integer]) -> float:
-    """P of Pearson's X² of a yes or no against groups, photos of one person alike; NaN where either never varies.
+    """P of Pearson's X² of a yes or no against groups, photos of one person alike; NaN if either never varies.
 
     With one photo a person by the chi-squared distribution, else by Rao and Scott's second-order correction as an F,
-    no design effect under 1: in sparse tables those are noise.
+    no design effect under 1: in sparse tables these are noise.
 
     hit: (n,).  group: (n,) codes.  person: (n,) codes from 0.
 

@@ -17,8 +17,8 @@ from gslopes.contexts.measures.congruence import congruence_table
 from gslopes.contexts.measures.describe import GENDERS, Grid
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
-from gslopes.stats.intervals import percentile, wilson
-from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.intervals import wilson
+from gslopes.stats.resampling import multinomial_counts, percentile
 from gslopes.stats.shares import independence_p
 
 Count = tuple[str, str, int, int]

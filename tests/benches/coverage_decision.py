@@ -20,7 +20,7 @@ from gslopes.core import placebo
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import decide, placebo_differences
-from gslopes.slopes.measures.estimators import estimate
+from gslopes.slopes.measures.estimators import slope_rows
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.measures.power import SPREAD, Design, Measured, Presence, power, presence_of
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
@@ -55,7 +55,7 @@ def audit(
     edit = as_answers(drawn(rng, own, slope))
     along = {"same": still, "light": still if light is None else light, "random": still}
     fakes = {kind: as_answers(drawn(rng, own, along[kind])) for kind in placebo.KINDS}
-    rows = estimate(edit, OPTIONS)
+    rows = slope_rows(edit, OPTIONS)
     differences = placebo_differences(edit, fakes, OPTIONS)
     rows = decide(rows, differences, OPTIONS, units=np.ones(photos))
     return rows.assign(was=before(rows, differences))
@@ -168,7 +168,7 @@ def decided(edit: Answers, fakes: dict[str, Answers]) -> pd.DataFrame:
     options = replace(
         OPTIONS, estimators=(estimator,), permutations=4999
     )  # fewer cost some points of power
-    rows = estimate(edit, options)
+    rows = slope_rows(edit, options)
     return decide(
         rows, placebo_differences(edit, fakes, options), options, units=np.ones(len(edit.photos))
     )

@@ -14,9 +14,8 @@ import numpy as np
 from scipy import special
 
 from gslopes.captions.measures.salience import _rotate, _standard, fit
-from gslopes.stats.intervals import percentile
-from gslopes.stats.resampling import multinomial_counts
-from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.logistic import fit_ridge
+from gslopes.stats.resampling import multinomial_counts, percentile
 
 Array = np.ndarray
 Drawn = tuple[Array, Array, Array]  # features, group, mentioned

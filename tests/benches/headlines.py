@@ -21,7 +21,7 @@ from scipy import special
 
 from gslopes.core import placebo, tables
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page.evidence import summary
 from tests.slopes.measures.conftest import build
 
@@ -120,9 +120,8 @@ def said(audit: Audit, seed: int) -> str:
     options = FitOptions(estimators=("photo-rate", "photo-measure"), permutations=2000)
     values = dict.fromkeys(set(questions["attribute"]), VALUES.tolist())
     cluster = "person" * bool(audit.people)
-    analysis = analyse(
-        scores, questions, values=values, options=options, about=about, cluster=cluster
-    )
+    study = Study(values=values, about=about, cluster=cluster)
+    analysis = analyse(scores, questions, study, options=options)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder)
         for table, frame in [*analysis.tables(), (tables.ASKED, questions)]:

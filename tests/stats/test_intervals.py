@@ -13,7 +13,6 @@ from gslopes.stats.intervals import (
     estimate_share,
     mean_t,
     newcombe,
-    percentile,
     skewed_test,
     wilson,
 )
@@ -37,13 +36,6 @@ def test_newcombes_interval_of_the_worked_examples():
     assert newcombe(56, 70, 48, 80) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert newcombe(4, 5, 1, 5) == pytest.approx((-0.0003, 0.8316), abs=5e-5)
     assert np.isnan(newcombe(0, 0, 1, 2)).all()
-
-
-def test_percentiles_leave_out_what_is_no_number():
-    draws = np.arange(1.0, 1001.0)
-    assert percentile(draws) == pytest.approx((25.975, 975.025))
-    assert percentile(np.r_[draws, np.nan]) == percentile(draws)
-    assert np.isnan(percentile(np.empty(0))).all()
 
 
 def test_the_interval_of_a_mean_is_scipys_where_its_numbers_are_symmetric():

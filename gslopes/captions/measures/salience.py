@@ -19,11 +19,10 @@ from gslopes.captions.stimuli.corpus import Instance, Pair
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row, ends
 from gslopes.stats.clusters import FEW
-from gslopes.stats.intervals import percentile
+from gslopes.stats.logistic import choose_columns, fit_ridge, informative_units, score_interval
 from gslopes.stats.multiplicity import adjust, are_findings
-from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.resampling import percentile
 from gslopes.stats.rounding import exceeds, settled
-from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 RIDGE = 1.0
 VALID = 0.9  # as published: penalty, and share of the splits of which more must count

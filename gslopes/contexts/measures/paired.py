@@ -16,7 +16,8 @@ from gslopes.core.tables import Row
 from gslopes.stats.clusters import Source, crossed
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import linearised, mean_t
-from gslopes.stats.permutation import as_extreme, permutation_p, random_signs
+from gslopes.stats.permutation import as_extreme, permutation_p
+from gslopes.stats.resampling import random_signs
 from gslopes.stats.rounding import levelled, settled
 from gslopes.stats.shares import share_interval
 

@@ -14,7 +14,7 @@ from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.core.tables import Row
-from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import percentile
 
 CODINGS = ("correct", "partial", "incorrect")
 NEUTRAL = 5.0

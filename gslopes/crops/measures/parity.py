@@ -18,8 +18,8 @@ from scipy import special
 
 from gslopes.core.arrays import Array, Integers
 from gslopes.crops.config import EPSILON
-from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test
-from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
+from gslopes.stats.resampling import multinomial_counts, percentile
 from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 
 

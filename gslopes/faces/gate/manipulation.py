@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.arrays import Array, doubles
 from gslopes.stats.agreement import kendall
-from gslopes.stats.intervals import percentile
 from gslopes.stats.ols import line_slopes
-from gslopes.stats.resampling import Rows, bootstrap_rows
+from gslopes.stats.resampling import Rows, bootstrap_rows, percentile
 from gslopes.stats.rounding import STORED, settled
 
 Statistic = Callable[[Rows], float]

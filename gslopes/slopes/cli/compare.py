@@ -1,12 +1,14 @@
 """``gslopes compare``: what changed between two runs."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import UsageError
-from gslopes.core.options import build
+from gslopes.core.options import build, option, section
 from gslopes.frame.commands import (
     PATH,
     FailIf,
@@ -25,6 +27,25 @@ from gslopes.frame.commands import (
 from gslopes.slopes.config import FitConfig
 
 
+@dataclass(frozen=True, slots=True)
+class CompareConfig:
+    """What is compared, or which classifier is asked again."""
+
+    pair: tuple[str, ...] = option(
+        (), help="Classifiers to compare.", metavar="OLD=NEW", shown="same names"
+    )
+    fit: FitConfig = section(FitConfig, flat=("photos_csv", "cluster"), group="general")
+    out: Path | None = option(
+        None, help="Where the page is written.", metavar="DIR", shown="RUN_B/compare"
+    )
+    drift: str | None = option(
+        None,
+        help="Without RUN_B: ask this classifier of RUN_A again about 50 pictures, by its name as it was asked.",
+        metavar="CLASSIFIER",
+    )
+    limits: CostLimits = section(CostLimits, flat=("budget", "yes"), group="general")
+
+
 @verb(
     "gslopes compare run-before run-after",
     "gslopes compare run-before run-after --pair model-v1=model-v2",
@@ -36,39 +57,17 @@ from gslopes.slopes.config import FitConfig
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
-@click.option(
-    "--pair",
-    "pairs",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="Classifiers to compare. [default: same names]",
-)
-@flags(FitConfig, "photos_csv", "cluster")
-@click.option(
-    "--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]"
-)
-@click.option(
-    "--drift",
-    metavar="CLASSIFIER",
-    help="Without RUN_B: ask this classifier of RUN_A again about 50 pictures, by its name as it was asked.",
-)
-@flags(CostLimits, "budget", "yes")
+@flags(CompareConfig, "pair", "photos_csv", "cluster", "out", "drift", "budget", "yes")
 @fail_if_options("the changes", "changed and abs(difference) > 3")
 @open_option
 @json_option
 def compare(
     run_a: Path,
     run_b: Path | None,
-    pairs: tuple[str, ...],
-    photos_csv: Path | None,
-    cluster: str,
-    out: Path | None,
-    drift: str | None,
-    budget: float | None,
-    yes: bool,
     fail_if: FailIf,
     show_page: bool,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
@@ -79,33 +78,33 @@ def compare(
     label has moved.
     """
     from gslopes.core.runfolder import show
-    from gslopes.frame.executors import OneProcess
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
-    from gslopes.slopes.drift import check_drift, print_drift
     from gslopes.slopes.page.changes import CONDITION, changed, print_changes
 
-    if drift is not None:
-        idle: dict[str, object] = {
+    config = build(CompareConfig, options)
+    fit = config.fit
+    if config.drift is not None:
+        idle = {
             "RUN_B": run_b,
-            "--pair": pairs,
-            "--photos-csv": photos_csv,
-            "--cluster": cluster,
+            "--pair": config.pair,
+            "--photos-csv": fit.photos_csv,
+            "--cluster": fit.cluster,
+            "--out": config.out,
+            "--fail-if": fail_if[0],
+            "--junit": fail_if[1],
+            "--open": show_page,
         }
-        idle |= {"--out": out, "--fail-if": fail_if[0], "--junit": fail_if[1], "--open": show_page}
         if names := ", ".join(name for name, value in idle.items() if value):
-            hint = "Leave that out; the exit code is 3 where the classifier has drifted."
+            hint = "Leave that out; the exit code is 3 if the classifier has drifted."
             raise UsageError(f"--drift does not take {names}.", hint)
-        limits = build(CostLimits, {"budget": budget, "yes": yes})
-        asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=limits)
-        print_json(asked.as_dict()) if as_json else say(print_drift(asked))
-        if asked.drifted:
-            return 3
-        return 0
+        return _ask_again(run_a, config.drift, config.limits, as_json)
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)
-    changes = compare_runs(run_a, run_b, pairs, photos_csv=photos_csv, cluster=cluster)
-    page = write_page(run_a, run_b, changes, out)
+    changes = compare_runs(
+        run_a, run_b, config.pair, photos_csv=fit.photos_csv, cluster=fit.cluster
+    )
+    page = write_page(run_a, run_b, changes, config.out)
     print_json(rows(changes)) if as_json else say(print_changes(changes))
     if note := edits_differ(run_a, run_b):
         say(note, err=True)
@@ -113,3 +112,12 @@ def compare(
     if show_page:
         open_page(page)
     return judge(condition, fail_if, changed(changes), 0)
+
+
+def _ask_again(run: Path, classifier: str, limits: CostLimits, as_json: bool) -> int:
+    from gslopes.frame.executors import OneProcess
+    from gslopes.slopes.drift import check_drift, print_drift
+
+    asked = check_drift(run, classifier, OneProcess(progress=True), cost_limits=limits)
+    print_json(asked.as_dict()) if as_json else say(print_drift(asked))
+    return 3 if asked.drifted else 0

@@ -1,12 +1,55 @@
 """``gslopes power``: how many photos does a finding need?"""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gslopes.core.errors import UsageError
+from gslopes.core.options import build, option
 from gslopes.core.text import many
-from gslopes.frame.commands import PATH, json_option, print_json, say, verb
+from gslopes.frame.commands import flags, json_option, print_json, say, verb
+
+if TYPE_CHECKING:
+    from gslopes.slopes.measures.power import Design, Measured, Presence
+
+
+@dataclass(frozen=True, slots=True)
+class PowerConfig:
+    """The plan of an audit: two of photos, slope and power, and what is known of the label."""
+
+    photos: int | None = option(None, help="Number of photos.", metavar="N")
+    slope: float | None = option(
+        None, help="Percentage points per unit of the attribute.", metavar="B"
+    )
+    rate: float | None = option(
+        None, help="Share of photos with the label, such as 0.05.", metavar="Y"
+    )
+    labels: int | None = option(
+        None,
+        help="How many labels are judged.",
+        metavar="L",
+        shown="1, or the pilot run's",
+    )
+    noise: float | None = option(
+        None,
+        help="1: each answer is by chance; 0: only the edit changes an answer.",
+        metavar="S",
+        shown="1",
+    )
+    pilot: Path | None = option(
+        None, help="A fitted run that says how the answers to --label vary.", metavar="RUN"
+    )
+    label: str | None = option(None, help="The label, of a pilot run.", metavar="LABEL")
+    classifier: str = option("", help="The classifier, of a pilot run with several.")
+    attribute: str = option("", help="The attribute, of a pilot run with several.")
+    placebo_photos: int | None = option(
+        None, help="Photos with placebo sweeps.", metavar="N", shown="all"
+    )
+    power: float = option(0.8, help="The chance of a finding.", metavar="P")
 
 
 @verb(
@@ -15,64 +58,9 @@ from gslopes.frame.commands import PATH, json_option, print_json, say, verb
     "gslopes power --photos 500 --slope 1 --pilot my-run --label Smiling",
     "gslopes power --photos 2000 --rate 0.01 --json",
 )
-@click.option("--photos", type=int, metavar="N", help="Number of photos.")
-@click.option(
-    "--slope", type=float, metavar="B", help="Percentage points per unit of the attribute."
-)
-@click.option(
-    "--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05."
-)
-@click.option(
-    "--labels",
-    type=int,
-    metavar="L",
-    help="How many labels are judged. [default: 1, or the pilot run's]",
-)
-@click.option(
-    "--noise",
-    type=float,
-    metavar="S",
-    help="1: each answer is by chance; 0: only the edit changes an answer. [default: 1]",
-)
-@click.option(
-    "--pilot",
-    type=PATH,
-    metavar="RUN",
-    help="A fitted run that says how the answers to --label vary.",
-)
-@click.option("--label", metavar="LABEL", help="The label, of a pilot run.")
-@click.option(
-    "--classifier", default="", metavar="NAME", help="The classifier, of a pilot run with several."
-)
-@click.option(
-    "--attribute", default="", metavar="NAME", help="The attribute, of a pilot run with several."
-)
-@click.option(
-    "--placebo-photos", type=int, metavar="N", help="Photos with placebo sweeps. [default: all]"
-)
-@click.option(
-    "--power",
-    "chance",
-    type=float,
-    default=0.8,
-    metavar="P",
-    help="The chance of a finding. [default: 0.8]",
-)
+@flags(PowerConfig)
 @json_option
-def power(
-    photos: int | None,
-    slope: float | None,
-    rate: float | None,
-    labels: int | None,
-    noise: float | None,
-    pilot: Path | None,
-    label: str | None,
-    classifier: str,
-    attribute: str,
-    placebo_photos: int | None,
-    chance: float,
-    as_json: bool,
-) -> int:
+def power(as_json: bool, **options: Any) -> int:
     """Plan the size of an audit.
 
     With --photos: the smallest slope that becomes a finding. With --slope: how many photos make it one. With both: the
@@ -81,68 +69,76 @@ def power(
     A finding needs q below .05 over all labels, and a slope further than every placebo sweep's. How much of that noise
     hides, a small run over your own photos tells best: --pilot.
     """
-    from gslopes.report import numbers, units
     from gslopes.slopes.measures import power as planning
-    from gslopes.slopes.pilot import read_pilot
 
+    config = build(PowerConfig, options)
+    photos, slope, chance = config.photos, config.slope, config.power
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
-    unit = units.UNITS["presence"]
-    known = f"on {numbers.share(rate)} of the photos"
-    if pilot is not None:
-        if not label or rate is not None or noise is not None:
-            hint = "Give --label with it, and neither --rate nor --noise."
-            raise UsageError("A pilot run says the rate and the noise of one label.", hint)
-        one, judged, unit = read_pilot(pilot, label, classifier, attribute)
-        known = f"“{label}”, whose answers vary as in the pilot run"
-    elif rate is None or label or classifier or attribute:
-        raise UsageError(
-            "A label is given by its rate, or by a pilot run.",
-            "Give --rate, or --pilot and --label.",
-        )
-    else:
-        one = planning.Presence(rate, 1.0 if noise is None else noise)
-        judged = 1
-    design = planning.Design(
-        one, judged if labels is None else labels, placebo_photos=placebo_photos
-    )
-    plan: dict[str, float | int | str | None] = {
-        "photos": photos,
-        "slope": slope,
-        "power": chance,
-        "unit": unit,
-    }
-    plan |= {"labels": design.labels, "placebo_photos": placebo_photos}
-    if isinstance(one, planning.Presence):
-        plan |= {"rate": one.rate, "noise": one.noise, "spread": one.spread}
+    label, judged, unit = _label(config)
+    labels = judged if config.labels is None else config.labels
+    design = planning.Design(label, labels, placebo_photos=config.placebo_photos)
     if photos is None:
-        photos = planning.photos_needed(design, float(slope or 0), chance)
+        photos = planning.photos_needed(design, slope or 0, chance)
     elif slope is None:
         slope = planning.smallest_slope(design, photos, chance)
     else:
         chance = planning.power(design, photos, slope)
-    plan |= {"photos": photos, "slope": slope, "power": chance}
+    plan = {"photos": photos, "slope": slope, "power": chance, "unit": unit}
+    plan |= {"labels": labels, "placebo_photos": config.placebo_photos}
+    if isinstance(label, planning.Presence):
+        plan |= {"rate": label.rate, "noise": label.noise, "spread": label.spread}
     if as_json:
         print_json(plan)
-        return 0
-    size = abs(float(slope or 0))
-    of = f"one of {many(design.labels, 'label')}, " if design.labels > 1 else "one label, "
-    say(
-        f"{many(photos, 'photo')} make a slope of {size:.2g} {unit} a finding with a chance of "
-        f"{numbers.share(chance, 0)}:\n{of}{known}."
-    )
-    if isinstance(one, planning.Presence):
-        if pilot is None and noise is None:
-            calm = planning.Design(
-                planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos
-            )
-            other = numbers.share(planning.power(calm, photos, size), 0)
-            say(
-                "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
-                f"chance is {other}.\nA small run over your own photos says which it is: --pilot RUN --label LABEL."
-            )
-        if photos * min(one.rate, 1 - one.rate) < design.least:
-            say(
-                f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it."
-            )
+    else:
+        _print(config, design, plan)
     return 0
+
+
+def _label(config: PowerConfig) -> tuple[Presence | Measured, int, str]:
+    """The label, how many are judged, and the unit of its slope.  Raises: UsageError."""
+    from gslopes.report.units import UNITS
+    from gslopes.slopes.measures.power import Presence
+    from gslopes.slopes.pilot import read_pilot
+
+    if config.pilot is not None:
+        if not config.label or config.rate is not None or config.noise is not None:
+            hint = "Give --label with it, and neither --rate nor --noise."
+            raise UsageError("A pilot run says the rate and the noise of one label.", hint)
+        return read_pilot(config.pilot, config.label, config.classifier, config.attribute)
+    if config.rate is None or config.label or config.classifier or config.attribute:
+        raise UsageError(
+            "A label is given by its rate, or by a pilot run.",
+            "Give --rate, or --pilot and --label.",
+        )
+    noise = 1.0 if config.noise is None else config.noise
+    return Presence(config.rate, noise), 1, UNITS["presence"]
+
+
+def _print(config: PowerConfig, design: Design, plan: dict[str, Any]) -> None:
+    from gslopes.report.numbers import share
+    from gslopes.slopes.measures import power as planning
+
+    photos, label = plan["photos"], design.label
+    size = abs(plan["slope"])
+    labels = f"one of {many(design.labels, 'label')}" if design.labels > 1 else "one label"
+    known = f"on {share(config.rate)} of the photos"
+    if config.pilot is not None:
+        known = f"“{config.label}”, whose answers vary as in the pilot run"
+    say(
+        f"{many(photos, 'photo')} make a slope of {size:.2g} {plan['unit']} a finding with a chance of "
+        f"{share(plan['power'], 0)}:\n{labels}, {known}."
+    )
+    if not isinstance(label, planning.Presence):
+        return
+    if config.pilot is None and config.noise is None:
+        calm = replace(design, label=planning.Presence(label.rate, 0.0))
+        say(
+            "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
+            f"chance is {share(planning.power(calm, photos, size), 0)}.\n"
+            "A small run over your own photos says which it is: --pilot RUN --label LABEL."
+        )
+    if photos * min(label.rate, 1 - label.rate) < design.least:
+        say(
+            f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it."
+        )

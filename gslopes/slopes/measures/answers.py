@@ -1,15 +1,15 @@
 """Answers of one classifier along one sweep, photo by photo: what every estimator is computed from.
 
 A photo's *answers* for a label are K numbers. Almost all of them are zero for almost all labels, so only pairs of photo
-and label that occur are kept, sorted by label. ``values_by_attribute`` says the value of each step.
+and label that occur are kept, sorted by label. ``values_by_attribute`` gives the value of each step.
 
 Which of the returned labels count as present is decided when slopes are fitted (``Cut``, ``present``): services are
 asked for all that one price buys, but a label that every picture has, with some score, has no slope. Rows below the cut
-are as if they had not been returned, so asking for more never changes a slope (but where scores are equal at the last
-place that counts: a service that is asked for no more leaves some of them out).
+are as if they had not been returned, so asking for more never changes a slope (but for scores that are equal at the
+last place that counts: a service that is asked for no more leaves some of them out).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY
@@ -36,13 +36,13 @@ class Answers:
     dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
         the first of the reasons that holds.
     photo: (P,) int32 into photos.  label: (P,) int32 into labels; pairs are sorted by label, then photo.
-    present: (P, K) bool, whether the label was returned.  score: (P, K) float32, 0 where it was not; in [0, 1] but for
-        numbers in a unit of their own.
+    present: (P, K) bool, whether the label was returned.  score: (P, K) float32, 0 if it was not; in [0, 1] but for
+        numbers in another unit.
     threshold: the smallest score that the classifier returned; 0 if it returned none.
     measures: label to measure, of the labels that are not judged by presence; see ``slopes.measures.kinds``.
     orders: (T, K) of the K answers, from which permutations are drawn; None for all of them.
-    ends: (2, K) weights of the answers that make y_first and y_last; None for those of the first and the last value.
-    units: (n,) codes of the clusters that photos belong to; None where each photo is its own unit.
+    ends: (2, K) weights of the answers that make y_first and y_last; None for the first and the last value.
+    units: (n,) codes of the clusters that photos belong to; None if each photo is a unit.
     """
 
     classifier: str
@@ -75,6 +75,10 @@ class Answers:
             score=self.score[pairs],
         )
 
+    def at_step(self, step: int) -> "Answers":
+        """The same for one of the values, with K = 1."""
+        return replace(self, present=self.present[:, [step]], score=self.score[:, [step]])
+
     def frame(self, **columns: Any) -> pd.DataFrame:
         """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
 
@@ -83,9 +87,17 @@ class Answers:
         named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
         return pd.DataFrame(named | columns)
 
-    def measures_of(self, labels: Objects) -> list[str]:
-        """By what each of the labels is judged."""
-        return [self.measures.get(label, "presence") for label in labels.tolist()]
+    def measures_of(self, labels: Iterable[str]) -> Objects:
+        """(L,) the measure by which each of the labels is judged."""
+        return np.array([self.measures.get(label, "presence") for label in labels], dtype=object)
+
+    def by_number(self, labels: Objects) -> Flags:
+        """(L,) whether each of the labels is judged by its number."""
+        return self.measures_of(labels) != "presence"
+
+    def places_in(self, labels: Objects) -> Integers:
+        """(L,) the place of each of these answers' labels among others."""
+        return pd.Index(labels).get_indexer(pd.Index(self.labels))
 
     @property
     def active(self) -> Integers:
@@ -106,26 +118,25 @@ class Answers:
 
     def labelled(self) -> "Answers":
         """The same without the labels that none of the photos has."""
-        seen = np.bincount(self.label, minlength=len(self.labels)) > 0
-        new_code = (np.cumsum(seen) - 1).astype(np.int32)
-        return replace(self, labels=self.labels[seen], label=new_code[self.label])
+        active = self.active > 0
+        new_code = (np.cumsum(active) - 1).astype(np.int32)
+        return replace(self, labels=self.labels[active], label=new_code[self.label])
 
 
-def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
+def columns_of(record: Any, *left_out: str) -> dict[str, Any]:
     """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
-    names = [
-        field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")
-    ]
+    ends = {"low": "ci_low", "high": "ci_high"}
+    names = [field.name for field in fields(record)]
     return {
-        f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names
+        ends.get(name, name): getattr(record, name)
+        for name in names
+        if name not in (*left_out, "skew", "error")
     }
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The frames below one another; an empty one of none."""
-    if frames:
-        return pd.concat(frames, ignore_index=True)
-    return pd.DataFrame()
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
@@ -142,74 +153,76 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         for name in ("classifier", "attribute", "photo")
     ]
     (classifier, classifiers), (attribute, attributes), (photo, photos) = codes
-    cut, (label, labels), status = (
-        len(asked),
-        encode(scores.column("label")),
-        encode(asked.column("status")),
-    )
+    label, labels = encode(scores.column("label"))
+    status, statuses = encode(asked.column("status"))
     asked_step = asked.column("step").to_numpy()
     step, score = (scores.column(name).to_numpy() for name in ("step", "score"))
-    pair = classifier.astype(np.int32) * len(attributes) + attribute
+    pair = classifier * len(attributes) + attribute
+    asked_pair, pair = np.split(pair, [len(asked)])
+    asked_photo, photo = np.split(photo, [len(asked)])
     names = {
         int(code): (classifiers[code // len(attributes)], attributes[code % len(attributes)])
-        for code in np.flatnonzero(np.bincount(pair[cut:]))
+        for code in np.flatnonzero(np.bincount(pair))
     }
     for code, (name, edit) in sorted(names.items(), key=lambda item: item[1]):
-        own_asked = pair[:cut] == code
-        rows = np.flatnonzero(pair[cut:] == code)
-        statuses = status[1][status[0][own_asked]]
-        complete, dropped = _complete(
-            photo[:cut][own_asked], asked_step[own_asked], statuses, len(photos), len(values[edit])
-        )
+        width = len(values[edit])
+        questions = asked_pair == code
+        rows = np.flatnonzero(pair == code)
+        own = asked_photo[questions], asked_step[questions], statuses[status[questions]]
+        complete, dropped = _complete(*own, len(photos), width)
         threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
-        own, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
+        names_of, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
         ids, photo_codes = _ranks(photos, complete)
-        rows = rows[complete[photo[cut:][rows]]]
-        at = step[rows]
+        rows = rows[complete[photo[rows]]]
+        steps = step[rows]
         number = score[rows]
         size = max(len(ids), 1)
         # pairs of label and photo that occur, sorted
-        key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[cut:][rows]]
+        key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[rows]]
         row, pairs = pd.factorize(key, sort=True)
-        table = np.full((len(pairs), len(values[edit])), np.nan, dtype=np.float32)
-        table[row, at] = number
-        higher = np.flatnonzero(number > table[row, at])  # a label returned twice for one picture
-        np.maximum.at(table, (row[higher], at[higher]), number[higher])
-        present = ~np.isnan(table)
-        np.nan_to_num(table, copy=False)
-        codes_of_pairs = (pairs % size).astype(np.int32), (pairs // size).astype(np.int32)
+        table = np.full((len(pairs), width), np.nan, dtype=np.float32)
+        table[row, steps] = number
+        # a label returned twice for one picture
+        higher = np.flatnonzero(number > table[row, steps])
+        np.maximum.at(table, (row[higher], steps[higher]), number[higher])
         yield Answers(
-            name, edit, values[edit], own, ids, dropped, *codes_of_pairs, present, table, threshold
+            name,
+            edit,
+            values[edit],
+            labels=names_of,
+            photos=ids,
+            dropped=dropped,
+            photo=(pairs % size).astype(np.int32),
+            label=(pairs // size).astype(np.int32),
+            present=~np.isnan(table),
+            score=np.nan_to_num(table, copy=False),
+            threshold=threshold,
         )
 
 
 def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
-    chunks: list[Any] = []
-    for column in (
-        columns
-    ):  # of one dictionary for all chunks, or each of them would be looked through for each chunk
-        chunks += (
-            [column.combine_chunks()] if pa.types.is_dictionary(column.type) else column.chunks
-        )
-    encoded = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
-    if not encoded:
-        return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
     kind = pa.dictionary(pa.int32(), pa.string())
-    joined = pa.chunked_array(
-        [chunk.cast(kind) for chunk in encoded], type=kind
-    ).unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
-    return codes.astype(np.int32, copy=False), np.array(
-        joined.chunk(0).dictionary.to_pylist(), dtype=object
-    )
+    chunks: list[Any] = []
+    for column in columns:
+        # one dictionary for all chunks, or each of them would be looked through for each chunk
+        if pa.types.is_dictionary(column.type):
+            chunks.append(column.combine_chunks().cast(kind))
+        else:
+            chunks += [chunk.dictionary_encode().cast(kind) for chunk in column.chunks]
+    if not chunks:
+        return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
+    unified = pa.chunked_array(chunks, type=kind).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in unified.chunks])
+    names = np.array(unified.chunk(0).dictionary.to_pylist(), dtype=object)
+    return codes.astype(np.int32, copy=False), names
 
 
 def _complete(
-    photo: NDArray[np.int32], step: NDArray[np.int16], said: Objects, photos: int, steps: int
+    photo: NDArray[np.int32], step: NDArray[np.int16], status: Objects, photos: int, steps: int
 ) -> tuple[Flags, dict[str, int]]:
     """(photos,) whether the photo was answered at every one of the steps, and why the other photos were not."""
-    answered = said == "answered"
+    answered = status == "answered"
     pairs = np.unique(photo[answered].astype(np.int64) * steps + step[answered])
     complete = np.bincount(pairs // steps, minlength=photos) == steps
     rest = np.zeros(photos, dtype=bool)
@@ -218,7 +231,7 @@ def _complete(
     dropped = {}
     for reason in ("refused", "failed"):
         hit = np.zeros(photos, dtype=bool)
-        hit[photo[said == reason]] = True
+        hit[photo[status == reason]] = True
         dropped[reason] = int((hit & rest).sum())
         rest &= ~hit
     return complete, {**dropped, "missing": int(rest.sum())}
@@ -234,13 +247,11 @@ def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
 
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
-    """Both, cut to the photos that both have; the units are those of the first."""
-    keep = [
-        np.isin(sweep.photos.astype(str), rest.photos.astype(str))
-        for sweep, rest in ((one, other), (other, one))
-    ]
-    first = one.only(keep[0])
-    return first, replace(other.only(keep[1]), units=first.units)
+    """Both, cut to the photos that both have, with the units of the first."""
+    names, other_names = one.photos.astype(str), other.photos.astype(str)
+    first = one.only(np.isin(names, other_names))
+    second = other.only(np.isin(other_names, names))
+    return first, replace(second, units=first.units)
 
 
 def all_labels(one: Answers, other: Answers) -> Objects:
@@ -250,70 +261,57 @@ def all_labels(one: Answers, other: Answers) -> Objects:
 
 def active_photos(one: Answers, other: Answers, labels: Objects) -> Integers:
     """(L,) photos with the label at one value of either sweep at least."""
-    index = pd.Index(labels)
     photos = max(len(one.photos), 1)
-    pairs = [
-        index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
-        for sweep in (one, other)
-    ]
+    pairs = [sweep.places_in(labels)[sweep.label] * photos + sweep.photo for sweep in (one, other)]
     return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))
 
 
 def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
     """(L,) photos about which the answers to the label differ at some value, scores by more than rounding.
 
-    one, other: about the same photos.  labels: those of either.  NaN where their values are not the same.
+    one, other: about the same photos.  labels: of either.  NaN if their values are not the same.
     """
     if not np.array_equal(one.values, other.values):
         return np.full(len(labels), np.nan)
-    index = pd.Index(labels)
     photos = max(len(one.photos), 1)
     frames = []
     for sweep in (one, other):
-        pairs = index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
+        pairs = sweep.places_in(labels)[sweep.label] * photos + sweep.photo
         frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
     first, second = frames[0].align(frames[1])
     gap = settled(first - second, first.abs() + second.abs(), STORED)
     same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)
-    return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(
-        np.float64
-    )
+    differing = first.index.to_numpy()[~same] // photos
+    return doubles(np.bincount(differing, minlength=len(labels)))
 
 
-# -- which value each step stands for -----------------------------------------------------------------------------
+# -- the value of each step ---------------------------------------------------------------------------------------
 
 
 def values_by_attribute(
-    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None = None
+    scores: pa.Table, asked: pa.Table, passed: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, Array]:
     """The K values of every attribute that has scores, (K,) float64, increasing.
 
     scores, asked: Arrow tables of the schemas in core.tables.
-    given: attribute to its K values; one that is not in it takes its values from the scores table.
+    passed: attribute to its K values; one that is not in it takes its values from the scores table.
 
-    Raises: ConfigError if given values are fewer than two, or do not increase; TableError if the tables'
-        are so, or contradict the given ones, or leave the values of some step unknown.
+    Raises: ConfigError if passed values are fewer than two, or do not increase; TableError if the tables'
+        are so, or contradict the passed ones, or leave the values of some step unknown.
     """
     ends = [("value", "min"), ("value", "max")]
     pairs = scores.group_by(["attribute", "step"]).aggregate(ends).to_pandas().sort_values("step")
-    last = (
-        asked.group_by("attribute")
-        .aggregate([("step", "max")])
-        .to_pandas()
-        .set_index("attribute")["step_max"]
-    )
+    last = asked.group_by("attribute").aggregate([("step", "max")]).to_pandas()
+    last = last.set_index("attribute")["step_max"]
     by_attribute = {}
     for name, rows in pairs.groupby("attribute", observed=True):
-        attribute, (least, most) = (
-            str(name),
-            rows[["value_min", "value_max"]].to_numpy(np.float64).T,
-        )
+        attribute = str(name)
+        least, most = rows[["value_min", "value_max"]].to_numpy(np.float64).T
         in_table = (least + most) / 2
         steps = rows["step"].tolist()
-        given_here = (given or {}).get(attribute)
-        count = max(int(last.get(name, 0)), *steps) + 1
-        values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
-        error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
+        chosen = (passed or {}).get(attribute)
+        values = in_table if chosen is None else doubles(chosen)
+        error: type[ConfigError | TableError] = TableError if chosen is None else ConfigError
         if values.ndim != 1 or len(values) < 2:
             hint = "Pass the values of the sweep, two or more."
             raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
@@ -321,8 +319,9 @@ def values_by_attribute(
             raise error(
                 f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them."
             )
-        several = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
-        if several or min(steps) < 0 or count > len(values):
+        count = max(int(last.get(name, 0)), *steps) + 1
+        apart = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
+        if apart or min(steps) < 0 or count > len(values):
             problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
             raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
         if settled(values[steps] - in_table, np.maximum(np.abs(in_table), 1), STORED).any():
@@ -330,11 +329,10 @@ def values_by_attribute(
                 f"The scores table has other values of {attribute}: {in_table.tolist()}.",
                 "Pass those.",
             )
-        line = np.linspace(
-            values[0], values[-1], len(values)
-        )  # freed from the rounding to float32 where it is even
-        even = not settled(line - values, max(1.0, float(np.abs(values).max())), STORED).any()
-        by_attribute[attribute] = line if even else values
+        # freed from the rounding to float32 if it is even
+        line = np.linspace(values[0], values[-1], len(values))
+        uneven = settled(line - values, max(1.0, float(np.abs(values).max())), STORED).any()
+        by_attribute[attribute] = values if uneven else line
     return by_attribute
 
 
@@ -355,14 +353,14 @@ class Cut:
     def __post_init__(self) -> None:
         if not 0 <= self.score <= 1 or self.most < 0:
             raise ConfigError(
-                f"A presence of {self} is none.",
+                f"A presence of {self} means nothing.",
                 "A score is in [0, 1], a number of labels 0 or more.",
             )
 
     def __str__(self) -> str:
-        parts = [f"score at least {self.score:g}"] if self.score else []
-        parts += [f"the {self.most} highest of a picture"] if self.most else []
-        return ", ".join(parts) or EVERY
+        score = f"score at least {self.score:g}" * (self.score > 0)
+        most = f"the {self.most} highest of a picture" * (self.most > 0)
+        return ", ".join(filter(None, (score, most))) or EVERY
 
 
 ALL = Cut()
@@ -381,15 +379,14 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
     score = scores.column("score").to_numpy()
     keep = np.ones(len(scores), dtype=bool)
     for name, cut in cuts.items():
-        rows = np.flatnonzero(
-            pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False)
-        )
+        own = pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(own)
         # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
         counts = ~exceeds(cut.score, score[rows])
         if cut.most:
             counts &= _places(scores, rows) <= cut.most
         beyond = exceeds(np.abs(score[rows] - 0.5), 0.5)
-        if beyond.any():  # a number of its own unit has no cut
+        if beyond.any():  # a number in another unit has no cut
             label = scores.column("label").take(pa.array(rows)).cast(pa.string())
             counts |= pc.is_in(label, label.filter(pa.array(beyond)).combine_chunks()).to_numpy()
         keep[rows[~counts]] = False
@@ -399,18 +396,17 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
 def _places(scores: pa.Table, rows: Integers) -> Array:
     """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
     frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
-    picture = (
-        frame.groupby(["photo", "attribute", "step"], observed=True, sort=False).ngroup().to_numpy()
-    )
+    pictures = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False)
+    picture = pictures.ngroup().to_numpy()
     score = frame["score"].to_numpy(np.float64)
     order = np.lexsort((-score, picture))
-    picture = picture[order]
+    count = len(order)
     score = score[order]
-    first = np.r_[True, np.diff(picture) > 0][: len(order)]
-    place = np.arange(len(order))
-    tied = ~first & ~np.r_[True, exceeds(score[:-1], score[1:])][: len(order)]
-    place -= np.maximum.accumulate(np.where(first, place, 0))
-    best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))
-    result = np.empty(len(order))
-    result[order] = 1 + place[best]
+    first = np.r_[True, np.diff(picture[order]) > 0][:count]
+    tied = ~first & ~np.r_[True, exceeds(score[:-1], score[1:])][:count]
+    rank = np.arange(count)
+    within = rank - np.maximum.accumulate(np.where(first, rank, 0))
+    best = np.maximum.accumulate(np.where(tied, 0, rank))
+    result = np.empty(count)
+    result[order] = 1 + within[best]
     return result

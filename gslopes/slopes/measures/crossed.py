@@ -6,17 +6,17 @@ view                 what its slope is
 ``gender``           main slope: over all pictures, per unit of gender, as on average over the values of race
 ``race``             likewise
 ``gender-x-race``    interaction: by how much a unit of race changes the slope of gender, per unit of both
-``gender-x-race=2``  slope of gender where race is at that end; so are the three others
+``gender-x-race=2``  slope of gender with race at that end; so are the three others
 ===================  ===============================================================================================
 
-The grid is full, so the first three are orthogonal. A value of a view is that of the attribute; of the interaction the
+The grid is full, so the first three are orthogonal. A value of a view is the attribute's; of the interaction the
 product of both, less their means. Its y_first and y_last are how far a label goes from end to end of the first
-attribute where the second one is at its lowest and its highest value.
+attribute with the second one at its lowest and at its highest value.
 
 Permutations move whole rows or columns of a photo's grid: rows for the slope of the first attribute, columns for that
 of the second, both for the interaction. A photo's own main effects, of whatever shape, sum to 0 over any such order, so
-what is permuted for the interaction is what they leave, and the test is exact where they add up and the rest is
-exchangeable. Where only the mean interaction is 0, it holds with many photos, as the statistic is studentised.
+what is permuted for the interaction is what they leave, and the test is exact if they add up and the rest is
+exchangeable. If only the mean interaction is 0, it holds with many photos, as the statistic is studentised.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,34 +49,31 @@ class View(NamedTuple):
 
 def views(grid: Grid) -> dict[str, View]:
     """Name to view: main slopes, the interaction, and the slopes at an end."""
-    shape = tuple(map(len, grid.values))
+    count, other_count = map(len, grid.values)
     axes = [np.array(values) for values in grid.axes.values()]
-    cells, (rows, columns) = (
-        np.arange(shape[0] * shape[1]).reshape(shape[::-1]).T,
-        map(_orders, shape),
-    )
+    cells = np.arange(count * other_count).reshape(other_count, count).T
+    rows, columns = _orders(count), _orders(other_count)
     ends = np.zeros((3, 2, cells.size))
     for end in (0, -1):
-        ends[0, end, cells[end]], ends[1, end, cells[:, end]] = 1 / shape[1], 1 / shape[0]
+        ends[0, end, cells[end]] = 1 / other_count
+        ends[1, end, cells[:, end]] = 1 / count
         ends[2, end, cells[[0, -1], end]] = -1, 1
-    found = {
+    product_of = (axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean())
+    by_name = {
         grid.names[0]: _view(axes[0], ends[0], cells, rows, columns[:1]),
         grid.names[1]: _view(axes[1], ends[1], cells, rows[:1], columns),
-        grid.name: _view(
-            (axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), ends[2], cells, rows, columns
-        ),
+        grid.name: _view(product_of, ends[2], cells, rows, columns),
     }
     for axis, names in enumerate((grid.names, grid.names[::-1])):
         for end in (0, -1):
             steps = np.take(cells, end, 1 - axis)
-            found[f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"] = View(
-                steps, axes[axis][steps]
-            )
-    return found
+            name = f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"
+            by_name[name] = View(steps, axes[axis][steps])
+    return by_name
 
 
 def _orders(count: int) -> Integers:
-    """(t, count) orders of a grid's rows or columns, as they are first: all, or as many as do."""
+    """(t, count) orders of a grid's rows or columns, unchanged first: all, or a sample that is large enough."""
     if count <= 5:
         return np.array(list(permutations(range(count))))
     plain = np.broadcast_to(np.arange(count), (120, count))
@@ -86,47 +83,48 @@ def _orders(count: int) -> Integers:
 def _view(values: Array, ends: Array, cells: Integers, rows: Integers, columns: Integers) -> View:
     """values: (I J,) of the pictures.  rows, columns: orders of both."""
     steps = np.argsort(places(values), kind="stable")
-    place = np.argsort(steps)  # of each cell among the view's pictures
-    orders = [
-        place[cells[np.ix_(row, column)].T.ravel()[steps]] for row, column in product(rows, columns)
-    ]
+    picture = np.argsort(steps)  # of each cell in the view
+    orders = []
+    for row, column in product(rows, columns):
+        moved = cells[np.ix_(row, column)].T.ravel()
+        orders.append(picture[moved[steps]])
     return View(steps, values[steps], np.array(orders, np.int8), ends[:, steps])
 
 
 def along(
-    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None
+    scores: pa.Table, asked: pa.Table, passed: Mapping[str, Sequence[float]] | None
 ) -> tuple[pa.Table, pa.Table, Mapping[str, Array], dict[str, View]]:
-    """Tables of answers, along the views of a grid if the given values are of one, the values of each sweep, and the
-    views.  given: as of ``answers.values_by_attribute``.
+    """Tables of answers, along the views of a grid if the passed values are of one, the values of each sweep, and the
+    views.  passed: as of ``answers.values_by_attribute``.
     """
-    if (grid := grid_of(given)) is None:
-        return scores, asked, values_by_attribute(scores, asked, given), {}
-    every = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}
-    seen = views(grid)
-    found = {
-        name + kind: (sweep, view) for name, view in seen.items() for kind, sweep in every.items()
+    grid = grid_of(passed)
+    if grid is None:
+        return scores, asked, values_by_attribute(scores, asked, passed), {}
+    by_name = views(grid)
+    sweeps = {"": grid.name}
+    sweeps |= {f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}
+    named = {
+        name + kind: (sweep, view)
+        for name, view in by_name.items()
+        for kind, sweep in sweeps.items()
     }
-    values = {name: view.values for name, (_, view) in found.items()}
-    return _along(scores, found), _along(asked, found), values, seen
+    values = {name: view.values for name, (_, view) in named.items()}
+    return _along(scores, named), _along(asked, named), values, by_name
 
 
-def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:
-    """A picture's row in each view that has it.  found: view to its sweep and steps."""
+def _along(table: pa.Table, named: Mapping[str, tuple[str, View]]) -> pa.Table:
+    """A picture's row in each view that has it.  named: view to its sweep and steps."""
     attribute = table.column("attribute").cast(pa.string())
     step = table.column("step").to_numpy()
     parts = []
-    for name, (sweep, view) in found.items():
-        place = np.full(step.max(initial=view.steps.max()) + 1, -1)
-        place[view.steps] = np.arange(len(view.steps))
-        rows = np.flatnonzero(
-            pc.equal(attribute, sweep).to_numpy(zero_copy_only=False) & (place[step] >= 0)
-        )
-        at = place[step[rows]]
+    for name, (sweep, view) in named.items():
+        new_step = np.full(step.max(initial=view.steps.max()) + 1, -1)
+        new_step[view.steps] = np.arange(len(view.steps))
+        own = pc.equal(attribute, sweep).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(own & (new_step[step] >= 0))
         part = table.take(pa.array(rows))
         content = {column: part.column(column) for column in table.column_names}
-        content |= {
-            "attribute": pa.array([name] * len(rows), pa.string()),
-            "step": pa.array(at, pa.int16()),
-        }
+        content["attribute"] = pa.array([name] * len(rows), pa.string())
+        content["step"] = pa.array(new_step[step[rows]], pa.int16())
         parts.append(pa.table(content))
     return pa.concat_tables(parts).unify_dictionaries()

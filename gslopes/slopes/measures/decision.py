@@ -1,14 +1,14 @@
 """Is a slope a finding? It must differ from 0, and from what pictures that change nothing of the attribute do.
 
 An edit also moves light, texture and compression, and so it moves any classifier that sees them.  The placebo sweeps
-(``core.placebo``) move those alone, by as much.  A label is a finding where all of these hold:
+(``core.placebo``) move nothing else, by as much.  A label is a finding if all of these hold:
 
-    own test   q of its own slope is below the level, and its interval without 0
+    own test   q of its slope is below the level, and its interval without 0
     placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
                largest p of all differences (an intersection-union test), adjusted over the labels that hold the own
-               test, is below the level too, and each difference has the sign of the slope (a hierarchy: where no
-               label moves, none gets here but by the own test's error)
-    losses     where refusals or failures depend on the value, the slope keeps its sign in the worst case
+               test, is below the level too, and each difference has the sign of the slope (a hierarchy: if no label
+               moves, none gets this far but by the own test's error)
+    losses     if refusals or failures depend on the value, the slope keeps its sign in the worst case
                (``slopes.measures.selection``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
@@ -30,16 +30,16 @@ Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304;
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
+from gslopes.core.tables import Record
 from gslopes.core.text import nudged, two_digits
 from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joined, same_photos
-from gslopes.slopes.measures.estimators import KINDS
+from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats.clusters import effective_units, few
@@ -61,45 +61,49 @@ def placebo_differences(
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
     """
-    names = {KINDS[name]: name for name in options.of_photos}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
         labels = all_labels(edit, fake)
-        for kind, name in names.items():
-            first, second = (unit_slopes(answers, kind, labels) for answers in pair)
+        for estimator in contrasted(options):
+            first, second = (unit_slopes(answers, estimator.kind, labels) for answers in pair)
             tested = paired(first, second, options, signed=what in placebo.SIGNED)
-            note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
-            head = {"label": labels, "estimator": name, "placebo": what, "n": len(pair[0].photos)}
-            slopes = {"slope": first.means, "placebo_slope": second.means}
-            frames.append(edit.frame(**head, **slopes, **columns_of(tested), note=note))
+            frames.append(
+                edit.frame(
+                    **columns_of(tested),
+                    label=labels,
+                    estimator=estimator.name,
+                    placebo=what,
+                    n=len(pair[0].photos),
+                    slope=first.means,
+                    placebo_slope=second.means,
+                    note=np.where(
+                        tested.varying > 0, "", "both sweeps say the same of every photo"
+                    ),
+                )
+            )
     return joined(frames)
 
 
 def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
-    """The paired difference; where the placebo's sign means nothing, the smaller one, with the larger p of both signs.
+    """The paired difference; if the placebo's sign means nothing, the smaller one, with the larger p of both signs.
 
-    Where the placebo goes further than the slope, the two differences disagree about the side, and p is 1.
+    If the placebo goes further than the slope, the two differences disagree about the side, and p is 1.
     """
-    plain, *turned = (
-        contrast(first.minus(second, sign), permutations=options.permutations, seed=options.seed)
-        for sign in (1, -1)[: 2 - signed]
-    )
-    for other in turned:
-        short = np.sign(other.difference) != np.sign(plain.difference)
-        ps = {
-            name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")
-        }
-        less = exceeds(np.abs(plain.difference), np.abs(other.difference))
-        ends = ("difference", "se", "low", "high")
-        plain = replace(
-            plain,
-            **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends},
-        )
-        plain = replace(
-            plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()}
-        )
-    return plain
+    tests = {"permutations": options.permutations, "seed": options.seed}
+    plain = contrast(first.minus(second), **tests)
+    if signed:
+        return plain
+    turned = contrast(first.minus(second, -1), **tests)
+    nearer = exceeds(np.abs(plain.difference), np.abs(turned.difference))
+    short = np.sign(turned.difference) != np.sign(plain.difference)
+    columns = {}
+    for name in ("difference", "se", "low", "high"):
+        columns[name] = np.where(nearer, getattr(turned, name), getattr(plain, name))
+    for name in ("p", "p_perm"):
+        p = np.maximum(getattr(plain, name), getattr(turned, name))
+        columns[name] = np.where(short & ~np.isnan(p), 1.0, p)
+    return replace(plain, **columns)
 
 
 def decide(
@@ -112,14 +116,15 @@ def decide(
 ) -> pd.DataFrame:
     """The rows of one classifier and attribute with the columns q_placebo, light, decision, reason and detail.
 
-    slopes: as ``estimators.estimate`` gives them; the rows of the paper have no decision.
+    slopes: as ``estimators.slope_rows`` gives them; the rows of the paper have no decision.
     placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
     lost: which lost answers depend on the value, such as ``refusals``; or empty.  units: (U,) photos in each unit.
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
     trusted = not few(effective_units(units))
-    tested = slopes[slopes["estimator"] != "paper"]
+    names = [estimator.name for estimator in contrasted(options)]
+    tested = slopes[slopes["estimator"].isin(names)]
     if "measure" not in tested or tested.empty:
         return slopes
     families = tested.groupby(tested["estimator"].mask(tested["measure"].notna(), ""), sort=False)
@@ -130,25 +135,24 @@ def decide(
 def _decide(
     rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool
 ) -> pd.DataFrame:
-    largest = np.zeros(len(rows))
     light = np.full(len(rows), np.nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
-    for kind in placebo.KINDS:
-        if not len(placebos) or not ((placebos["placebo"] == kind) & (placebos["n"] > 1)).any():
+    for kind in placebo.KINDS if len(placebos) else ():
+        part = placebos[placebos["placebo"] == kind]
+        if not (part["n"] > 1).any():
             continue
-        part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
-        by_kind[kind] = part.assign(
-            p_used=further(part, rows["slope"].to_numpy(float), options, trusted)
-        )
-        largest = np.maximum(largest, by_kind[kind]["p_used"])
-        if (
-            kind in placebo.SIGNED
-        ):  # where its range, as the page draws it about the placebo's slope, leaves out 0
-            known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
-            light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
-    own = are_findings(rows)
-    q_placebo = placebo_q(own, largest if by_kind else np.full(len(rows), np.nan))
+        part = part.set_index(["estimator", "label"]).reindex(keys)
+        p = further(part, rows["slope"].to_numpy(float), options, trusted)
+        by_kind[kind] = part.assign(p_used=p)
+        if kind in placebo.SIGNED:
+            # the range of the placebo's slope, as the page draws it, leaves out 0
+            sure = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
+            light = (part["placebo_slope"] / part["slope"]).where(sure).to_numpy(float)
+    largest = np.full(len(rows), np.nan)
+    if by_kind:
+        largest = np.max([part["p_used"] for part in by_kind.values()], axis=0)
+    q_placebo = placebo_q(are_findings(rows), largest)
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
@@ -158,7 +162,7 @@ def _decide(
 
 
 def _decide_label(
-    row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
+    row: Record, q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
     ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
@@ -169,31 +173,34 @@ def _decide_label(
     elif reason == "no-test":
         detail = detail or "no test could be made"
     elif reason == "own-test":
-        detail = f"q {nudged(row['q']):.2g}"
-        detail += (
-            ", but its interval holds 0" if is_finding(row["q"]) else f" is not below {LEVEL:g}"
-        )
+        detail = f"q {nudged(row['q']):.2g} is not below {LEVEL:g}"
+        if is_finding(row["q"]):
+            detail = f"q {nudged(row['q']):.2g}, but its interval holds 0"
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
-        worst = placebos[reason]
-        interval = f"[{two_digits(worst['ci_low'])}, {two_digits(worst['ci_high'])}]"
-        difference = (
-            f"{two_digits(worst['difference'])} {interval}, p {nudged(worst['p_used']):.2g}"
-        )
-        difference += ", in log-odds" * (row.get("measure") == "log-odds")
-        detail = f"{placebo.TEXTS[reason]}: {two_digits(worst['placebo_slope'])}; paired difference {difference}"
+        detail = _against(placebos[reason], row.get("measure") == "log-odds", placebo.TEXTS[reason])
     elif reason == "no-placebo":
         lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]
         which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
         detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if decision == "finding" and lost and not (low > 0 if row["slope"] > 0 else high < 0):
-        bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
-        bound = bound if low <= high else "nothing bounds the rest"
+        bound = "nothing bounds the rest"
+        if low <= high:
+            bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
         return "open", "refusals", f"{lost} depend on the value; {bound}"
     if detail != str(row["note"]) and few(row.get("influence", np.nan)):
         detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
+
+
+def _against(worst: pd.Series, odds: bool, sweep: str) -> str:
+    """The numbers of the placebo that is not ruled out."""
+    slope, difference, low, high = (
+        two_digits(worst[name]) for name in ("placebo_slope", "difference", "ci_low", "ci_high")
+    )
+    p = f"p {nudged(worst['p_used']):.2g}{', in log-odds' * odds}"
+    return f"{sweep}: {slope}; paired difference {difference} [{low}, {high}], {p}"
 
 
 def further(
@@ -201,7 +208,7 @@ def further(
 ) -> Array:
     """(L,) p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
 
-    1 where the slope goes less far, and where no two units can tell.  trusted: whether t may be believed.
+    1 if the slope goes less far, or if no two units can tell.  trusted: whether t may be believed.
     """
     p_perm, p, difference = (
         differences[name].to_numpy(float) for name in ("p_perm", "p", "difference")
@@ -210,15 +217,15 @@ def further(
     return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
 
-def placebo_q(own: Flags, p: Array) -> Array:
+def placebo_q(tested: Flags, p: Array) -> Array:
     """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
 
-    own: whether they do.  p: two-sided, 1 where the slope goes less far.
+    tested: whether they do.  p: two-sided, 1 if the slope goes less far.
 
     >>> placebo_q(np.array([True, False, True]), np.array([0.02, 0.001, 0.03])).tolist()
     [0.03, nan, 0.03]
     """
-    return benjamini_hochberg(np.where(own, p, np.nan))
+    return benjamini_hochberg(np.where(tested, p, np.nan))
 
 
 def rule(
@@ -228,11 +235,11 @@ def rule(
     kinds: Collection[str],
     interval: tuple[float, float] = (np.nan, np.nan),
 ) -> tuple[str, str]:
-    """(decision, code of the reason) by the slope's own q and that of its differences from placebos.
+    """(decision, code of the reason) by q of the slope and q of its differences from placebos.
 
-    q, q_placebo: NaN where nothing was tested, which is not the same as no effect.
+    q, q_placebo: NaN if nothing was tested, which is not the same as no effect.
 
-    kinds: of placebo sweeps that there are.  interval: of the slope.
+    kinds: of the placebo sweeps.  interval: of the slope.
 
     >>> rule(False, 0.01, 0.2, ["same"]), rule(False, 0.01, 0.02, ["same", "light", "random"])
     (('placebo', 'placebo'), ('finding', ''))

@@ -1,41 +1,32 @@
 """The estimators: what a slope is, and its row for each label with test, interval and q.
 
-The photo is the unit: each photo's own slope over its K answers, averaged over photos.
+Each is declared once, as an ``Estimator`` in ``ESTIMATORS``; tables, decisions and pages ask it.
 
-``photo-rate`` is the recommended reading. With x_k = 1 where the label was returned and 0 elsewhere, a photo's slope is
-that of the least squares line of x on the K values; a photo that never has the label has slope 0. The n slopes are
-independent numbers, one a photo, so the mean, its one-sample t and its interval need no more than that, however the K
-answers of one photo hang together. The same mean is the least squares slope of the shares y_k on the values: what the
-paper's estimator divides by y_c. Only the uncertainty is another.
+The photo is the unit: each photo's own slope over its K answers, averaged over photos.  With x_k = 1 if the label was
+returned and 0 if not, a photo's slope is the least squares slope of x on the K values; a photo that never has the label
+has slope 0. The n slopes are independent numbers, one a photo, so the mean, its one-sample t and its interval need no
+more than that, however the K answers of one photo hang together. The same mean is the least squares slope of the shares
+y_k on the values: what the paper's estimator divides by y_c. Only the uncertainty is another.
 
-========================  ============================================  ================================================
-estimator                 slope                                         unit
-========================  ============================================  ================================================
-``photo-rate``            mean over photos of the slope of presence     percentage points per unit of the attribute
-``photo-measure``         the same of the number by which a label     log-odds or its own unit, per unit
-                          is judged that is always returned
-========================  ============================================  ================================================
-
-Null hypothesis of each p: the mean slope over photos is 0; single photos may move. Interval: t with U - 1 degrees of
-freedom, U the number of units (photos, or clusters of them, with the cluster-robust standard error), corrected for the
-skewness of the photos' slopes (``stats.intervals.skewed_ends``). influence is how many of them carry it.
-
-``paper`` is the slope of the shares y_k / y_c on the K values, tested with K-2 degrees of freedom as if the K shares
-were independent; see ``paper``.
+Interval: t with U - 1 degrees of freedom, U the number of units (photos, or clusters of them, with the cluster-robust
+standard error), corrected for the skewness of the photos' slopes (``stats.intervals.skewed_ends``).  influence is how
+many of them carry it.
 
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
-from gslopes.core.tables import MEASURED, READING
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
+from gslopes.core.errors import UnknownName
+from gslopes.core.tables import MEASURED, READING, Record
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers, columns_of
-from gslopes.slopes.measures.kinds import SCALE, Kind, ends, of_rows, outcomes, unit_in
+from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, unit_in
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
@@ -46,12 +37,50 @@ from gslopes.stats.permutation import Permuted, below_floor, permute
 from gslopes.stats.rounding import settled
 
 NEVER = "never there at the centre"
-UNITS = {
-    "paper": "share of y_centre per unit",
-    "photo-rate": "percentage points per unit",
-    "photo-measure": "",  # by label: slopes.measures.kinds.UNITS
-}
-KINDS: dict[str, Kind] = {"paper": "rate", "photo-rate": "rate", "photo-measure": "measure"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tests:
+    """The tests of all labels by one kind of number.
+
+    lines: mean slopes with t.  influence: (L,) effective units.
+    varying: (L,) units whose answers vary.  judged: (L,) whether on units enough.
+    p: (L,) that is adjusted; source: of it, see ``stats.permutation.below_floor``.
+    permuted: p of permutations, NaN if there was none.
+    """
+
+    lines: Lines
+    influence: Array
+    varying: Integers
+    judged: Flags
+    p: Array
+    source: Objects
+    permuted: Permuted
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """One way to make a slope of the answers about a label.
+
+    name: in the column estimator.
+    kind: of number that it fits, see ``measures.kinds``; it has no row of a label without such a number.
+    unit: of its slope; empty if it depends on the label.
+    slope, null: what the slope is, and the null hypothesis of its p, as the documentation has them.
+    reason: why it is computed.
+    rows: its columns of core.tables.SLOPES, one row a label: slope and, as far as it has them, intercept, se, t, p,
+        p_perm, p_test, p_source, ci_low, ci_high, q, influence and note.
+    contrasted: whether the slope is a mean over photos of each photo's own, as ``kinds.unit_slopes`` gives it: then it
+        is compared with placebos and decided, and the tables of groups, reach and gating have rows of it.
+    """
+
+    name: str
+    kind: Kind
+    unit: str
+    slope: str
+    null: str
+    reason: str
+    rows: Callable[[Answers, Tests], pd.DataFrame]
+    contrasted: bool = False
 
 
 def paper(answers: Answers) -> pd.DataFrame:
@@ -60,21 +89,99 @@ def paper(answers: Answers) -> pd.DataFrame:
     y_k is the share of photos with the label at step k, over the photos answered at all K steps; z_k = y_k / y_c with c
     the centre; the slope is the least squares line's, of z on the K values: 0.1 reads 10 % of its frequency
     at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
-    freedom, for the null hypothesis that the slope is 0; the interval covers 95 %; q is Benjamini and Hochberg's over
-    the labels that have a p-value.  A label that no photo has at the centre has no slope: its row holds nulls.
+    freedom as if the K shares were independent, for the null hypothesis that the slope is 0; the interval covers 95 %;
+    q is Benjamini and Hochberg's over the labels that have a p-value.  A label that no photo has at the centre has no
+    slope: its row holds nulls.
 
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
     counts = answers.counts()
-    centre = counts[:, [centre_of(answers.values)]].astype(np.float64)
+    centre = doubles(counts[:, [centre_of(answers.values)]])
     relative = np.divide(counts, centre, out=np.full(counts.shape, np.nan), where=centre > 0)
     lines = fit_lines(answers.values, relative)
-    fitted = columns_of(lines) | {
-        "p_perm": np.nan,
-        "q": benjamini_hochberg(lines.p),
-        "estimator": "paper",
+    columns = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p)}
+    return answers.frame(**answers.facts(), **columns, estimator="paper")
+
+
+def _paper_rows(answers: Answers, tests: Tests) -> pd.DataFrame:
+    """``paper`` with p_perm, and a note."""
+    frame = paper(answers)
+    note = np.where(tests.judged, np.where(frame["slope"].notna(), "", NEVER), RARE)
+    return frame.assign(note=note, p_perm=tests.permuted.p_paper)
+
+
+def _photo_rows(answers: Answers, tests: Tests) -> pd.DataFrame:
+    """Mean slopes with tests; without a test if too few answers vary."""
+    lines = tests.lines
+    judged = tests.judged & ~np.isnan(lines.slope)
+    varies = tests.varying > 0  # answers that never vary tell nothing of how sure a slope of 0 is
+    columns = {
+        name: np.where(varies, column, np.nan)
+        for name, column in columns_of(lines, "slope", "intercept").items()
     }
-    return answers.frame(**answers.facts(), **fitted)
+    tested = {
+        "p": columns["p"],
+        "p_perm": tests.permuted.p,
+        "p_test": tests.p,
+        "influence": np.where(varies, tests.influence, np.nan),
+    }
+    columns |= {name: np.where(judged, column, np.nan) for name, column in tested.items()}
+    return answers.frame(
+        **answers.facts(),
+        **columns,
+        slope=lines.slope,
+        intercept=lines.intercept,
+        p_source=np.where(judged, tests.source, np.array(None)),
+        q=benjamini_hochberg(columns["p_test"]),
+        note=np.where(judged, "", RARE),
+    )
+
+
+PAPER = Estimator(
+    "paper",
+    kind="rate",
+    unit="share of y_centre per unit",
+    slope="y_k is the share of photos with the label, z_k = y_k / y_c with c the value nearest 0; the slope is that "
+    "of the line of z on the values",
+    null="the slope of the K values of z is 0, as if they were independent; t with K − 2 degrees of freedom, which "
+    "tests how straight the line through K shares is",
+    reason="as Joo and Kärkkäinen (2020) have it",
+    rows=_paper_rows,
+)
+RATE = Estimator(
+    READING,
+    kind="rate",
+    unit=UNITS["presence"],
+    slope="x_k is 1 if the label was returned and 0 if not; the slope of the least squares line of x on the values "
+    "in each photo, averaged over photos",
+    null="the mean slope over photos is 0, single photos may move; t over photos, corrected for skewness; "
+    "`p_perm` permutes each photo's answers over the values",
+    reason="the recommended reading: photos, not values, are what is sampled",
+    rows=_photo_rows,
+    contrasted=True,
+)
+MEASURE = replace(
+    RATE,
+    name=MEASURED,
+    kind="measure",
+    unit="",
+    slope="the same of the number by which a label is judged that is on practically every picture, see below",
+    reason="presence that never varies has no slope",
+)
+ESTIMATORS = {estimator.name: estimator for estimator in (PAPER, RATE, MEASURE)}
+
+
+def chosen(options: FitOptions) -> list[Estimator]:
+    """The estimators that the options name, all if they name none.  Raises: UnknownName."""
+    for name in options.estimators:
+        if name not in ESTIMATORS:
+            raise UnknownName("estimator", name, ESTIMATORS)
+    return [ESTIMATORS[name] for name in options.estimators or ESTIMATORS]
+
+
+def contrasted(options: FitOptions) -> list[Estimator]:
+    """The chosen ones that are compared with placebos, and between groups."""
+    return [estimator for estimator in chosen(options) if estimator.contrasted]
 
 
 def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
@@ -89,173 +196,127 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     return infer(sums, scale * middle, scale)
 
 
-def estimate(answers: Answers, options: FitOptions) -> pd.DataFrame:
+def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.measures.analysis.analyse``."""
-    kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    tests = {kind: _test(answers, kind, options) for kind in kinds}
+    tests: dict[Kind, Tests] = {}
     frames = []
-    for name in options.estimators:
-        test = tests[KINDS[name]]
-        frame = _paper(answers, test) if name == "paper" else _photo(name, answers, test)
-        frames.append(
-            frame.assign(unit=UNITS[name], varying=test.varying, **ends(answers, KINDS[name]))
+    for estimator in chosen(options):
+        kind = estimator.kind
+        if kind not in tests:
+            tests[kind] = _tests(answers, kind, options)
+        frame = estimator.rows(answers, tests[kind]).assign(
+            estimator=estimator.name, unit=estimator.unit, varying=tests[kind].varying
         )
+        frames.append(of_rows(frame.assign(**ends(answers, kind)), answers.measures))
     if not len(answers.labels):
         return frames[0]
-    frames = [of_rows(frame, answers.measures) for frame in frames]
     slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
-    slopes = slopes.assign(
-        **dict.fromkeys(sorted(numbers - set(slopes)), np.nan)
-    )  # no photo answered throughout
-    slopes = _explained(slopes, answers, options)
-    if answers.measures and READING in set(
-        slopes["estimator"]
-    ):  # one family, whatever labels are judged by
+    # columns without a number, as of no photo that was answered throughout
+    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))
+    slopes = _by_measure(slopes, answers, options)
+    if answers.measures and READING in set(slopes["estimator"]):
+        # one family, whatever the labels are judged by
         read = slopes["measure"].notna()
         q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
         slopes["q"] = slopes["q"].mask(read, pd.Series(q, index=slopes.index))
     return slopes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Test:
-    """One kind of number, all labels.
+def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
+    """A table's rows without those that fit the number of a label that is judged by presence.
 
-    lines: mean slopes with t.  influence: (L,) effective units.
-    varying: (L,) units whose answers vary.  tested: (L,) whether on units enough.
-    p: (L,) that is adjusted; source: of it, see ``stats.permutation.below_floor``.  permuted: None if nothing was.
+    What too few photos change to be judged has no interval, but the paper's own.
     """
+    if {"note", "ci_low"} <= set(frame) and len(frame):
+        rare = frame["note"].fillna("").str.startswith(RARE)
+        rare &= frame.get("estimator", "") != PAPER.name
+        frame = frame.assign(**{name: frame[name].mask(rare) for name in ("ci_low", "ci_high")})
+    if "estimator" not in frame or not len(frame):
+        return frame
+    by_number = [name for name, estimator in ESTIMATORS.items() if estimator.kind == "measure"]
+    return frame[~frame["estimator"].isin(by_number) | frame["label"].isin(list(measures))]
 
-    lines: Lines
-    influence: Array
-    varying: Integers
-    tested: Flags
-    p: Array
-    source: Objects
-    permuted: Permuted | None
 
-
-def _test(answers: Answers, kind: Kind, options: FitOptions) -> _Test:
+def _tests(answers: Answers, kind: Kind, options: FitOptions) -> Tests:
     rows = replace(outcomes(answers, kind), orders=answers.orders)
     sums = moments(rows)
     varies = varying(rows)
+    judged = varies >= options.min_varying
     lines = linear(kind, sums, answers.values)
-    tested = varies >= options.min_varying
-    p = np.where(tested, lines.p, np.nan)
-    if not options.permutations:
-        return _Test(lines, sums.slopes.influence, varies, tested, *below_floor(p, p, 0), None)
-    with_paper = kind == "rate" and "paper" in options.estimators
-    permuted = permute(rows, tested, options.permutations, options.seed, paper=with_paper)
+    t_p = np.where(judged, lines.p, np.nan)
+    permuted = Permuted(*np.full((2, len(t_p)), np.nan))
+    if options.permutations:
+        with_paper = PAPER in chosen(options) and kind == PAPER.kind
+        permuted = permute(rows, judged, options.permutations, options.seed, paper=with_paper)
     trusted = not few(effective_units(rows.sizes))
-    adjusted = below_floor(permuted.p, p, options.permutations, trusted=trusted)
-    return _Test(lines, sums.slopes.influence, varies, tested, *adjusted, permuted)
+    p, source = below_floor(permuted.p, t_p, options.permutations, trusted=trusted)
+    return Tests(lines, sums.slopes.influence, varies, judged, p, source, permuted)
 
 
-def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
-    """Rows of one photo estimator, with p_perm, q and a note; without tests where too few answers vary."""
-    lines = test.lines
-    judged = test.tested & ~np.isnan(test.lines.slope)
-    varies = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
-    columns = {
-        key: np.where(varies, value, np.nan)
-        for key, value in columns_of(lines, "slope", "intercept").items()
-    }
-    columns["p"] = np.where(judged, columns["p"], np.nan)
-    columns["p_test"] = p_test = np.where(judged, test.p, np.nan)
-    if test.permuted is not None:
-        columns["p_perm"] = np.where(judged, test.permuted.p, np.nan)
-    columns |= {
-        "p_source": np.where(judged, test.source, np.array(None)),
-        "q": benjamini_hochberg(p_test),
-    }
-    columns["influence"] = np.where(judged & varies, test.influence, np.nan)
-    facts = answers.facts() | {
-        "slope": lines.slope,
-        "intercept": lines.intercept,
-        "estimator": name,
-    }
-    return answers.frame(**facts, **columns, note=np.where(judged, "", RARE))
-
-
-def _paper(answers: Answers, test: _Test) -> pd.DataFrame:
-    frame = paper(answers)
-    frame["note"] = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
-    if test.permuted is None:
-        return frame
-    return frame.assign(p_perm=test.permuted.p_paper)
-
-
-def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+def _by_measure(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
     """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
-    measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
+    measure = pd.Series(answers.measures_of(slopes["label"]), slopes.index)
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
-    by_number = slopes["estimator"] == MEASURED
-    said = [
-        unit_in(answers.classifier, *pair) for pair in zip(slopes["label"], measure, strict=True)
-    ]
-    units = pd.Series(said, index=slopes.index, dtype=object)
+    pairs = zip(slopes["label"], measure, strict=True)
+    units = pd.Series([unit_in(answers.classifier, *pair) for pair in pairs], slopes.index, object)
+    by_number = slopes["unit"] == ""
     sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
+    clusters = None if answers.units is None else len(np.unique(answers.units))
     slopes = slopes.assign(
         measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units)
     )
-    counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
-    cells = zip(measure, slopes["estimator"], counts, strict=True)
-    least = options.min_varying
-    clusters = None if answers.units is None else len(np.unique(answers.units))
-    notes = [
-        _lacking(by, name, v, active, n, least, clusters) for by, name, (v, active, n) in cells
-    ]
-    return slopes.assign(
-        note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index))
-    )
+    rare = slopes["note"] == RARE
+    rows = slopes.assign(measure=measure)[rare].to_dict("records")
+    slopes.loc[rare, "note"] = [_lacking(row, options.min_varying, clusters) for row in rows]
+    return slopes
 
 
 def _spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
     rows = outcomes(replace(answers, units=None), "measure")
-    middle = rows.numbers[:, centre_of(rows.values)].astype(np.float64)
+    if rows.photos < 2:
+        return {}
+    middle = doubles(rows.numbers[:, centre_of(rows.values)])
+    rounding = rows.rounding
     spread = {}
-    for label, start, stop in zip(
-        answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True
-    ):
-        if label in answers.measures and rows.photos > 1:
+    for label, start, stop in zip(answers.labels, rows.starts[:-1], rows.starts[1:], strict=True):
+        if label in answers.measures:
             numbers, errors = np.zeros((2, rows.photos))
-            numbers[: stop - start] = middle[
-                start:stop
-            ]  # the others have the smallest score, which is 0 here
-            errors[: stop - start] = rows.rounding[start:stop]
+            # the others have the smallest score, which is 0
+            numbers[: stop - start] = middle[start:stop]
+            errors[: stop - start] = rounding[start:stop]
             gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
             spread[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
     return spread
 
 
-def _lacking(
-    measure: str,
-    estimator: str,
-    varies: int,
-    active: int,
-    photos: int,
-    least: int,
-    clusters: int | None = None,
-) -> str:
+def _lacking(row: Record, least: int, clusters: int | None) -> str:
     """Why a label is not tested, and what it would take.
 
-    varies: units whose answer varies.  active, photos: photos with the label, all.  clusters: how many, if units.
+    row: of the slopes, with the label's measure.  least: units that must change their answer.
+    clusters: how many, if they are the units.
     """
+    measure = row["measure"]
+    varies, active, photos = (int(row[name]) for name in ("varying", "active", "n"))
     if not photos:
         return "no photo was answered at every value"
-    if measure != "presence" and KINDS[estimator] == "rate":
+    if measure != "presence" and ESTIMATORS[row["estimator"]].kind == "rate":
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
-    things, units = ("photos", photos) if clusters is None else ("clusters of photos", clusters)
+    changing, units, having, must = "photos", photos, f"{photos:,}", ""
+    if clusters is not None:
+        changing, units, having, must = (
+            "clusters of photos",
+            clusters,
+            many(photos, "photo"),
+            " clusters",
+        )
     enough = f"; about {-(-units * least // varies):,} like these would do" if varies else ""
     if active < least:
-        of, must = (f"{photos:,}", "") if clusters is None else (many(photos, "photo"), " clusters")
-        have = f"{active:,} of {of} have the label; {least:,}{must} must change{enough}"
-        return f"too few {things} change their answer ({have})"
-    if not varies:
+        have = f"{active:,} of {having} have the label; {least:,}{must} must change{enough}"
+    elif varies:
+        have = f"{varies:,} of {units:,} do; {least:,} must{enough}"
+    else:
         every = f"all {photos:,} photos" if photos > 1 else "the one photo"
         return f"its answer is the same at every value of {every}"
-    return (
-        f"too few {things} change their answer ({varies:,} of {units:,} do; {least:,} must{enough})"
-    )
+    return f"too few {changing} change their answer ({have})"

@@ -1,28 +1,27 @@
 """How much of a slope goes with what else moved: age, smile, light, background, as an independent reader sees them.
 
 Pictures that others made may differ in more than the attribute.  Per label, least squares over all photos and values,
-each photo with its own level: slope, of the answer on the value; adjusted, of the answer on the value and the other
-readings: the slope where none of them moves; share, 1 - adjusted / slope.  Named is the reading that has the greatest
+with a level for each photo: slope, of the answer on the value; adjusted, of the answer on the value and the other
+readings: the slope if none of them moves; share, 1 - adjusted / slope.  Named is the reading that has the greatest
 share if it is the only one.
 
 Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
-share where the slope's own interval contains 0, nor where the readings move in step with the value, so that the two
+share if the slope's interval contains 0, nor if the readings move in step with the value, so that the two
 cannot be separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
 
-It does not say whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
+It does not show whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
 Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.tables import EXPLAINED
 from gslopes.faces.gate.verdict import JUDGED
 from gslopes.slopes.measures.answers import Answers
@@ -34,9 +33,8 @@ from gslopes.stats.intervals import Estimate, linearised
 from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
-_SOLVED = (
-    2.0**-14
-)  # of a slope that is solved for: what is left of the rounding of answers and readings
+# Of a slope that is solved for: what is left of the rounding of answers and readings.
+_SOLVED = 2.0**-14
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART = "its slope may be 0"
@@ -52,75 +50,73 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     """
     count = len(answers.values)
     moved = moved[moved["attribute"] == answers.attribute]
-    moved = moved.assign(
-        score=moved["score"].mask(moved["reading"].isin(JUDGED), log_odds(moved["score"]))
-    )
-    read = moved.pivot(index="photo", columns=["reading", "step"], values="score").reindex(
-        answers.photos
-    )
-    whole = read.notna().all(axis=1).to_numpy()
-    part = answers.only(whole)
-    n = int(whole.sum())
-    names = sorted(set(moved["reading"]))
-    z = np.array(
-        [
-            np.broadcast_to(part.values, (n, count)),
-            *(read.loc[whole, name].to_numpy(float) for name in names),
-        ]
-    )
-    level = z.mean(axis=2, keepdims=True)
-    z = np.moveaxis(
-        settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2
-    )  # (n, K, 1 + readings)
-    spread = np.sqrt(np.square(z).mean(axis=(0, 1))) if n else np.zeros(1 + len(names))
-    wide = spread > 0
-    z = z[:, :, wide]
-    names = [name for name, kept in zip(names, wide[1:], strict=True) if kept]
-    z[:, :, 1:] /= spread[wide][1:]
+    odds = moved["reading"].isin(JUDGED)
+    moved = moved.assign(score=moved["score"].mask(odds, log_odds(moved["score"])))
+    read = moved.pivot(index="photo", columns=["reading", "step"], values="score")
+    read = read.reindex(answers.photos)
+    complete = read.notna().all(axis=1).to_numpy()
+    part = answers.only(complete)
+    n = len(part.photos)
+    names, z = _moves(part.values, read[complete], sorted({*moved["reading"]}))
     units = codes_of(part.units, n)
     member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
-    steps = [
-        replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)
-    ]
-    each = [answers_by_measure(step, part.labels).sums for step in steps]
-    note = FEW if member.shape[0] < len(names) + SPARE else "" if names else STILL
+    note = "" if names else STILL
+    if member.shape[0] < len(names) + SPARE:
+        note = FEW
     # sums over all units, and over all but each: of products within, and per label with its answers
     products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
-    within = products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
-    inverse = np.linalg.pinv(within)
+    within = _left_out(products)
+    inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
+    by_step = [answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
+    measures = part.measures_of(part.labels)
     rows: list[dict[str, Any]] = []
-    for place, label in enumerate(part.labels.tolist()):
-        numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
+    for index, label in enumerate(part.labels):
+        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
         rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
-        row = {
-            "label": label,
-            "measure": part.measures.get(label, "presence"),
-            "note": RARE if rare else note,
-        }
-        if not rare and not note:
-            products = member @ np.einsum("nkp,nk->np", z, numbers)
-            row |= _attributed(
-                within,
-                inverse,
-                products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))),
-                names,
-                alike,
-            )
+        row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
+        if not row["note"]:
+            of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
+            row |= _attributed(within, inverse, of_label, names, alike)
         rows.append(row)
     frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
     return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
+
+
+def _moves(values: Array, read: pd.DataFrame, names: list[str]) -> tuple[list[str], Array]:
+    """Names of the readings that move, and (n, K, 1 + readings) the value and these, less each photo's mean.
+
+    Readings are in units of their spread.
+    """
+    n = len(read)
+    z = np.array(
+        [np.broadcast_to(values, (n, len(values))), *(read[name].to_numpy(float) for name in names)]
+    )
+    level = z.mean(axis=2, keepdims=True)
+    z = np.moveaxis(settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2)
+    spread = np.zeros(1 + len(names))
+    if n:
+        spread = np.sqrt(np.square(z).mean(axis=(0, 1)))
+    wide = spread > 0
+    z = z[:, :, wide]
+    z[:, :, 1:] /= spread[wide][1:]
+    return np.array(names)[wide[1:]].tolist(), z
+
+
+def _left_out(products: Array) -> Array:
+    """(1 + U, ...) the sum over all units, and over all but each.  products: (U, ...)."""
+    return products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
 
 
 def _attributed(
     within: Array, inverse: Array, answers: Array, names: list[str], alike: str
 ) -> dict[str, Any]:
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
-    fitted = np.einsum("upq,uq->up", inverse, answers)
-    alone = answers[:, 0] / within[:, 0, 0]
-    parts = (alone, alone[0]), (fitted[:, 0], alone[0]), (1 - fitted[:, 0] / alone, 1.0)
-    slope, adjusted, share = (_jackknifed(*part) for part in parts)
+    fitted = np.einsum("upq,uq->up", inverse, answers)[:, 0]
+    slopes = answers[:, 0] / within[:, 0, 0]
+    slope = _jackknifed(slopes, slopes[0])
+    adjusted = _jackknifed(fitted, slopes[0])
     row = {
         "slope": slope.value,
         "adjusted": adjusted.value,
@@ -131,16 +127,13 @@ def _attributed(
         return row | {"note": NOT_APART}
     if alike:
         return {"slope": slope.value, "reading": alike, "note": ALIKE}
-    own = np.diag(within[0])[1:]
-    both = within[0, 0, 1:]
-    lone = (
-        1
-        - (answers[0, 0] - both * answers[0, 1:] / own)
-        / (within[0, 0, 0] - both**2 / own)
-        / slope.value
-    )
+    share = _jackknifed(1 - fitted / slopes, 1.0)
+    squares = np.diag(within[0])[1:]
+    shared = within[0, 0, 1:]
+    rest = answers[0, 0] - shared * answers[0, 1:] / squares
+    by_one = 1 - rest / (within[0, 0, 0] - shared**2 / squares) / slope.value
     row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
-    return row | {"reading": names[highest(lone)], "most": float(lone.max())}
+    return row | {"reading": names[highest(by_one)], "most": float(by_one.max())}
 
 
 def _jackknifed(values: Array, size: float) -> Estimate:

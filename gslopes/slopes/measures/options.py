@@ -1,40 +1,80 @@
-"""What a fit computes next to the paper's estimator, and how hard it tries."""
+"""Options of a fit, passed by name: what it computes and how hard it tries, and what is known next to the answers."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from gslopes.core.errors import ConfigError, UnknownName
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-ESTIMATORS = ("paper", "photo-rate", "photo-measure")
+from gslopes.core.config import check
+from gslopes.core.options import option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gslopes.slopes.measures.answers import Answers
+
 RARE = "too few photos change their answer"
 NEVER = " never returns "  # between a classifier and a label that is true of photos
-LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
+LEAST_KEPT = (
+    0.8  # share of sweeps; below it the gated slope is not to be trusted without the ungated
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
     """Settings of ``slopes.measures.analysis.analyse``.
 
-    estimators: which rows the table of slopes has; see ``slopes.measures.estimators``.
+    estimators: which rows the table of slopes has, see ``slopes.measures.estimators``; all if empty.
     permutations: within photos, m; 0 for none.
     min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as not judged and
-        not tested: photos that have it at every value, or at none, say nothing about the slope.
+        not tested: photos that have it at every value, or at none, tell nothing of the slope.
     seed: of the permutations.
+
+    Raises: ConfigError for a number below 0.
     """
 
-    estimators: tuple[str, ...] = ESTIMATORS
-    permutations: int = 10_000
-    min_varying: int = 10
-    seed: int = 0
-
-    @property
-    def of_photos(self) -> tuple[str, ...]:
-        """The estimators whose unit is the photo: all but the paper's."""
-        return tuple(name for name in self.estimators if name != "paper")
+    estimators: tuple[str, ...] = ()
+    permutations: int = option(10_000, help="Permutations.", least=0)
+    min_varying: int = option(10, help="Units that must vary.", least=0)
+    seed: int = option(0, help="Seed.", least=0)
 
     def __post_init__(self) -> None:
-        for name in self.estimators:
-            if name not in ESTIMATORS:
-                raise UnknownName("estimator", name, ESTIMATORS)
-        for name in ("permutations", "min_varying", "seed"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0 or more.")
+        check(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """What is known of the photos and of their pictures next to the answers; nothing is required.
+
+    values: attribute to its K values; without it they are read from the scores.
+    photos: ids of the photos that count; all of them if None.
+    about: what is known about photos, one row a photo, its index the photo's id, columns of texts.
+    groups: columns of ``about`` to fit by; ``"a + b"`` crosses two.
+    cluster: a column of ``about``: photos that share its text (one person, one query) are one unit of every standard
+        error, resample and permutation; a photo without a text is a unit by itself.
+    truth: columns of ``about`` that name the right label, or ``LABEL=COLUMN``, which affirm or deny one, see
+        ``slopes.measures.truth``.
+    reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
+        ``slopes.measures.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is
+        given.
+    tones: photo to the name of its skin tone's group; the table reach has slopes by them.
+    moved: what an independent reader saw move next to the attribute, see ``slopes.measures.explained``; or None.
+    gates: attribute to whether a gate kept each photo's sweep, see ``slopes.measures.selection``.
+        Slopes are then of the kept sweeps, and gating compares them with the others.
+    unedited: classifier to its answers about the photos before any edit, with K = 1, see ``slopes.measures.observed``.
+    drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
+    """
+
+    values: Mapping[str, Sequence[float]] | None = None
+    photos: Collection[str] | None = None
+    about: pd.DataFrame | None = None
+    groups: Sequence[str] = ()
+    cluster: str = ""
+    truth: Sequence[str] = ()
+    reach: pd.DataFrame | None = None
+    tones: pd.Series | None = None
+    moved: pd.DataFrame | None = None
+    gates: Mapping[str, pd.Series] = field(default_factory=dict)
+    unedited: Mapping[str, Answers] = field(default_factory=dict)
+    drawn: Collection[str] = ()

@@ -24,9 +24,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.slopes.measures.answers import Answers, joined
-from gslopes.slopes.measures.estimators import KINDS
+from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats.clusters import codes_of
@@ -39,11 +39,11 @@ UNREACHED = "the interval of the reach contains 0: the edit may not move the rea
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
 FEW_UNITS = "fewer than 3 units were read"
-_CLIP = 1e-4  # of a reader's probabilities: what it says beyond is not to be believed
+_CLIP = 1e-4  # of a reader's probabilities: what lies beyond is not to be believed
 
 
 def photo_reach(scores: Array, values: Sequence[float]) -> Array:
-    """(n,) slope of each photo's log-odds along the sweep; NaN where a value was not read.
+    """(n,) slope of each photo's log-odds along the sweep; NaN if a value was not read.
 
     scores: (n, K) the reader's probabilities.  values: (K,).
 
@@ -55,43 +55,40 @@ def photo_reach(scores: Array, values: Sequence[float]) -> Array:
 
 def log_odds(scores: ArrayLike) -> Array:
     """Log-odds of a reader's probabilities, of which it is not believed what lies within 1e-4 of 0 and 1."""
-    return np.asarray(
-        special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)),
-        dtype=np.float64,
-    )
+    return doubles(special.logit(np.clip(doubles(scores), _CLIP, 1 - _CLIP)))
 
 
 def ratios(units: Units, reach: Array) -> dict[str, Array]:
     """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
 
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
-    The ratio and its ends are NaN where the interval of the reach contains 0.
+    The ratio and its ends are NaN if the interval of the reach contains 0.
     """
     sizes = units.sizes
-    count = len(units.sizes)
+    count = len(sizes)
     n = max(float(sizes.sum()), 1.0)
-    found = units.spread()
+    spread = units.spread()
+    slope = spread.mean
     mean = float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
-    slope = found.mean
-    left = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
+    gaps = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
     factor = count / max(count - 1, 1) / n**2
-    spread = float(np.square(left).sum()) * factor
-    shared = (units.sums @ left - slope * float(sizes @ left)) * factor
+    variance = float(np.square(gaps).sum()) * factor
+    shared = (units.sums @ gaps - slope * float(sizes @ gaps)) * factor
     limit = float(t_quantile(max(count - 1, 1)))
-    half = limit * np.sqrt(spread)
-    low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
-    reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
-    vary = reached & (
-        np.diff(units.sums.indptr) > 0
-    )  # or they say nothing about how sure a ratio of 0 is
+    half = limit * np.sqrt(variance)
+    low, high = fieller(slope, mean, spread.squares * factor, variance, shared, limit)
+    reached = mean**2 > limit**2 * variance and count > 2
+    # labels that no unit has tell nothing of how sure a ratio of 0 is
+    vary = reached & (np.diff(units.sums.indptr) > 0)
+    nothing = np.full(len(slope), np.nan)
     columns = {
         "slope": slope,
         "reach": mean,
         "reach_low": mean - half,
         "reach_high": mean + half,
-        "ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached),
-        "ratio_low": np.where(vary, low, np.nan),
-        "ratio_high": np.where(vary, high, np.nan),
+        "ratio": slope / mean if reached else nothing,
+        "ratio_low": np.where(vary, low, nothing),
+        "ratio_high": np.where(vary, high, nothing),
     }
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
@@ -111,46 +108,59 @@ def reach_rows(
     read = np.isfinite(reaches)
     parts = [("", "", read)]
     for column, texts in groups:
-        names = np.array(list(texts), dtype=object)
-        parts += [(column, name, read & (names == name)) for name in sorted(set(names)) if name]
+        names = np.array(texts, dtype=object)
+        parts += [(column, name, read & (names == name)) for name in sorted(set(texts)) if name]
     frames = []
     for column, group, keep in parts:
         part = answers.only(keep)
         codes = codes_of(part.units, len(part.photos))
-        unit_reach: Array = np.bincount(
-            codes, reaches[keep], int(codes.max(initial=-1)) + 1
-        ).astype(np.float64)
-        for estimator in options.of_photos:
-            units = unit_slopes(part, KINDS[estimator])
-            columns = ratios(units, unit_reach)
-            note = np.where(
-                np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, ""
+        unit_reach = doubles(np.bincount(codes, reaches[keep]))
+        unreached = FEW_UNITS if len(unit_reach) < 3 else UNREACHED
+        for estimator in contrasted(options):
+            columns = ratios(unit_slopes(part, estimator.kind), unit_reach)
+            frames.append(
+                answers.frame(
+                    **columns,
+                    estimator=estimator.name,
+                    column=column,
+                    group=group,
+                    n=int(keep.sum()),
+                    note=np.where(np.isnan(columns["ratio"]), unreached, ""),
+                )
             )
-            head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
-            frames.append(answers.frame(**head, **columns, note=note))
     return joined(frames)
 
 
 def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
-    """Rows of core.tables.DIFFERENCES with those per unit of reach; without a test where raw slopes do not compare.
+    """Rows of core.tables.DIFFERENCES, also per unit of reach; without a test if raw slopes do not compare.
 
     reached: of ``reach_rows`` with the same groups, of the reading of the edited attribute; None if nothing was read.
     """
     if reached is None or differences.empty:
         return differences
-    known = reached.set_index(["estimator", "column", "group", "label"])[
-        ["reach", "ratio", "ratio_low", "ratio_high"]
-    ]
-    keys = (differences[["estimator", "column", side, "label"]] for side in ("group", "other"))
-    one, other = (known.reindex(pd.MultiIndex.from_frame(key)).to_numpy(float).T for key in keys)
-    least = np.minimum(one[0], other[0])
-    most = np.maximum(one[0], other[0])
+    keys = ["estimator", "column", "group", "label"]
+    by_key = reached.set_index(keys)[["reach", "ratio", "ratio_low", "ratio_high"]]
+    one, other = (
+        by_key.reindex(
+            pd.MultiIndex.from_frame(differences[["estimator", "column", side, "label"]])
+        ).to_numpy(float)
+        for side in ("group", "other")
+    )
+    reach, ratio, low, high = one.T
+    other_reach, other_ratio, other_low, other_high = other.T
+    least = np.minimum(reach, other_reach)
+    most = np.maximum(reach, other_reach)
     share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
-    gap = one[1] - other[1]
+    gap = ratio - other_ratio
     uneven = exceeds(HALF, share)
-    low = gap - np.hypot(one[1] - one[2], other[3] - other[1])
-    high = gap + np.hypot(one[3] - one[1], other[1] - other[2])
-    columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}
-    tested = [name for name in ("p", "p_perm", "p_test", "q") if name in differences]
-    tests = {name: differences[name].mask(uneven) for name in tested}
-    return differences.assign(**columns, **tests, note=differences["note"].mask(uneven, UNEVEN))
+    tested = [name for name in ("p", "p_perm", "p_test", "q", "note") if name in differences]
+    return differences.assign(
+        reach_share=share,
+        per_reach=gap,
+        per_reach_low=gap - np.hypot(ratio - low, other_high - other_ratio),
+        per_reach_high=gap + np.hypot(high - ratio, other_ratio - other_low),
+        **{
+            name: differences[name].mask(uneven, UNEVEN if name == "note" else np.nan)
+            for name in tested
+        },
+    )

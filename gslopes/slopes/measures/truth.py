@@ -4,28 +4,28 @@ What is asked of a photo is true whatever its face looks like, so every edit of 
 
     error        the label with the highest score is not the true one, or of a yes-or-no label: either of the next two
     miss         among photos with the true label: it is not given (false negatives)
-    false alarm  among photos without it: it is given (false positives; of yes-or-no labels alone)
+    false alarm  among photos without it: it is given (false positives; only of yes-or-no labels)
 
 A *rate* is the share of photos that are wrong at one value; interval: Wilson's, over clusters by their design effect.
 A *slope* is the mean over photos of the least squares line through each photo's K zeros and ones, in percentage points
 per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  p_perm permutes
-the errors within photos (clusters) and so decides where all of them change alike and t cannot, see
+the errors within photos (clusters) and so decides if all of them change alike and t cannot, see
 ``stats.permutation``.  q is p_test, p_perm or t's below its floor, over the slopes of one classifier along one
 attribute; a finding also goes further than every placebo, as in ``slopes.measures.decision``.
 
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core.arrays import Array, Flags, Objects
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.core.errors import ConfigError
-from gslopes.core.tables import READING
+from gslopes.core.tables import READING, Row
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import further, placebo_differences, placebo_q, rule
@@ -43,7 +43,6 @@ ERROR = "error"
 MISS = "miss"
 ALARM = "false alarm"
 ALL = "all labels"
-_NAMES = ("column", "label", "measure")
 YES = frozenset({"1", "1.0", "true", "yes", "y"})
 NO = frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
 ALIKE = (
@@ -56,8 +55,8 @@ EVERYWHERE = "given for every picture: say from which score it counts (--set fit
 class Truth:
     """What is true of photos.
 
-    column: of the table about photos.  label: that its cells affirm or deny; empty if they name the true label.
-    cells: photo to text; empty where it is not known.
+    column: of the table about photos.  label: which its cells affirm or deny; empty if they name the true label.
+    cells: photo to text; empty if it is not known.
     """
 
     column: str
@@ -71,10 +70,8 @@ def split_truth(text: str) -> tuple[str, str]:
     >>> split_truth("job"), split_truth("Smiling=smiles")
     (('job', ''), ('smiles', 'Smiling'))
     """
-    label, equals, column = text.rpartition("=")
-    if equals:
-        return (column.strip(), label.strip())
-    return (text.strip(), "")
+    label, _, column = text.rpartition("=")
+    return column.strip(), label.strip()
 
 
 def plain(text: str) -> str:
@@ -92,30 +89,25 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
     labels: all that any classifier returned.
     """
     by_plain = {plain(label): label for label in labels}
+    some = ", ".join(sorted(by_plain.values())[:8])
     for truth in truths:
         cells = [text for text in dict.fromkeys(truth.cells) if text]
-        some = ", ".join(sorted(by_plain.values())[:8])
+        odd = [text for text in cells if _answer(text) not in YES | NO]
+        problem = hint = ""
         if not cells:
-            raise ConfigError(
-                f"The column {truth.column} is empty for all photos.",
-                "Name another one with --truth.",
-            )
-        if truth.label:
-            if plain(truth.label) not in by_plain:
-                raise ConfigError(
-                    f"No classifier returned the label {truth.label!r}.",
-                    f"It may be one of {some}.",
-                )
-            if odd := [text for text in cells if _answer(text) not in YES | NO]:
-                hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty where it is not known."
-                raise ConfigError(
-                    f"{odd[0]!r} in the column {truth.column} is neither yes nor no.", hint
-                )
-        elif not any(plain(text) in by_plain for text in cells):
+            problem = f"The column {truth.column} is empty for all photos."
+            hint = "Name another one with --truth."
+        elif truth.label and plain(truth.label) not in by_plain:
+            problem = f"No classifier returned the label {truth.label!r}."
+            hint = f"It may be one of {some}."
+        elif truth.label and odd:
+            problem = f"{odd[0]!r} in the column {truth.column} is neither yes nor no."
+            hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty if it is not known."
+        elif not truth.label and not any(plain(text) in by_plain for text in cells):
+            problem = f"{cells[0]!r} in the column {truth.column} is not a label that was returned."
             hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
-            raise ConfigError(
-                f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint
-            )
+        if problem:
+            raise ConfigError(problem, hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,61 +143,64 @@ def error_tables(
         slopes have no decision.
     returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
-    known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
-    units = codes_of(answers.units, len(answers.photos))
-    middle = len(answers.values) // 2
-    rows = [row for one in truths for row in _judged(answers, one, known)]
-    there = [bool(row.keep.any()) for row in rows]
-    rates = []
-    slopes = []
-    for row in compress(rows, there):
-        head: dict[str, object] = {
-            "classifier": answers.classifier,
-            "attribute": answers.attribute,
-            **dict(zip(_NAMES, row.names, strict=True)),
-            "n": int(row.keep.sum()),
-        }
-        wrong = row.wrong[row.keep]
-        codes = np.unique(units[row.keep], return_inverse=True)[1]
-        sizes = np.bincount(codes).astype(np.float64)
-        for step, value in enumerate([] if row.never else answers.values.tolist()):
-            low, high = share_interval(np.bincount(codes, wrong[:, step]).astype(np.float64), sizes)
-            facts = {
-                "step": step,
-                "value": value,
-                "wrong": int(wrong[:, step].sum()),
-                "ci_low": low,
-                "ci_high": high,
-            }
-            rates.append({**head, **facts, "rate": float(wrong[:, step].mean())})
-        lines = _lines(row.wrong, answers.values)[row.keep]
-        mean = (
-            [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
-        )
-        head |= dict(
-            zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)
-        ) | {"note": row.note}
-        slopes.append({**head, "units": len(sizes), "trusted": not few(effective_units(sizes))})
-    if not slopes:
+    names = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
+    rows = [row for truth in truths for row in _judged(answers, truth, names)]
+    judged = [bool(row.keep.any()) for row in rows]
+    rows = list(compress(rows, judged))
+    if not rows:
         return pd.DataFrame(), pd.DataFrame()
-    errors = _as_answers(answers, compress(rows, there))
+    units = codes_of(answers.units, len(answers.photos))
+    rates: list[Row] = []
+    slopes: list[Row] = []
+    for row in rows:
+        head: Row = dict(zip(("column", "label", "measure"), row.names, strict=True))
+        head |= {"classifier": answers.classifier, "attribute": answers.attribute}
+        codes = np.unique(units[row.keep], return_inverse=True)[1]
+        sizes = doubles(np.bincount(codes))
+        head |= {"n": int(row.keep.sum())}
+        if not row.never:
+            rates += [head | rate for rate in _rates(row, answers.values, codes, sizes)]
+        slope = _slope(row, answers.values, codes) | {"units": len(sizes), "note": row.note}
+        slopes.append(head | slope | {"trusted": not few(effective_units(sizes))})
+    errors = _as_answers(answers, rows)
     frame = _tested(pd.DataFrame(slopes), errors, options)
     if placebos is not None:
         fakes = {}
         for kind, fake in placebos.items():
-            others = (row for one in truths for row in _judged(fake, one, known))
-            fakes[kind] = _as_answers(fake, compress(others, there))
+            others = (row for truth in truths for row in _judged(fake, truth, names))
+            fakes[kind] = _as_answers(fake, list(compress(others, judged)))
         frame = _decided(frame, errors, fakes, options)
     return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
 
 
-def _lines(wrong: Flags, values: Array) -> Array:
-    """(n,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
-    return 100 * line_slopes(wrong, values)
+def _rates(row: _Row, values: Array, codes: Integers, sizes: Array) -> Iterator[Row]:
+    """The columns of the error rate at each value.  codes: of the units of its photos.  sizes: (U,) of these."""
+    wrong = row.wrong[row.keep]
+    for step, value in enumerate(values.tolist()):
+        low, high = share_interval(doubles(np.bincount(codes, wrong[:, step])), sizes)
+        yield {
+            "step": step,
+            "value": value,
+            "wrong": int(wrong[:, step].sum()),
+            "rate": float(wrong[:, step].mean()),
+            "ci_low": low,
+            "ci_high": high,
+        }
 
 
-def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
-    """The errors as answers: the place of each row is a label, which a photo has where it is wrong.
+def _slope(row: _Row, values: Array, codes: Integers) -> Row:
+    """The columns of the slope, in points per unit, and of the rate at the middle value."""
+    columns = ("slope", "se", "ci_low", "ci_high", "p")
+    if row.never:
+        return dict.fromkeys((*columns, "centre"), np.nan)
+    lines = 100 * line_slopes(row.wrong, values)[row.keep]
+    mean = clustered_mean(lines, codes)
+    centre = row.wrong[row.keep][:, len(values) // 2].mean()
+    return dict(zip(columns, mean, strict=True)) | {"centre": centre}
+
+
+def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
+    """The errors as answers: the place of each row is a label, which a photo has if it is wrong.
 
     A photo that a row is not about never has it.
     """
@@ -225,22 +220,29 @@ def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
 
 def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
-    found = outcomes(errors)
-    varies = varying(found)
+    rows = outcomes(errors)
+    varies = varying(rows)
     least = options.min_varying
     m = options.permutations
-    each = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
-    counts = [f"{number} of {many(of, 'photo' if of == n else 'unit')}" for number, of, n in each]
-    few = [f"its errors change on {count}; {least} are needed" for count in counts]
-    note = frame["note"].mask((frame["note"] == "") & (varies < least), pd.Series(few))
+    notes = []
+    for number, row in zip(varies.tolist(), frame.to_dict("records"), strict=True):
+        units = many(row["units"], "photo" if row["units"] == row["n"] else "unit")
+        few = f"its errors change on {number} of {units}; {least} are needed"
+        notes.append(row["note"] or few * (number < least))
+    note = pd.Series(notes)
     judged = (note == "").to_numpy(bool)
     p = frame["p"].where(judged).to_numpy(float)
-    p_perm = permute(found, judged, m, options.seed).p if m else np.full(len(p), np.nan)
+    p_perm = permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
     p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
-    note = note.mask(judged & np.isnan(p_test), ALIKE)
-    frame = frame.assign(**{name: frame[name].where(judged) for name in ("ci_low", "ci_high")})
     return frame.assign(
-        varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note
+        ci_low=frame["ci_low"].where(judged),
+        ci_high=frame["ci_high"].where(judged),
+        varying=varies,
+        p=p,
+        p_perm=p_perm,
+        p_test=p_test,
+        q=benjamini_hochberg(p_test),
+        note=note.mask(judged & np.isnan(p_test), ALIKE),
     )
 
 
@@ -250,65 +252,69 @@ def _decided(
     """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
     differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
     slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
-    parts = [differences[differences["placebo"] == kind] for kind in fakes]
-    largest = np.max(
-        [further(part, slopes, options, trusted) for part in parts]
-        or [np.full(len(frame), np.nan)],
-        axis=0,
-    )
-    q_placebo = placebo_q(are_findings(frame), largest)
-    ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
-    cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
-    decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]
-    return frame.assign(q_placebo=q_placebo).join(
-        pd.DataFrame(decided, columns=["decision", "reason"])
-    )
+    ps = [np.full(len(frame), np.nan)]
+    if fakes:
+        parts = [differences[differences["placebo"] == kind] for kind in fakes]
+        ps = [further(part, slopes, options, trusted) for part in parts]
+    q_placebo = placebo_q(are_findings(frame), np.max(ps, axis=0))
+    frame = frame.assign(q_placebo=q_placebo)
+    decided = [
+        rule(bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"]))
+        for row in frame.to_dict("records")
+    ]
+    return frame.join(pd.DataFrame(decided, columns=["decision", "reason"]))
 
 
-def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:
-    """The rows of one truth, the same ones in the same order along every sweep.  known: labels ever returned, plain."""
-    cells = one.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
-    labelled = np.array([bool(text) for text in cells], dtype=bool)
+def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterator[_Row]:
+    """The rows of one truth, the same ones in the same order along every sweep.
+
+    returned: labels ever returned, plain.
+    """
+    cells = truth.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
+    labelled = cells != ""
 
     def never(what: str) -> str:
         return f"{answers.classifier}{NEVER}{what}"
 
-    if one.label:
-        named = _said(answers, one.label)
+    if truth.label:
+        present = _present(answers, truth.label)
         true = np.array([_answer(text) in YES for text in cells], dtype=bool)
-        absent = plain(one.label) not in known
-        note = never(f"“{one.label}”") if absent else EVERYWHERE if named.all() else ""
-        parts = [(ERROR, labelled, named != true[:, None])]
-        parts += (
-            [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
-        )
-        for measure, keep, wrong in parts:
-            yield _Row((one.column, one.label, measure), keep, wrong, note, absent)
+        wrong = present != true[:, None]
+        if plain(truth.label) not in returned:
+            note = never(f"“{truth.label}”")
+            yield _Row((truth.column, truth.label, ERROR), labelled, wrong, note, True)
+            return
+        note = EVERYWHERE if present.all() else ""
+        yield _Row((truth.column, truth.label, ERROR), labelled, wrong, note)
+        yield _Row((truth.column, truth.label, MISS), labelled & true, ~present, note)
+        yield _Row((truth.column, truth.label, ALARM), labelled & ~true, present, note)
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
-    able = labelled & np.isin(texts.astype(str), list(known))
-    note = "" if able.any() else never("any of the true labels")
-    yield _Row((one.column, ALL, ERROR), able if able.any() else labelled, wrong, note, bool(note))
+    able = labelled & np.isin(texts.astype(str), list(returned))
+    if able.any():
+        yield _Row((truth.column, ALL, ERROR), able, wrong)
+    else:
+        note = never("any of the true labels")
+        yield _Row((truth.column, ALL, ERROR), labelled, wrong, note, True)
     # of all photos: a placebo's sample may lack a class, which is spelled alike along every sweep
-    spelling = {plain(text): text for text in sorted({*map(str, one.cells)} - {""}, reverse=True)}
+    spelling = {plain(text): text for text in sorted({*map(str, truth.cells)} - {""}, reverse=True)}
     for name, label in sorted(spelling.items()):
-        note = "" if name in known else never(f"“{label}”")
-        yield _Row((one.column, label, MISS), texts == name, wrong, note, bool(note))
+        note = "" if name in returned else never(f"“{label}”")
+        yield _Row((truth.column, label, MISS), texts == name, wrong, note, bool(note))
 
 
 def _answer(text: object) -> str:
     return str(text).strip().casefold()
 
 
-def _said(answers: Answers, label: str) -> Flags:
+def _present(answers: Answers, label: str) -> Flags:
     """(n, K) whether a label was returned."""
-    returned = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
-    pairs = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)[
-        answers.label
-    ]
-    np.logical_or.at(returned, answers.photo[pairs], answers.present[pairs])
-    return returned
+    present = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
+    same = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)
+    pairs = same[answers.label]
+    np.logical_or.at(present, answers.photo[pairs], answers.present[pairs])
+    return present
 
 
 def _right(answers: Answers, texts: Objects) -> Flags:
@@ -317,7 +323,7 @@ def _right(answers: Answers, texts: Objects) -> Flags:
     score = np.where(answers.present, answers.score, -np.inf)
     np.maximum.at(best, answers.photo, score)
     names = np.array([plain(name) for name in answers.labels], dtype=object)
-    pairs = names[answers.label] == texts[answers.photo] if len(names) else np.zeros(0, dtype=bool)
+    pairs = names[answers.label] == texts[answers.photo]
     right = np.zeros(best.shape, dtype=bool)
     top = answers.present[pairs] & ~exceeds(best[answers.photo[pairs]], score[pairs])
     np.logical_or.at(right, answers.photo[pairs], top)

@@ -20,9 +20,8 @@ from gslopes.captions.measures.salience import (
 )
 from gslopes.captions.measures.techniques import run_technique
 from gslopes.captions.stimuli.corpus import Instance, Pair
-from gslopes.stats.intervals import percentile
-from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.stats.score_test import Coefficient
+from gslopes.stats.logistic import Coefficient, fit_ridge
+from gslopes.stats.resampling import percentile
 from gslopes.words.graph import Mentions
 from tests.captions.conftest import corpus, things
 

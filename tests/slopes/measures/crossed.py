@@ -12,8 +12,8 @@ from gslopes.core.crossed import Grid
 from gslopes.slopes.measures.analysis import FitTables, analyse
 from gslopes.slopes.measures.answers import gather
 from gslopes.slopes.measures.crossed import along, views
-from gslopes.slopes.measures.estimators import estimate
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.estimators import slope_rows
+from gslopes.slopes.measures.options import FitOptions, Study
 from tests.slopes.measures.conftest import build
 
 GRID = Grid(("gender", "race"), ((-2.0, -1.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0)))
@@ -56,7 +56,7 @@ def interactions(
             table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]
         ]
         (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
-        yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
+        yield slope_rows(replace(sweep, orders=CROSSED[GRID.name].orders), options)
 
 
 def audited(
@@ -73,7 +73,9 @@ def audited(
         answered(drawn(rng, photos, labels, 0.0, 0.0), name) for name in placebo.names(GRID.name)
     ]
     scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
-    return analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=permutations))
+    return analyse(
+        scores, asked, Study(values=GIVEN), options=FitOptions(permutations=permutations)
+    )
 
 
 def read(made: FitTables, view: str = GRID.name) -> pd.DataFrame:

@@ -70,7 +70,5 @@ def audited(lot: np.random.Generator, effect: float, units: int = 30) -> pd.Data
         pd.DataFrame(scores, columns=tables.SCORES.columns),
         pd.DataFrame(asked, columns=tables.ASKED.columns),
     )
-    slopes = analyse(
-        *given, values=None, options=FitOptions(permutations=400, min_varying=5)
-    ).slopes
+    slopes = analyse(*given, options=FitOptions(permutations=400, min_varying=5)).slopes
     return slopes[slopes["measure"].notna() & (slopes["attribute"] == "race")]

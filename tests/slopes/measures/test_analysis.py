@@ -8,11 +8,11 @@ from statsmodels.stats.multitest import multipletests
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import ESTIMATORS, RARE, FitOptions
+from gslopes.slopes.measures.options import RARE, FitOptions, Study
 from tests.fixtures import paper_slopes
 from tests.slopes.measures.conftest import drifting
 
-BY_PRESENCE = [name for name in ESTIMATORS if name != "photo-measure"]
+BY_PRESENCE = {"paper", "photo-rate"}
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(permutations=99)
 
@@ -56,7 +56,9 @@ def test_what_too_few_photos_change_has_no_interval(answers) -> None:
     parts = answers(present, VALUES)
     groups = pd.DataFrame({"side": np.resize(["a", "b"], 30)}, index=pd.unique(parts[1]["photo"]))
     found = analyse(
-        *parts, values={"gender": VALUES.tolist()}, about=groups, groups=["side"], options=FAST
+        *parts,
+        Study(values={"gender": VALUES.tolist()}, about=groups, groups=["side"]),
+        options=FAST,
     )
     for frame in (rows(found.slopes, "photo-rate"), found.groups, found.differences):
         assert frame["note"].str.startswith(RARE).all()
@@ -74,7 +76,7 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
         *("slopes", "groups", "differences", "balance", "placebos"),
         *("reach", "gating", "error_rates", "error_slopes", "observed", "drawing", "explained"),
     ]
-    assert set(found.slopes["estimator"]) == set(BY_PRESENCE)
+    assert set(found.slopes["estimator"]) == BY_PRESENCE
 
 
 def test_rare_labels_are_listed_and_not_judged(found) -> None:
@@ -96,7 +98,7 @@ def test_the_papers_p_and_the_permutations_may_disagree(answers) -> None:
     options = FitOptions(permutations=2000)
     chosen = rows(
         analyse(
-            *answers(present, VALUES), values={"gender": VALUES.tolist()}, options=options
+            *answers(present, VALUES), Study(values={"gender": VALUES.tolist()}), options=options
         ).slopes,
         "paper",
     )
@@ -122,7 +124,7 @@ def test_unbalanced_photos_drop_out_whole_and_are_counted(answers, found) -> Non
     assert part.balance.iloc[0].tolist()[:7] == ["c", "gender", 57, 57, 1, 1, 1]
     assert set(part.slopes["n"]) == {57}
     kept = sorted(set(asked["photo"]))[3:]
-    cut = analyse(scores, asked, options=FAST, photos=kept)
+    cut = analyse(scores, asked, Study(photos=kept), options=FAST)
     lost = ["worst_low", "worst_high"]  # what the answers that never came could be
     pd.testing.assert_frame_equal(cut.slopes.drop(columns=lost), part.slopes.drop(columns=lost))
 
@@ -132,7 +134,7 @@ def test_photos_of_one_person_count_as_one(answers) -> None:
     scores, asked = answers(np.repeat(present, 4, axis=0), VALUES)
     ids = sorted(set(asked["photo"]))
     about = pd.DataFrame({"person": [str(index // 4) for index in range(120)]}, index=ids)
-    several = analyse(scores, asked, options=FAST, about=about, cluster="person")
+    several = analyse(scores, asked, Study(about=about, cluster="person"), options=FAST)
     single = analyse(*answers(present, VALUES), options=FAST)
     assert several.balance["units"].tolist() == [30]
     one, other = (rows(each.slopes, "photo-rate")[:3] for each in (several, single))
@@ -142,9 +144,8 @@ def test_photos_of_one_person_count_as_one(answers) -> None:
         analyse(
             scores[scores["photo"] < ids[36]],
             asked[asked["photo"] < ids[36]],
+            Study(about=about, cluster="person"),
             options=FAST,
-            about=about,
-            cluster="person",
         ).slopes,
         "photo-rate",
     )
@@ -167,16 +168,16 @@ def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) 
 
 
 def test_unknown_names_and_columns_are_named(answers) -> None:
-    with pytest.raises(UnknownName, match="photo-rat"):
-        FitOptions(estimators=("photo-rat",))
     for bad in ({"permutations": -1}, {"min_varying": -1}):
         with pytest.raises(ConfigError):
             FitOptions(**bad)
     scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
+    with pytest.raises(UnknownName, match="photo-rat"):
+        analyse(scores, asked, options=FitOptions(estimators=("photo-rat",)))
     with pytest.raises(ConfigError, match="no column 'age'"):
-        analyse(scores, asked, about=pd.DataFrame({"sex": []}), groups=["age"])
+        analyse(scores, asked, Study(about=pd.DataFrame({"sex": []}), groups=["age"]))
     with pytest.raises(ConfigError, match="none is given"):
-        analyse(scores, asked, cluster="person")
+        analyse(scores, asked, Study(cluster="person"))
 
 
 # -- hardly any answers -----------------------------------------------------------------------------------------------
@@ -214,14 +215,18 @@ def test_hardly_any_answers_give_tables_and_no_error(
     found = analyse(
         scores,
         asked,
-        values={"gender": VALUES.tolist(), "gender-light": VALUES.tolist()},
-        options=FitOptions(estimators=ESTIMATORS, permutations=19),
-        about=about,
-        groups=("person",),
-        cluster=cluster,
-        gates={"gender": gate} if gated else None,
-        reach=pd.DataFrame({"photo": ids, "attribute": "gender", "reading": "own", "reach": 1.0}),
-        tones=pd.Series("dark", index=ids),
+        Study(
+            values={"gender": VALUES.tolist(), "gender-light": VALUES.tolist()},
+            about=about,
+            groups=("person",),
+            cluster=cluster,
+            gates={"gender": gate} if gated else {},
+            reach=pd.DataFrame(
+                {"photo": ids, "attribute": "gender", "reading": "own", "reach": 1.0}
+            ),
+            tones=pd.Series("dark", index=ids),
+        ),
+        options=FitOptions(permutations=19),
     )
     judged = found.slopes[found.slopes["estimator"] != "paper"]
     assert judged["p"].isna().all()

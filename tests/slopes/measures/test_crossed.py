@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from tests.slopes.measures.crossed import (
     CROSSED,
     GENDER,
@@ -44,7 +44,7 @@ def test_an_order_moves_whole_rows_and_columns_so_that_main_effects_stay_out_of_
 
 def test_slopes_are_those_of_the_photos_own_least_squares_planes():
     present = drawn(np.random.default_rng(3), 40, 3, 0.05, 0.03)
-    made = analyse(*answered(present), values=GIVEN, options=FitOptions(permutations=0))
+    made = analyse(*answered(present), Study(values=GIVEN), options=FitOptions(permutations=0))
     design = np.stack([np.ones(15), GENDER, RACE, GENDER * RACE], 1)
     plane = 100 * np.linalg.lstsq(design, present.mean(0).T, rcond=None)[0]
     rows = made.slopes.set_index(["attribute", "label"])["slope"]
@@ -111,7 +111,7 @@ def test_500_audits_hold_level_power_and_interval(photos, main, interaction, spr
 def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[(asked["photo"] == asked["photo"][0]) & (asked["step"] == 14), "status"] = "refused"
-    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0))
+    made = analyse(scores, asked, Study(values=GIVEN), options=FitOptions(permutations=0))
     n = made.slopes.groupby("attribute")["n"].max()
     assert (
         n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
@@ -122,8 +122,8 @@ def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has
 def test_a_cell_that_nobody_answered_leaves_the_slopes_that_do_without_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[asked["step"] == 14, "status"] = "refused"
-    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0)).slopes.groupby(
-        "attribute"
-    )
+    made = analyse(
+        scores, asked, Study(values=GIVEN), options=FitOptions(permutations=0)
+    ).slopes.groupby("attribute")
     assert (made["n"].max() == 20).to_dict() == {name: name.endswith("=-2") for name in CROSSED}
     assert set(made["decision"].unique().explode()[list(CROSSED)[:3]]) == {"unjudged"}

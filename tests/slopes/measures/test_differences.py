@@ -10,7 +10,7 @@ from scipy import stats
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.differences import membership_test, paired_differences
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.ols import line_weights
 from tests.skewed import corrected, corrected_parts
 from tests.slopes.measures.conftest import of
@@ -36,7 +36,7 @@ def grouped(answers, *parts: np.ndarray):
 
 def test_groups_have_the_slopes_of_their_photos_and_differences_welchs_test(answers) -> None:
     present, scores, asked, about = grouped(answers, moving(60, 0.15, 0), moving(90, 0.0, 1))
-    found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
+    found = analyse(scores, asked, Study(about=about, groups=["sex"]), options=OPTIONS)
     slopes = 100 * present[:, 0] @ line_weights(VALUES)
     parts = slopes[:60], slopes[60:]
     profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
@@ -66,7 +66,7 @@ def test_columns_can_be_crossed_and_photos_without_a_value_are_in_no_group(answe
     )
     about.loc[about["sex"] == "others", "sex"] = None
     found = analyse(
-        scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"]
+        scores, asked, Study(about=about.iloc[5:], groups=["sex", "sex + age"]), options=OPTIONS
     )
     profile = found.groups.query("estimator == 'photo-rate'")
     assert profile.groupby("column")["n"].sum().tolist() == [75, 75]
@@ -83,7 +83,7 @@ def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
     few = np.zeros((30, 1, 5), bool)
     few[:4, 0, 2:] = True
     _, scores, asked, about = grouped(answers, few, moving(60, 0.15, 1), few[:20])
-    found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
+    found = analyse(scores, asked, Study(about=about, groups=["sex"]), options=OPTIONS)
     profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
     assert profile["note"].to_dict() == {
         "men": "too few photos change their answer",
@@ -105,7 +105,7 @@ def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_ce
 ) -> None:
     few = np.zeros((12, 1, 5), bool)
     _, scores, asked, about = grouped(answers, few, moving(90, 0.15, 1))
-    row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences
+    row = analyse(scores, asked, Study(about=about, groups=["sex"]), options=OPTIONS).differences
     row = row.query("estimator == 'photo-rate'").iloc[0]
     slopes = 100 * np.concatenate([few, moving(90, 0.15, 1)])[:, 0] @ line_weights(VALUES)
     student = stats.ttest_ind(slopes[:12], slopes[12:])
@@ -113,7 +113,9 @@ def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_ce
     assert row["difference"] / row["se"] == pytest.approx(student.statistic)
     assert row["p"] > 10 * welch.pvalue
     _, scores, asked, about = grouped(answers, few[:8], moving(90, 0.15, 1))
-    row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences.iloc[0]
+    row = analyse(
+        scores, asked, Study(about=about, groups=["sex"]), options=OPTIONS
+    ).differences.iloc[0]
     assert np.isnan(row["p"]), "a handful of photos is not judged"
 
 

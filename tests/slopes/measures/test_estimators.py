@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from gslopes.slopes.measures.estimators import linear
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.estimators import ESTIMATORS, contrasted, linear
+from gslopes.slopes.measures.frames import fit_slopes
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.outcomes import Outcomes, dense, moments
 from tests.fixtures import paper_slopes, sweeps_of
 from tests.skewed import corrected, corrected_parts
@@ -145,3 +148,28 @@ def test_scaling_the_answers_scales_slope_and_error_and_leaves_t(
     before, after = (linear("measure", sums, VALUES) for sums in (first, second))
     np.testing.assert_allclose(after.slope, before.slope * factor, rtol=1e-4, atol=1e-7)
     np.testing.assert_allclose(after.se, before.se * factor, rtol=1e-4, atol=1e-7)
+
+
+def test_every_estimator_says_what_it_is_and_why_and_its_rows_have_its_name_and_unit(
+    answers,
+) -> None:
+    found = fit_slopes(*answers(drifting(), VALUES), options={"permutations": 0})
+    for name, estimator in ESTIMATORS.items():
+        assert name == estimator.name
+        assert all((estimator.slope, estimator.null, estimator.reason))
+        rows = found[found["estimator"] == name]
+        assert set(rows["unit"]) == ({estimator.unit} if estimator.kind == "rate" else set())
+
+
+def test_only_the_estimators_that_are_contrasted_have_rows_of_groups_and_gates(answers) -> None:
+    scores, asked = answers(drifting(), VALUES)
+    ids = pd.unique(asked["photo"])
+    about = pd.DataFrame({"side": np.resize(["a", "b"], len(ids))}, index=ids)
+    gate = pd.Series(np.arange(len(ids)) % 9 > 0, ids)
+    study = Study(about=about, groups=["side"], gates={"gender": gate})
+    found = analyse(scores, asked, study, options=FitOptions(permutations=0))
+    names = {estimator.name for estimator in contrasted(FitOptions())}
+    for table in (found.groups, found.differences, found.gating):
+        assert set(table["estimator"]) == names & set(found.slopes["estimator"]) == {"photo-rate"}
+    decided = found.slopes[found.slopes["decision"].notna()]
+    assert set(decided["estimator"]) == {"photo-rate"}

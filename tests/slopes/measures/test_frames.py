@@ -4,7 +4,7 @@ import pytest
 
 import gslopes
 from gslopes.core import tables
-from gslopes.core.errors import TableError, UsageError
+from gslopes.core.errors import ConfigError, TableError, UsageError
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions
 from tests.skewed import corrected
@@ -114,3 +114,15 @@ def test_two_values_give_differences_and_the_paper_no_p() -> None:
     ), "relative to 0"
     assert by.loc["photo-rate", ["ci_low", "ci_high"]].to_numpy(float) == pytest.approx([low, high])
     assert by.loc["paper", ["se", "t", "p", "ci_low", "q"]].isna().all()
+
+
+def test_a_keyword_that_names_no_column_is_refused_with_the_nearest(known) -> None:
+    with pytest.raises(ConfigError, match="no option 'lable'") as error:
+        gslopes.fit_slopes(known[0], lable="label")
+    assert "label" in error.value.hint
+
+
+def test_a_score_of_none_is_left_out(known) -> None:
+    scores, asked = known
+    found = gslopes.fit_slopes(scores.assign(score=7.0), asked, score=None, options=FAST)
+    pd.testing.assert_frame_equal(found, gslopes.fit_slopes(scores, asked, options=FAST))

@@ -13,7 +13,7 @@ from gslopes.core import placebo, tables
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import Cut, gather, present
 from gslopes.slopes.measures.differences import paired_differences
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page import decisions
 from tests.last_digit import differences, moved, moved_table
 from tests.slopes.measures.crossed import GIVEN, GRID
@@ -197,7 +197,10 @@ def everything(
         )
         given["unedited"] = {"c": next(gather(*arrow, {"unedited": np.zeros(1)}))}
     found = analyse(
-        scores, asked, options=OPTIONS, about=ABOUT, groups=["team"], cluster=cluster, **given
+        scores,
+        asked,
+        Study(about=ABOUT, groups=["team"], cluster=cluster, **given),
+        options=OPTIONS,
     )
     made = {table.name: frame for table, frame in found.tables()}
     slopes = found.slopes.assign(expected=False, cut=None)

@@ -5,7 +5,7 @@ from scipy import sparse, stats
 
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.kinds import unit_slopes
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.measures.reach import UNEVEN, per_reach, photo_reach, ratios
 from gslopes.stats.contrast import Units
 from tests.slopes.measures.conftest import of
@@ -49,9 +49,9 @@ def test_groups_have_their_own_reach(answers) -> None:
     about = pd.DataFrame({"tone": np.where(dark, "dark", "light")}, index=photos)
     reach = pd.DataFrame({"photo": photos, "attribute": "gender", "reading": "gender"})
     reach = reach.assign(reach=np.where(dark, 0.25, 1.0) + rng.normal(0, 0.1, 200))
-    fitted = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach)
+    fitted = analyse(scores, asked, Study(about=about, groups=["tone"], reach=reach), options=FAST)
     found = fitted.reach.set_index("group")
-    tones = analyse(scores, asked, options=FAST, tones=about["tone"], reach=reach).reach
+    tones = analyse(scores, asked, Study(tones=about["tone"], reach=reach), options=FAST).reach
     assert tones["column"].tolist() == ["", "skin tone", "skin tone"]
     assert tones["ratio"].tolist() == found["ratio"].tolist()
     assert found["n"].to_dict() == {"": 200, "dark": 100, "light": 100}
@@ -63,7 +63,10 @@ def test_groups_have_their_own_reach(answers) -> None:
     assert np.isnan([row["p"], row["p_test"], row["q"]]).all()
     assert row["per_reach_low"] < 0 < row["per_reach_high"]
     alike = analyse(
-        scores, asked, options=FAST, about=about, groups=["tone"], reach=reach.assign(reach=1.0)
+        scores,
+        asked,
+        Study(about=about, groups=["tone"], reach=reach.assign(reach=1.0)),
+        options=FAST,
     )
     assert alike.differences["q"].iloc[0] < 0.05
 

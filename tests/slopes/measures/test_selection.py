@@ -7,7 +7,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.measures.selection import Asked, bounds
 from gslopes.stats.ols import line_weights
 from tests.skewed import corrected
@@ -53,7 +53,7 @@ def test_losses_at_one_value_of_every_photo_depend_on_it(
     lost[:, 4] = True
     options = FitOptions(estimators=("photo-rate",), permutations=permutations)
     tables_of = lost_when(answers, np.random.default_rng(0).random((40, 1, 5)) < 0.4, lost, status)
-    row = analyse(*tables_of, options=options, values={"gender": VALUES}).balance.iloc[0]
+    row = analyse(*tables_of, Study(values={"gender": VALUES}), options=options).balance.iloc[0]
     p = row["refusal_p" if status == "refused" else "failed_p"]
     assert np.isnan(p) if not permutations else p == 0.001
     assert "depend on the value" in row["warning"]
@@ -147,7 +147,10 @@ def gating(answers, present: np.ndarray, gate: pd.Series, asked_about: np.ndarra
     wanted = set(gate.index[asked_about])
     scores, asked = (frame[frame["photo"].isin(wanted)] for frame in (scores, asked))
     found = analyse(
-        scores, asked, values={"gender": SEVEN.tolist()}, options=FAST, gates={"gender": gate}
+        scores,
+        asked,
+        Study(values={"gender": SEVEN.tolist()}, gates={"gender": gate}),
+        options=FAST,
     )
     assert found.slopes["slope"].iloc[0] == pytest.approx(found.gating["gated"].iloc[0])
     return found.gating.iloc[0]
@@ -186,9 +189,9 @@ def test_what_was_refused_of_the_dropped_counts_for_no_bound(answers) -> None:
     lost[[0, 60, 61], 4] = True
     scores, asked = lost_when(answers, present, lost)
     gate = pd.Series(np.arange(100) < 60, index=sorted(set(asked["photo"])))
-    given = {"values": {"gender": VALUES}, "options": FAST}
-    found = analyse(scores, asked, gates={"gender": gate}, **given)
-    alone = analyse(scores, asked, photos=gate.index[:60], **given)
+    values = {"gender": VALUES}
+    found = analyse(scores, asked, Study(values=values, gates={"gender": gate}), options=FAST)
+    alone = analyse(scores, asked, Study(values=values, photos=gate.index[:60]), options=FAST)
     pd.testing.assert_frame_equal(found.balance, alone.balance)
     assert found.balance[["used", "refused", "missing"]].iloc[0].tolist() == [59, 1, 0]
     row = found.slopes.iloc[0]

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.analysis import FitTables, analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from tests.skewed import corrected_parts
 
 VALUES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -44,11 +44,16 @@ def world(photos: int, chance: np.ndarray, seed: int = 0) -> tuple[pd.DataFrame,
 
 
 def fitted(
-    scores: pd.DataFrame, about: pd.DataFrame, *truth: str, whole: object = None, **more: object
+    scores: pd.DataFrame,
+    about: pd.DataFrame,
+    *truth: str,
+    whole: object = None,
+    options: FitOptions = OPTIONS,
+    **more: object,
 ) -> FitTables:
     """whole: scores of all pictures that were asked about, if some of them have no label."""
     questions = asked(scores if whole is None else whole)
-    return analyse(scores, questions, about=about, truth=truth, **{"options": OPTIONS, **more})
+    return analyse(scores, questions, Study(about=about, truth=truth, **more), options=options)
 
 
 def asked(scores: pd.DataFrame) -> pd.DataFrame:

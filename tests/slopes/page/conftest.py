@@ -12,7 +12,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from tests.fixtures import paper_slopes
 
 VALUES = np.linspace(-2, 2, 7)
@@ -212,7 +212,7 @@ def fit_groups(run: Path) -> None:
         {"team": np.where(np.arange(len(photos)) % 2, SCRIPT, "blue")}, index=photos
     )
     found = analyse(
-        scores, asked, options=FitOptions(permutations=200), about=about, groups=["team"]
+        scores, asked, Study(about=about, groups=["team"]), options=FitOptions(permutations=200)
     )
     for table, frame in found.tables():
         tables.write(table, frame, run / f"{table.name}.parquet")

@@ -10,7 +10,7 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import ESTIMATORS, FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page import write_report
 from gslopes.slopes.page.evidence import print_evidence
 from gslopes.slopes.page.loading import funnels, unanswered
@@ -62,14 +62,12 @@ def test_every_table_and_the_page_are_made(make, tmp_path: Path, name: str):
         {"team": ["red", "blue"] * 6},
         index=sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()),
     )
-    options = FitOptions(estimators=ESTIMATORS, permutations=19)
+    options = FitOptions(permutations=19)
     found = analyse(
         scores,
         asked,
-        values={"gender": VALUES.tolist()},
+        Study(values={"gender": VALUES.tolist()}, about=about, groups=["team"]),
         options=options,
-        about=about,
-        groups=["team"],
     )
     for table, frame in [(tables.SCORES, scores), (tables.ASKED, asked), *found.tables()]:
         tables.write(table, frame, run / f"{table.name}.parquet")
@@ -92,7 +90,7 @@ def test_all_refused_says_how_many_and_nothing_of_thresholds(make, tmp_path: Pat
     run = make(tmp_path / "run", [("first", "gender")], photos=12)
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     _, asked = refused(tables.SCORES.empty(), asked, asked["step"] >= 0)
-    slopes = analyse(tables.SCORES.empty(), asked, values={"gender": VALUES.tolist()}).slopes
+    slopes = analyse(tables.SCORES.empty(), asked, Study(values={"gender": VALUES.tolist()})).slopes
     for table, frame in (
         (tables.SCORES, tables.SCORES.empty()),
         (tables.ASKED, asked),

@@ -10,7 +10,7 @@ import pytest
 from gslopes.core import summary, tables
 from gslopes.report import numbers
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page import observed, write_report
 
 SCRIPT = "<script>alert(1)</script>"
@@ -121,7 +121,7 @@ def wrong(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = pd.DataFrame(about, index=photos)
     options = FitOptions(permutations=100)
     truth = [*(f"{label}={label}" for label in labels), f"{labels[0]}={SCRIPT}"]
-    found = analyse(scores, asked, options=options, about=frame, truth=truth)
+    found = analyse(scores, asked, Study(about=frame, truth=truth), options=options)
     for table, rows in found.tables():
         tables.write(table, rows, run / f"{table.name}.parquet")
     return run

@@ -6,11 +6,12 @@ import statsmodels.api as sm
 from scipy import stats
 from scipy.special import expit
 
-from gslopes.stats import score_test
 from gslopes.stats.intervals import t_quantile
-from gslopes.stats.score_test import (
+from gslopes.stats.logistic import (
     choose_columns,
     efficient_scores,
+    fit_ridge,
+    fit_weighted,
     informative_units,
     score_interval,
 )
@@ -77,5 +78,25 @@ def test_weighted_outcomes_have_the_coefficients_of_statsmodels() -> None:
     design, weights = sm.add_constant(random.normal(size=(300, 2))), random.integers(0, 4, 300)
     y = (random.random(300) < expit(design @ [0.2, 1.0, -0.5])).astype(float)
     theirs = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weights).fit()
-    assert score_test.fit_weighted(design, y, weights) == pytest.approx(theirs.params, abs=1e-7)
-    assert np.abs(score_test.fit_weighted(design, y, weights, ridge=1e4)).max() < 0.02
+    assert fit_weighted(design, y, weights) == pytest.approx(theirs.params, abs=1e-7)
+    assert np.abs(fit_weighted(design, y, weights, ridge=1e4)).max() < 0.02
+
+
+def test_fits_under_many_weights_are_those_of_newtons_method_and_of_scikit_learn() -> None:
+    random = np.random.default_rng(0)
+    features, weights = random.normal(size=(150, 12)), (random.random((150, 5)) < 0.7).astype(float)
+    y = (random.random(150) < 1 / (1 + np.exp(-features[:, 0]))).astype(float)
+    ours = fit_ridge(features, y, weights, 1.0)
+    free = fit_ridge(features, y, weights, 1e-9)
+    design = np.column_stack([np.ones(150), features])
+    for place in range(5):
+        assert free[:, place] == pytest.approx(fit_weighted(design, y, weights[:, place]), abs=1e-3)
+    linear = pytest.importorskip(
+        "sklearn.linear_model", reason="scikit-learn is not installed: pip install scikit-learn"
+    )
+    for place in range(5):
+        model = linear.LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(
+            features, y, weights[:, place]
+        )
+        assert ours[1:, place] == pytest.approx(model.coef_[0], abs=1e-3)
+        assert ours[0, place] == pytest.approx(model.intercept_[0], abs=1e-3)

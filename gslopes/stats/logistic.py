@@ -1,4 +1,4 @@
-"""One coefficient of a logistic regression, by its score test: p, interval, and what to hold fixed.
+"""Logistic regressions: one coefficient by its score test (p, interval, what to hold fixed), and many penalised fits.
 
 A Wald interval of few images is too long, a bootstrap of a penalised fit does not cover; the score is a sum over
 images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cell with 60 to 5,000 images,
@@ -21,10 +21,10 @@ FAR = 12.0  # log odds, beyond which an end is infinite
 
 
 class Coefficient(NamedTuple):
-    """A coefficient, ends of its 95 % interval (infinite where no value on that side is rejected), and p of 0.
+    """A coefficient, ends of its 95 % interval (infinite if no value on that side is rejected), and p of 0.
 
-    All are NaN where the design holds the column or no score varies, and with fewer than one degree of freedom; all but
-    the value where the fit reached no maximum.
+    All are NaN if the design holds the column or no score varies, and with fewer than one degree of freedom; all but
+    the value if the fit reached no maximum.
     """
 
     value: float
@@ -41,12 +41,12 @@ def fit_weighted(
     design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).  offset: (n,) log odds that
     are given.
     """
-    beta = np.zeros(design.shape[1])
+    beta = step = np.zeros(design.shape[1])
     loss = np.inf
-    step = np.zeros_like(beta)
     for _ in range(200):
         eta = design @ beta + offset
-        fresh = float(weights @ (np.logaddexp(0, eta) - y * eta)) + ridge / 2 * float(beta @ beta)
+        misfit = float(weights @ (np.logaddexp(0, eta) - y * eta))
+        fresh = misfit + ridge / 2 * float(beta @ beta)
         if exceeds(fresh, loss, EXACT):
             step = step / 2
             beta = beta - step
@@ -54,7 +54,8 @@ def fit_weighted(
         loss = fresh
         p = special.expit(eta)
         gradient = design.T @ (weights * (y - p)) - ridge * beta
-        curvature = (design * (weights * np.maximum(p * (1 - p), 1e-12))[:, None]).T @ design
+        bend = weights * np.maximum(p * (1 - p), 1e-12)
+        curvature = (design * bend[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
         step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
         beta = beta + step
@@ -66,7 +67,7 @@ def fit_weighted(
 def efficient_scores(
     tested: Array, design: Array, y: Array, offset: Array | float = 0.0
 ) -> tuple[Array, Array]:
-    """(m,) t of each tested column's score where its coefficient is 0, and (n, m) the information of each image.
+    """(m,) t of each tested column's score at a coefficient of 0, and (n, m) the information of each image.
 
     The score of an image is its residual times what of the column the design does not explain, with the weights of the
     fit. t is the sum over images, divided by its standard deviation by the fit.
@@ -83,23 +84,20 @@ def efficient_scores(
     rest -= basis @ (basis.T @ rest)
     residual = (y - chance) / root[:, 0]
     information = np.square(rest)
-    variance = (
-        information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)
-    )  # fitted chances are too extreme
+    # fitted chances are too extreme
+    variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)
     spread = np.sqrt(variance)
-    length, whole = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
-    alone = settled(length, whole, STORED) > 0  # not a mixture of the design
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(alone & (spread > 0), (residual @ rest) / spread, np.nan)
+    length, before = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
+    separate = settled(length, before, STORED) > 0  # not a mixture of the design
+    t = np.full(len(spread), np.nan)
+    np.divide(residual @ rest, spread, out=t, where=separate & (spread > 0))
     return t, information
 
 
 def informative_units(tested: Array, design: Array, y: Array) -> float:
-    """How many images the information about a column's coefficient is worth, where it is 0; 0 without information."""
+    """How many images the information about a coefficient of 0 is worth; 0 without information."""
     t, information = efficient_scores(tested[:, None], design, y)
-    if np.isnan(t[0]):
-        return 0.0
-    return effective_units(np.sqrt(information[:, 0]))
+    return 0.0 if np.isnan(t[0]) else effective_units(np.sqrt(information[:, 0]))
 
 
 def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
@@ -114,29 +112,24 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
-        return Coefficient(np.nan, np.nan, np.nan, np.nan)
-    value = float(
-        np.clip(
-            fit_weighted(np.column_stack([design, tested]), y, np.ones(n))[-1], 1 - FAR, FAR - 1
-        )
-    )
+        return Coefficient(*[np.nan] * 4)
+    fitted = fit_weighted(np.column_stack([design, tested]), y, np.ones(n))
+    value = float(np.clip(fitted[-1], 1 - FAR, FAR - 1))
     limit = float(t_quantile(dof))
 
     def excess(beta: float, step: float) -> float:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
-        if np.isnan(t):
-            return -limit
-        return limit + math.copysign(float(t), t * step)
+        return -limit if np.isnan(t) else limit + math.copysign(float(t), t * step)
 
     step = 2 / float(np.sqrt(information.sum()))
-    ends = [_end(value, side * step, excess) for side in (-1, 1)]
-    if np.isnan(ends).any():
-        return Coefficient(value, np.nan, np.nan, np.nan)
-    return Coefficient(value, ends[0], ends[1], float(t_test(t[0], dof)))
+    low, high = (_end(value, side * step, excess) for side in (-1, 1))
+    if np.isnan([low, high]).any():
+        return Coefficient(value, *[np.nan] * 3)
+    return Coefficient(value, low, high, float(t_test(t[0], dof)))
 
 
 def _end(value: float, step: float, excess: Callable[[float, float], float]) -> float:
-    """The first value on that side, in steps that double, that is rejected; found to a thousandth."""
+    """The first value on that side, in steps that double, that is rejected; to a thousandth."""
     inner = value
     if not excess(inner, step) > 0:
         return math.nan  # no maximum was reached
@@ -161,10 +154,50 @@ def choose_columns(
     """
     chosen: list[int] = []
     while len(chosen) < min(limit, candidates.shape[1]):
-        held = np.column_stack([design, candidates[:, chosen]])
-        t = np.nan_to_num(np.abs(efficient_scores(candidates, held, outcome)[0]))
+        fixed = np.column_stack([design, candidates[:, chosen]])
+        t = np.nan_to_num(np.abs(efficient_scores(candidates, fixed, outcome)[0]))
         best = highest(t)
         if t[best] <= normal_quantile(1 - level):
             break
         chosen.append(best)
     return chosen
+
+
+# -- many penalised fits at once --------------------------------------------------------------------------------------
+
+
+def fit_ridge(
+    features: Array, y: Array, weights: Array, ridge: float, *, tolerance: float = 1e-6
+) -> Array:
+    """(r + 1, R) intercepts and coefficients, one column for each column of weights.
+
+    Minimises Σ w (log(1 + exp η) − y η) + λ/2 Σ b², the intercept free, by accelerated gradient steps.  The curvature
+    along orthogonal features is at most Σ w x²/4 + λ; along others, times the largest eigenvalue of their correlations.
+    A fit is done once √(g' B⁻¹ g), with B that bound, is below the tolerance.  Ours for speed: thousands of fits, such
+    as of random splits, cost a few hundred matrix products.
+
+    features: (n, r).  y: (n,) 0 or 1.  weights: (n, R).  ridge: λ.
+
+    Source: Nesterov 1983; O'Donoghue & Candès 2015, doi 10.1007/s10208-013-9150-3, section 3.2 (restarts).
+    """
+    middle = features.mean(axis=0)
+    x = np.column_stack([np.ones(len(features)), features - middle])
+    lengths = np.sqrt(np.square(x).sum(axis=0))
+    largest = np.linalg.eigvalsh((x / lengths).T @ (x / lengths))[-1]
+    penalty = np.r_[0.0, np.full(features.shape[1], ridge)][:, None]
+    bound = largest * weights.max() * np.square(lengths)[:, None] / 4 + penalty
+    fitted = ahead = np.zeros((x.shape[1], weights.shape[1]))
+    age = np.ones(weights.shape[1])
+    for _ in range(5000):
+        gradient = x.T @ (weights * (special.expit(x @ ahead) - y[:, None])) + penalty * ahead
+        step = gradient / bound
+        if (gradient * step).sum(axis=0).max() < tolerance**2:
+            break
+        moved = ahead - step - fitted
+        age = np.where((step * moved).sum(axis=0) > 0, 1.0, age)  # too far: begin again
+        older = (1 + np.sqrt(1 + 4 * age**2)) / 2
+        fitted = ahead - step
+        ahead = fitted + (age - 1) / older * moved
+        age = older
+    ahead[0] -= middle @ ahead[1:]
+    return ahead
