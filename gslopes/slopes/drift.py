@@ -227,34 +227,40 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     return order[made.columns].reset_index(drop=True)
 
 
-def _stayed(drift: Drift) -> str:
-    """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
-    from gslopes.report import caution
+def _verdict(drift: Drift) -> str:
+    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be told.
 
+    See ``report.caution``.
+    """
+    from gslopes.report import caution
+    from gslopes.report.headline import Sentences
+
+    told = Sentences.read(Path(__file__).parent, "drift")
+    if drift.drifted:
+        return told.say("drifted")
     if drift.photos < FEWEST:
-        return f"Cannot tell whether a label's mean has moved beyond chance: it takes answers about {FEWEST} photos."
+        return told.say("too_few", FEWEST)
+    if drift.labels.empty:
+        return told.say("none")
     changes = []
     for row in drift.labels.to_dict("records"):
-        equal = math.isnan(row["ci_low"]) and row["difference"] == 0
-        low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
+        low, high = row["ci_low"], row["ci_high"]
+        if math.isnan(low) and row["difference"] == 0:
+            low, high = 0.0, 0.0
         name = f"the change of “{row['label']}”"
         ends = f"[{low:+.3f}, {high:+.3f}]"
         changes.append(
             caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
         )
-    if all(change.clear for change in changes):
-        return "No label's mean has moved beyond chance."
-    question = "whether any label's mean has moved beyond chance"
-    return f"{caution.cannot_tell(caution.widest(changes), question, 'photo')}."
+    return told.nothing(changes, "photo")
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
-    verdict = "It has drifted." if drift.drifted else textwrap.fill(_stayed(drift), 100)
     lines = [
         f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
         f" (of {many(drift.photos, 'photo')}).",
-        verdict,
+        textwrap.fill(_verdict(drift), 100),
         f"highest label the same   {drift.same:.1%}",
     ]
     for when, names in zip(("model in the run", "model now"), drift.models, strict=True):

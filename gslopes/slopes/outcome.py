@@ -164,11 +164,11 @@ def terminal(found: Tables) -> str:
 
 def write_summary(result: Result) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
-    from gslopes.slopes.page import drawing, observed
-    from gslopes.slopes.page.decisions import summary_rows
+    from gslopes.slopes.page import observed
+    from gslopes.slopes.page.decisions import drawing_rows, summary_rows
 
     real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
-    drawn = drawing.summary_rows(result.tables["drawing"]) if "drawing" in result.tables else None
+    drawn = drawing_rows(result.tables["drawing"]) if "drawing" in result.tables else None
     rows = summary_rows(result.findings)
     counts = (result.found, result.used)
     said: dict[str, Any] = {

@@ -9,8 +9,9 @@ from gslopes.report import units
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.frames import fit_slopes
 from gslopes.slopes.page import page_data
-from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.evidence import summary
+from gslopes.slopes.page.lead import headline
 
 ROW = {
     "label": "nsfw",

@@ -12,7 +12,7 @@ from gslopes.report import numbers, units, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import views
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, loading
+from gslopes.slopes.page import decisions, lead, loading
 from gslopes.slopes.page.page_data import Album
 from gslopes.stats.rounding import ranked
 
@@ -47,7 +47,7 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
         made.append(
             {
                 "classifier": words.printable(name),
-                "sentence": decisions.headline(part, decisions.decide(part), grid.name).sentence,
+                "sentence": lead.headline(part, decisions.decide(part), grid.name).sentence,
                 "photos": [
                     (album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]
                 ],
@@ -84,12 +84,11 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
     return {
         "label": words.readable(label),
         "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
-        "slope": decisions.slope_of(row),
+        "slope": lead.slope_of(row),
         "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
         "slopes": [
-            decisions.interval_of(by_view[view]) if view in by_view else "never returned"
-            for view in at
+            lead.interval_of(by_view[view]) if view in by_view else "never returned" for view in at
         ],
     }

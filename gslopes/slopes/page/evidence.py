@@ -10,8 +10,9 @@ from gslopes.core.crossed import split
 from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.page import decisions, drawing
-from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page import decisions
+from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
@@ -34,6 +35,9 @@ answers are exchangeable over the values.{floor}
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
+DRAWING_NOTE = """\
+drawing: the label's change from the photo to value 0, with its 95 % interval, t over photos.
+Value 0 is not a face's own value, so this averages over faces of both genders."""
 FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
 
 
@@ -72,7 +76,7 @@ def print_evidence(
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
     lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
-    last = drawing.NOTE if drawn else PHOTOS_NOTE
+    last = DRAWING_NOTE if drawn else PHOTOS_NOTE
     note = NOTE.format(q=adjusted, floor=lines, last=last)
     return "\n\n".join([*blocks, *unanswered, note])
 
@@ -136,9 +140,8 @@ def _table(
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
         if drawn:
-            cells.append(
-                drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE
-            )
+            effect = drawn.get(row["label"])
+            cells.append(numbers.of_row(effect, "drawing", write) if effect else numbers.NONE)
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)

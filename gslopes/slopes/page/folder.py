@@ -111,7 +111,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
             "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
         },
         sweeps=sweeps,
-        tasks=tasks.sentences(screens),
+        tasks=tasks.sentences([screen.scale for screen in screens]),
         pairs=is_set,
         explained=validity.explained(run, tables.reading(source.real)),
         crossed=crossed.panels(source, album, credited),

@@ -14,7 +14,8 @@ from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions
-from gslopes.slopes.page.decisions import Decision, Headline, headline
+from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page.lead import Lead, headline, interval_of
 from gslopes.slopes.page.loading import PAIRED, STEPS, Finding, Funnel
 from gslopes.slopes.page.page_data import Album
 from gslopes.slopes.page.tasks import Scale
@@ -80,7 +81,7 @@ class Screen:
     attribute: str
     perceived: str
     ends: tuple[str, str]
-    headline: Headline
+    headline: Lead
     labels: int
     decided: tuple[tuple[str, int], ...]
     chart: Sequence[Row]
@@ -182,7 +183,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
                 {"presence": "of 100", "value": own}.get(measure, "score"),
-                decisions.interval_of(row),
+                interval_of(row),
                 units.short(row),
             )
         )
