@@ -26,7 +26,7 @@ from gslopes.core.files import inside, is_file, read_json, sha256_of, show
 from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
 from gslopes.frame.executors import OneProcess, engine
-from gslopes.frame.page import write_page
+from gslopes.frame.page import Page, write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
@@ -184,14 +184,16 @@ def _leave_out(run: Run, stage: Stage) -> None:
 
 def page_stage(audit: Audit) -> Stage:
     """The last stage of every audit: findings, summary and page, from all tables."""
+    page = audit.pages or Page
     names = dict.fromkeys(
         name for stage in audit.stages for name in stage.makes if name in audit.tables
     )
     return Stage(
         "report",
-        (*names, NOTES),
-        ("summary.json", "report/index.html", "report/model_card.md"),
+        (*names, NOTES, *page.reads),
+        ("summary.json", "report/index.html", "report/model_card.md", *page.makes),
         write_page,
+        options=page.options,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import runfolder, summary, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, listed
 from gslopes.core.result import Tables
@@ -160,24 +160,6 @@ def terminal(found: Tables) -> str:
     return print_evidence(
         slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes
     )
-
-
-def write_summary(result: Result) -> None:
-    """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
-    from gslopes.slopes.page import observed
-    from gslopes.slopes.page.decisions import drawing_rows, summary_rows
-
-    real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
-    drawn = drawing_rows(result.tables["drawing"]) if "drawing" in result.tables else None
-    rows = summary_rows(result.findings)
-    counts = (result.found, result.used)
-    said: dict[str, Any] = {
-        "headline": result.summary,
-        "page": result.page,
-        "observed": real,
-        "drawing": drawn,
-    }
-    summary.write(result.folder, "photos", rows, counts, **said)
 
 
 def answers(run: Path) -> dict[str, dict[str, int]]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from gslopes.core.config import from_dict
 from gslopes.core.options import option
-from gslopes.core.progress import Watch
+from gslopes.core.progress import Watch, counted
 
 __all__ = ["ReportConfig", "write_report"]
 
@@ -77,9 +77,15 @@ def write_report(
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
-    from gslopes.slopes.page.folder import write
+    from gslopes.frame.page import write
+    from gslopes.frame.result import find_audit
+    from gslopes.frame.run import Run
+    from gslopes.slopes.page.folder import WalkPage
 
     options = from_dict(
         ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)}
     )
-    return write(Path(run), options, watch)
+    audit = find_audit("audit")
+    run = Path(run)
+    page = WalkPage(Run(audit, run, audit.config(run, report=options)))
+    return write(page, watch or counted(None, "report", "steps"))

@@ -20,7 +20,9 @@ MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def panels(
+    source: loading.RunTables, album: Album, known: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
     known: photo to credit.

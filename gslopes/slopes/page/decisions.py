@@ -204,21 +204,19 @@ def by_drawing(drawn: pd.DataFrame) -> pd.DataFrame:
     return ranked(drawn, "q", -drawn["drawing"].abs(), "label")
 
 
-def write_findings(
-    report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged; the table.
+def write_findings(report: Path, findings: pd.DataFrame) -> None:
+    """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged.
+
+    findings: of ``findings_table``.
 
     Raises: StorageError.
     """
-    findings = findings_table(slopes, errors)
     runfolder.write_bytes(report / "findings.csv", csv_bytes(findings))
     judged = findings[findings["decision"] != UNJUDGED]
     estimators = ", ".join(map(str, dict.fromkeys(judged["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
     text = to_latex(as_text(judged), caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
-    return findings
 
 
 def as_text(found: pd.DataFrame) -> pd.DataFrame:

@@ -76,11 +76,12 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
     ]
     unclear = sum(not estimate.clear for estimate in quiet)
     if not moving:
-        facts = {
-            "attribute": words.perceived(attribute),
-            "chance": TOLD.say("chance", 1 + codes.count(PLACEBO)),
-        }
-        text = TOLD.nothing(quiet, *over(rows), **facts)
+        text = TOLD.nothing(
+            quiet,
+            *over(rows),
+            attribute=words.perceived(attribute),
+            chance=TOLD.say("chance", 1 + codes.count(PLACEBO)),
+        )
         return Lead(text, unjudged, TOLD.say("still", 1 + unclear, open=f"{unclear:,}"), judged)
     leading = _leading(rows, decided)
     first = leading.iloc[0]

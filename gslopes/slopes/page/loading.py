@@ -54,7 +54,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class RunTables:
     """A run folder as a report sees it.
 
     slopes: the whole table.  values: attribute to (K,), placebo sweeps aside.
@@ -71,8 +71,13 @@ class Source:
         """The slopes, without those of placebo sweeps."""
         return self.slopes[~placebo.among(self.slopes["attribute"])]
 
+    @property
+    def steps(self) -> dict[str, int]:
+        """Attribute to K, if its values are known."""
+        return {name: len(values) for name, values in self.values.items() if len(values)}
 
-def load(run: Path) -> Source:
+
+def load(run: Path) -> RunTables:
     """Read a run folder.
 
     Raises: UsageError if it is none; TableError if it has no slopes table, or a damaged one.
@@ -101,7 +106,7 @@ def load(run: Path) -> Source:
         asked = outcomes.get((classifier, grid.name) if grid else key, {})
         facts = values[attribute], rows, fake, asked, drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
-    return Source(run, manifest, slopes, values, findings)
+    return RunTables(run, manifest, slopes, values, findings)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Finding, Source
+from gslopes.slopes.page.loading import PAPER, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -48,7 +48,7 @@ DOT = 4  # radius
 Box = tuple[float, float, float, float]
 
 
-def panels(report: Path, source: Source) -> list[dict[str, Any]]:
+def panels(report: Path, source: RunTables) -> list[dict[str, Any]]:
     """A panel of occupations.html.j2 for each classifier and measure with enough titles; writes them as tables, too.
 
     ``occupations.csv`` has a row a title, ``occupation_ranks.csv`` one a panel.
@@ -72,7 +72,7 @@ def panels(report: Path, source: Source) -> list[dict[str, Any]]:
     return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
 
 
-def _ranked(source: Source, part: pd.DataFrame) -> dict[str, Any]:
+def _ranked(source: RunTables, part: pd.DataFrame) -> dict[str, Any]:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
     from gslopes.stats.agreement import (
         rank_correlation,

@@ -32,14 +32,13 @@ PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
 
 
-def script(name: str, content: Any) -> bytes:
-    """A file that hands its content to the page: read by a script element, which works from a disk as well.
+def write_script(report: Path, name: str, content: Any) -> None:
+    """Write a file that hands its content to the page: read by a script element, which works from a disk as well.
 
-    The content is JSON in ASCII; the page shows texts in it as text only.
+    The content is JSON in ASCII; the page shows texts in it only as text.  Raises: StorageError.
     """
-    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode(
-        "ascii"
-    )
+    text = f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n"
+    runfolder.write_bytes(report / "data" / f"{name}.js", text.encode("ascii"))
 
 
 def finding(
@@ -242,9 +241,7 @@ def write_comparisons(
         content = write(frames[kind], labels)
         entry[kind] = f"{finding.key}-{kind}" if content else ""
         if content:
-            runfolder.write_bytes(
-                report / "data" / f"{entry[kind]}.js", script(entry[kind], content)
-            )
+            write_script(report, entry[kind], content)
     rows = frames["differences"]
     uneven_rows = rows["reach_share"] < HALF
     low, high = (

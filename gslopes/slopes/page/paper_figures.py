@@ -5,18 +5,17 @@ classifier's labels under each picture of two photos.  Figures 2 and 3 come once
 for each label that a reader asks for.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
@@ -36,8 +35,12 @@ from gslopes.report.charts import (
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import loading, paper, pictures
-from gslopes.slopes.page.loading import PAPER, Finding, Source
+from gslopes.slopes.page.loading import PAPER, Finding, RunTables
 from gslopes.stats.rounding import exceeds, places, ranked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Picture = NDArray[np.uint8] | None
 PHOTOS = 2
@@ -113,7 +116,9 @@ class Pipeline:
     scores: Array
 
 
-def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str] = ()) -> list[str]:
+def write(
+    report: Path, source: RunTables, *, pictures: bool, labels: Sequence[str] = ()
+) -> list[str]:
     """Draw what can be drawn of a run; the names of the files without ending.
 
     pictures: whether photos may be shown; without, there is Figure 2 alone.  labels: of Figures 2 and 3, any case;
@@ -154,13 +159,13 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     return sorted(drawn)
 
 
-def along(source: Source, attribute: str) -> list[Finding]:
+def along(source: RunTables, attribute: str) -> list[Finding]:
     """The findings of one attribute, the paper's services as it prints them, then others by name."""
     findings = [finding for finding in source.findings if finding.attribute == attribute]
     return sorted(findings, key=lambda finding: paper.printed_place(finding.classifier))
 
 
-def check_labels(source: Source, labels: Sequence[str]) -> None:
+def check_labels(source: RunTables, labels: Sequence[str]) -> None:
     """Raises: UnknownName for a label that no classifier of the run has a slope of."""
     by_key: dict[str, str] = {}
     for finding in source.findings:
@@ -580,6 +585,8 @@ def _label(axes: Axes, left: float, middle: float, one: LabelCell, ends: tuple[s
 
 
 def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> None:
+    from matplotlib.patches import Rectangle
+
     if len(found.box) == 4 and found.photo is not None:
         x0, y0, x1, y1 = found.box
         corner = left + side * x0, top + side * y0

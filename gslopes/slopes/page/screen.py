@@ -18,7 +18,7 @@ from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.lead import Lead, headline, interval_of
 from gslopes.slopes.page.loading import PAIRED, STEPS, Finding, Funnel
 from gslopes.slopes.page.page_data import Album
-from gslopes.slopes.page.tasks import Scale
+from gslopes.slopes.page.tasks import Scale, scale_of
 from gslopes.stats.rounding import places
 
 MOST = 40
@@ -95,22 +95,23 @@ class Screen:
     scale: Scale | None = None
 
 
-def screen(
+def screen_of(
     finding: Finding,
     decided: Mapping[str, Decision],
     answers: Answers,
+    *,
+    manifest: Mapping[str, Any],
     album: Album,
-    funnel: Funnel | None,
-    known: Mapping[str, Mapping[str, str]],
-    scale: Scale | None = None,
-    pairs: bool = False,
+    funnels: Mapping[tuple[str, str], Funnel],
+    credited: Mapping[str, Mapping[str, str]],
 ) -> Screen:
     """The first screen of one finding.
 
-    decided: label to decision.  answers: its own.  known: photo to credit.  scale: see ``tasks``.
-    pairs: whether others made the pictures.
+    decided: label to decision.  answers: its own.  manifest: the content of run.json.  funnels: by classifier, as
+    shown, and attribute.  credited: photo to credit.
     """
-    named = PAIRED if pairs else STEPS
+    named = PAIRED if placebo.of_a_set(manifest) else STEPS
+    funnel = funnels.get((words.printable(finding.classifier), finding.attribute))
     head = headline(finding.read, decided, finding.attribute, finding.drawn)
     return Screen(
         key=finding.key,
@@ -131,7 +132,7 @@ def screen(
             for label, one in decided.items()
             if one.code == decisions.UNJUDGED
         ],
-        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
+        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, credited),
         steps=()
         if funnel is None
         else tuple((named[step], number) for step, number in funnel.counts.items()),
@@ -142,7 +143,7 @@ def screen(
             f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
             for status, (number, why) in finding.outcomes.items()
         ),
-        scale=scale,
+        scale=scale_of(finding, decided, manifest),
     )
 
 

@@ -130,7 +130,7 @@ def test_the_table_for_a_paper_has_intervals_decisions_and_no_label_that_is_not_
             "detail": "too few photos change their answer",
         },
     )
-    write_findings(tmp_path, frame)
+    write_findings(tmp_path, findings_table(frame))
     tex = (tmp_path / "findings.tex").read_text()
     assert (
         "a\\_b & perceived gender & $-$9.0 & [$-$11.0, $-$7.0] & percentage points per unit & 0.001 & finding"
