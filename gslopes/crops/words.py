@@ -81,13 +81,12 @@ def headline(head: pd.DataFrame) -> str:
         return TOLD.say("too_few", why=printable(head["note"].iloc[0]))
     uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
-        croppers = judged["cropper"].nunique()
-        which = {
-            name: TOLD.say(name, croppers, cropper=judged["cropper"].iloc[0])
-            for name in ("any", "favours")
-        }
         estimates = list(map(_nothing, judged.to_dict("records")))
-        return printable(TOLD.nothing(estimates, "person", "people", **which))
+        croppers = judged["cropper"].nunique()
+        cropper = judged["cropper"].iloc[0]
+        which = TOLD.say("any", croppers, cropper=cropper)
+        favours = TOLD.say("favours", croppers, cropper=cropper)
+        return printable(TOLD.nothing(estimates, "person", "people", any=which, favours=favours))
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
     )

@@ -27,7 +27,7 @@ from gslopes.core.result import Tables as Opened
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, count_decisions, leads
-from gslopes.frame.spec import Audit, Headline
+from gslopes.frame.spec import Assets, Audit, Headline
 from gslopes.report import inline, quote, words
 from gslopes.report.choices import Choice, read_choices, rows_of
 
@@ -40,19 +40,24 @@ QUESTIONS = {"differently": "Does it answer differently?", "sure": "How sure?"}
 FIRST = {"typical", *QUESTIONS}
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A run whose tables are made, as its page needs it.  config: its options."""
+
+    audit: Audit
+    folder: Path
+    config: Any
+
+
 @dataclass(eq=False)
 class Page:
-    """What the sections of a page are made from; an audit may declare a class of its own, with more.
+    """What the sections of a page are made from; an audit may declare another one with more, see ``spec.Assets``.
 
     run: the folder, and the options.
-    options, reads, makes: of the stage that writes the page, next to all tables and the page; see ``spec.Stage``.
     styles, scripts: files in the audit's folder; scripts bring the plotting library, and read ``data`` as JSON.
     """
 
-    run: Run
-    options: ClassVar[tuple[str, ...] | None] = None
-    reads: ClassVar[tuple[str, ...]] = ()
-    makes: ClassVar[tuple[str, ...]] = ()
+    run: Finished
     styles: ClassVar[tuple[str, ...]] = ("sections.css",)
     scripts: ClassVar[tuple[str, ...]] = ()
 
@@ -139,7 +144,8 @@ def noted(page: Page) -> Content:
 
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
-    page = (run.audit.pages or Page)(run)
+    assets = run.audit.assets or Assets(Page)
+    page = assets.page(Finished(run.audit, run.folder, run.config))
     file = write(page, counted(run.executor, "report", "steps"))
     facts = {"audit": run.audit.name, **page.summary}
     summary.write(

@@ -29,7 +29,7 @@ from gslopes.frame.executors import OneProcess, engine
 from gslopes.frame.page import Page, write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
-from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
+from gslopes.frame.spec import INPUTS, NOTES, Assets, Audit, Made, Stage
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
@@ -184,16 +184,16 @@ def _leave_out(run: Run, stage: Stage) -> None:
 
 def page_stage(audit: Audit) -> Stage:
     """The last stage of every audit: findings, summary and page, from all tables."""
-    page = audit.pages or Page
+    assets = audit.assets or Assets(Page)
     names = dict.fromkeys(
         name for stage in audit.stages for name in stage.makes if name in audit.tables
     )
     return Stage(
         "report",
-        (*names, NOTES, *page.reads),
-        ("summary.json", "report/index.html", "report/model_card.md", *page.makes),
+        (*names, NOTES, *assets.reads),
+        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
         write_page,
-        options=page.options,
+        options=assets.options,
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gslopes.core.executor import Executor
     from gslopes.core.result import Tables as Opened
-    from gslopes.frame.page import Page
+    from gslopes.frame.page import Finished, Page
     from gslopes.frame.plan import Plan
     from gslopes.frame.result import Result
     from gslopes.frame.run import Run
@@ -119,6 +119,19 @@ class Section:
     first: bool = False
 
 
+@dataclass(frozen=True)
+class Assets:
+    """How a page is made that has more than sections, such as figures and data for scripts.
+
+    page: of a run.  options, reads, makes: of the stage that writes it, next to all tables and the page; see ``Stage``.
+    """
+
+    page: Callable[[Finished], Page]
+    options: tuple[str, ...] | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+
+
 def _always(config: Any) -> bool:
     """A lambda would not travel to other processes."""
     return True
@@ -138,7 +151,7 @@ class Audit:
         has decisions is shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
-    page: its sections.  pages: the class of its page, if it has more than sections.
+    page: its sections.  assets: if it has more than these.
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
@@ -165,7 +178,7 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
-    pages: type[Page] | None = None
+    assets: Assets | None = None
     photos: Callable[[Any], bool] = _always
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False

@@ -44,8 +44,7 @@ from gslopes.slopes.measures.options import LEAST_KEPT
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
-from gslopes.slopes.page.folder import WalkPage
-from gslopes.slopes.page.sections import SECTIONS
+from gslopes.slopes.page.sections import ASSETS, SECTIONS
 from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
 
 ASKS = {"score", UNEDITED}
@@ -415,7 +414,7 @@ SLOPES = Audit(
         ),
     ),
     page=SECTIONS,
-    pages=WalkPage,
+    assets=ASSETS,
     alone=outcome.ALONE,
     judged=outcome.judged,
     headline=outcome.headline,

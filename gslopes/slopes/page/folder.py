@@ -63,9 +63,6 @@ class WalkPage(Page):
     Those that are set by ``draw`` are files, or come with them.
     """
 
-    options = ("report",)
-    reads = ("run.json", "validity.json", "sources.parquet", method.PRESENCE, "edits/")
-    makes = ("report/",)
     styles = ()
     scripts = tuple(f"templates/page-{name}.js" for name in _SCRIPTS)
     steps = STEPS

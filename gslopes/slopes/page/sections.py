@@ -3,16 +3,17 @@
 from functools import partial
 from typing import Any
 
-from gslopes.frame.spec import Section
-from gslopes.slopes.page.folder import WalkPage
+from gslopes.frame.page import Finished, Page
+from gslopes.frame.spec import Assets, Section
+from gslopes.slopes.method import PRESENCE
 
 
-def _parts(names: tuple[str, ...], page: WalkPage) -> dict[str, Any]:
+def _parts(names: tuple[str, ...], page: Page) -> dict[str, Any]:
     """What a macro is called with: parts of the page by their names, which are its arguments."""
     return {name: getattr(page, name) for name in names}
 
 
-def _parts_if(names: tuple[str, ...], page: WalkPage) -> dict[str, Any] | None:
+def _parts_if(names: tuple[str, ...], page: Page) -> dict[str, Any] | None:
     """The same, if the page has the first of them; else the section is left out."""
     if getattr(page, names[0]):
         return _parts(names, page)
@@ -59,4 +60,19 @@ SECTIONS = (
         *("pairs", "papers", "prints", "numbered", "differs", "models", "classifiers"),
     ),
     _always("footer"),
+)
+
+
+def walk_page(run: Finished) -> Page:
+    """The page of a run folder, see ``folder``: whatever does not write it does without its imports."""
+    from gslopes.slopes.page.folder import WalkPage
+
+    return WalkPage(run)
+
+
+ASSETS = Assets(
+    walk_page,
+    options=("report",),
+    reads=("run.json", "validity.json", "sources.parquet", PRESENCE, "edits/"),
+    makes=("report/",),
 )
