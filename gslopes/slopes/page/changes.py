@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.core import runfolder
+from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.report.headline import Sentences
 from gslopes.report.inline import render
@@ -201,7 +202,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     return page
 
 
-def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Content:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
@@ -216,7 +217,7 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
     }
 
 
-def _row(row: dict[Any, Any]) -> dict[str, Any]:
+def _row(row: Record) -> Content:
     keys = {
         "slope": "slope",
         "other": "other_slope",
@@ -224,7 +225,7 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "low": "ci_low",
         "high": "ci_high",
     }
-    cells: dict[str, Any] = dict(
+    cells: Content = dict(
         zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True)
     )
     write = units.writer_of(row)

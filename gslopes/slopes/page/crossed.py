@@ -8,6 +8,7 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.crossed import Grid, grid_of, split
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import views
@@ -20,9 +21,7 @@ MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(
-    source: loading.RunTables, album: Album, known: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) -> list[Content]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
     known: photo to credit.
@@ -67,7 +66,7 @@ def panels(
     return made
 
 
-def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> dict[str, Any]:
+def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> Content:
     """A label at every pair of values, and its slopes where one attribute is at an end.  own: its rows.  at: views.
 
     cells: a text and a shade in [0, 1], of each step.

@@ -31,6 +31,7 @@ ABOUT = {
     NONE: "The label does not move more than chance explains.",
     UNJUDGED: "Too few photos change their answer to say anything.",
 }
+MEANINGS = {code: {"word": SHOWN[code], "about": ABOUT[code]} for code in CODES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.progress import Watch
 from gslopes.core.reasons import explained, listed
-from gslopes.frame.page import Page
+from gslopes.frame.page import Content, Page
 from gslopes.report import choices, quote, words
 from gslopes.slopes import method
-from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import (
     ReportConfig,
     crossed,
@@ -66,7 +65,7 @@ class WalkPage(Page):
     styles = ()
     scripts = tuple(f"templates/page-{name}.js" for name in _SCRIPTS)
     steps = STEPS
-    meanings = tuple((decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES)
+    meanings = decisions.MEANINGS
 
     @property
     def config(self) -> ReportConfig:
@@ -97,9 +96,9 @@ class WalkPage(Page):
         return decisions.summary_rows(self.slopes)
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Content:
         """Observed differences and drawing effects, if the run has them."""
-        facts: dict[str, Any] = {"audit": "photos"}
+        facts: Content = {"audit": "photos"}
         for name, rows in (
             ("observed", observed.summary_rows),
             ("drawing", decisions.drawing_rows),
@@ -111,11 +110,6 @@ class WalkPage(Page):
     # -- parts of the page --------------------------------------------------------------------------------------------
 
     @property
-    def first(self) -> Screen | None:
-        """The screen that heads the page."""
-        return next(iter(self.screens), None)
-
-    @property
     def pairs(self) -> bool:
         """Whether others made the pictures."""
         return placebo.of_a_set(self.source.manifest)
@@ -124,11 +118,6 @@ class WalkPage(Page):
     def created(self) -> str:
         """When the run began: to the minute, in UTC."""
         return words.printable(_moment(str(self.source.manifest.get("created", ""))))
-
-    @property
-    def ends(self) -> list[tuple[str, str]]:
-        """The ends of every attribute."""
-        return list(dict.fromkeys(screen.ends for screen in self.screens))
 
     @property
     def album(self) -> int:
@@ -157,7 +146,7 @@ class WalkPage(Page):
         return {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
 
     @cached_property
-    def crossed(self) -> list[dict[str, Any]]:
+    def crossed(self) -> list[Content]:
         """See ``crossed``."""
         return crossed.panels(self.source, self.pictures, self.credited)
 
@@ -167,23 +156,23 @@ class WalkPage(Page):
         return tasks.sentences([screen.scale for screen in self.screens])
 
     @cached_property
-    def sweeps(self) -> list[dict[str, Any]]:
+    def sweeps(self) -> list[Content]:
         """See ``validity``."""
         values = self.source.manifest.get("values", {})
         return validity.sweeps(self.run.folder, values, self.pairs)
 
     @cached_property
-    def explained(self) -> list[dict[str, Any]]:
+    def explained(self) -> list[Content]:
         """See ``validity``."""
         return validity.explained(self.run.folder, tables.reading(self.source.real))
 
     @cached_property
-    def observed(self) -> list[dict[str, Any]]:
+    def observed(self) -> list[Content]:
         """See ``observed``."""
         return observed.panels(self.run.folder)
 
     @cached_property
-    def errors(self) -> list[dict[str, Any]]:
+    def errors(self) -> list[Content]:
         """See ``observed``."""
         return observed.error_panels(self.run.folder)
 
@@ -210,17 +199,22 @@ class WalkPage(Page):
     @cached_property
     def quoted(self) -> quote.Quote | None:
         """What others may say of the run."""
-        if self.first is None:
+        if not self.screens:
             return None
-        headline = self.first.headline
-        text = f"{self.first.classifier}: {headline.sentence}"
-        attributes = list(dict.fromkeys(screen.attribute for screen in self.screens))
+        first = self.screens[0]
         rows = self.findings
-        leading = rows["model"].map(words.printable) == self.first.classifier
-        leading &= rows["contrast"] == self.first.attribute
-        leading &= (rows["label"] == headline.strongest) | (headline.strongest == "")
-        card = about(self.source.manifest, attributes)
-        return quote.of_findings(self.run.folder, rows, text, card, leading)
+        leading = rows["model"].map(words.printable) == first.classifier
+        leading &= rows["contrast"] == first.attribute
+        if first.headline.strongest:
+            leading &= rows["label"] == first.headline.strongest
+        attributes = list(dict.fromkeys(screen.attribute for screen in self.screens))
+        return quote.of_findings(
+            self.run.folder,
+            rows,
+            f"{first.classifier}: {first.headline.sentence}",
+            about(self.source.manifest, attributes),
+            leading,
+        )
 
     @cached_property
     def differs(self) -> list[choices.Choice]:
@@ -228,11 +222,6 @@ class WalkPage(Page):
         if self.pairs:
             return []
         return method.of_run(self.run.folder, (self.config.p, self.config.slope))
-
-    @property
-    def prints(self) -> list[str]:
-        """The figures for print."""
-        return sorted(path.name for path in self.folder.glob("*.pdf"))
 
     @property
     def models(self) -> dict[str, dict[str, str]]:
@@ -254,15 +243,12 @@ class WalkPage(Page):
         return _facts(_hidden(manifest.get(kind), photos))
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Content:
         """What the page's scripts read."""
         return {
             "sections": [self.entries[screen.key] for screen in self.screens],
             "perFile": page_data.PHOTOS_A_FILE,
-            "decisions": {
-                code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]}
-                for code in decisions.CODES
-            },
+            "decisions": self.meanings,
             "p": self.config.p,
             "slope": self.config.slope,
             "readings": [
@@ -284,8 +270,8 @@ class WalkPage(Page):
             self.pictures = page_data.build_album(
                 run, self.folder, source.steps, self.config.embed, tick
             )
-            self.entries: dict[str, dict[str, Any]] = {}
-            self.scores: dict[str, dict[str, Any]] = {}
+            self.entries: dict[str, Content] = {}
+            self.scores: dict[str, Content] = {}
             screens = []
             for finding in source.findings:
                 screens.append(self._draw_finding(finding))
@@ -313,13 +299,13 @@ class WalkPage(Page):
 
     def _draw_finding(self, finding: Finding) -> Screen:
         """Write the data files of one finding; its first screen."""
+        run = self.run.folder
         decided = decisions.decide(finding.read)
-        answers = matrix.read(
-            self.run.folder, finding.classifier, finding.attribute, finding.values
-        )
-        self.entries[finding.key] = self._write_data(finding, decided, answers)
-        self.scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
-        return screen_of(
+        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        content = page_data.finding(finding, answers, self.pictures.index, decided)
+        page_data.write_script(self.folder, finding.key, content)
+        self.scores[finding.key] = page_data.photo_scores(answers)
+        screen = screen_of(
             finding,
             decided,
             answers,
@@ -328,28 +314,15 @@ class WalkPage(Page):
             funnels=self.funnels,
             credited=self.credited,
         )
-
-    def _write_data(
-        self, finding: Finding, decided: Mapping[str, decisions.Decision], answers: Answers
-    ) -> dict[str, Any]:
-        """Write the data files of one finding; what the page must know of it."""
-        content = page_data.finding(
-            finding.rows, finding.placebo, answers, self.pictures.index, decided, finding.drawn
-        )
-        labels = sorted(set(finding.rows["label"]))
-        page_data.write_script(self.folder, finding.key, content)
-        return {
-            "key": finding.key,
-            "classifier": words.printable(finding.classifier),
-            "attribute": finding.attribute,
-            "ends": words.ends(finding.attribute),
+        shown = ("key", "classifier", "attribute", "ends", "perceived", "labels")
+        self.entries[finding.key] = {
+            **{name: getattr(screen, name) for name in shown},
             "named": placebo.ends_of(finding.attribute) is not None,
             "values": finding.values.tolist(),
-            "perceived": words.perceived(finding.attribute),
-            "labels": len(labels),
-            "clusters": page_data.clusters(self.run.folder, finding.classifier, finding.attribute),
-            **page_data.write_comparisons(self.folder, self.run.folder, finding, labels),
+            "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
+            **page_data.write_comparisons(self.folder, run, finding),
         }
+        return screen
 
     def _write_explorer(self) -> None:
         columns = ["photo", "attribute", "kept", "reason", "detail"]

@@ -22,6 +22,7 @@ from gslopes.slopes.measures.options import NEVER
 
 Embed = Literal["thumbs", "none"]
 PAPER = "paper"
+Corners = tuple[float, float, float, float]  # left, top, right, bottom
 Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
 
 
@@ -192,7 +193,7 @@ def cautions(run: Path) -> list[str]:
     return [*sentences, *fonts.advice(map(words.label, {*drawn["classifier"], *drawn["label"]}))]
 
 
-def face_box(value: object) -> tuple[float, float, float, float] | None:
+def face_box(value: object) -> Corners | None:
     """A box of the photos table as four numbers, or None if it is none."""
     numbers = (
         []

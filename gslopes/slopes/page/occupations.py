@@ -13,18 +13,19 @@ classifier's.
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.collect.source import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Record
+from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Finding, RunTables
+from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -45,10 +46,9 @@ LETTER = 6  # width, of a name next to its dot
 LINE = 12
 GAP = 6  # from the dot's middle to its name
 DOT = 4  # radius
-Box = tuple[float, float, float, float]
 
 
-def panels(report: Path, source: RunTables) -> list[dict[str, Any]]:
+def panels(report: Path, source: RunTables) -> list[Content]:
     """A panel of occupations.html.j2 for each classifier and measure with enough titles; writes them as tables, too.
 
     ``occupations.csv`` has a row a title, ``occupation_ranks.csv`` one a panel.
@@ -72,7 +72,7 @@ def panels(report: Path, source: RunTables) -> list[dict[str, Any]]:
     return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
 
 
-def _ranked(source: RunTables, part: pd.DataFrame) -> dict[str, Any]:
+def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
     from gslopes.stats.agreement import (
         rank_correlation,
@@ -115,7 +115,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
 
 
-def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
+def _panel(part: pd.DataFrame, rank: Content) -> Content:
     """A sentence, the scatter and the rows of the table."""
     of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {numbers.of_row(rank, 'tau', numbers.ratio, 'tau')}"
     change = numbers.of_row(rank, "line", numbers.signed, "line")
@@ -130,7 +130,7 @@ def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(row: dict[Any, Any]) -> tuple[str, ...]:
+def _row(row: Record) -> tuple[str, ...]:
     """A row of the page's table."""
     return (
         words.label(row["label"]),
@@ -140,7 +140,7 @@ def _row(row: dict[Any, Any]) -> tuple[str, ...]:
     )
 
 
-def sentence(rank: dict[str, Any]) -> str:
+def sentence(rank: Content) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
@@ -157,7 +157,7 @@ def sentence(rank: dict[str, Any]) -> str:
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 
 
-def scatter(part: pd.DataFrame) -> dict[str, Any]:
+def scatter(part: pd.DataFrame) -> Content:
     """Where the dots of a scatter lie, which of them have room for their name, and its ticks.
 
     dots: x, y, name, side of the axis, whether the label moves.  names: x, y, anchor, text.
@@ -168,7 +168,7 @@ def scatter(part: pd.DataFrame) -> dict[str, Any]:
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
 
 
-def _dot(row: dict[Any, Any], far: float) -> dict[str, Any]:
+def _dot(row: Record, far: float) -> Content:
     """The dot of a title.  far: the slope at the upper end of the drawing."""
     return {
         "x": round(WIDE * row["women"], 1),
@@ -185,7 +185,7 @@ def _round_up(number: float) -> float:
     return step * math.ceil(number / step - 1e-9)
 
 
-def _names(dots: list[dict[str, Any]]) -> list[tuple[float, float, str, str]]:
+def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
     taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
     named = []
@@ -201,13 +201,13 @@ def _names(dots: list[dict[str, Any]]) -> list[tuple[float, float, str, str]]:
     return named
 
 
-def _box(dot: dict[str, Any], left: float, wide: float, tall: float) -> Box:
+def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
     """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
     start = dot["x"] + left
     return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def _overlap(one: Corners, other: Corners) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
     across = one[0] < other[2] and other[0] < one[2]
     down = one[1] < other[3] and other[1] < one[3]

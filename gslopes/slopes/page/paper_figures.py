@@ -35,7 +35,7 @@ from gslopes.report.charts import (
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import loading, paper, pictures
-from gslopes.slopes.page.loading import PAPER, Finding, RunTables
+from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
 from gslopes.stats.rounding import exceeds, places, ranked
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Photo(NamedTuple):
     """What the run knows of a photo: its name, box and (n, 2) points in the photo frame, and (width, height)."""
 
     name: str
-    box: tuple[float, float, float, float] | None = None
+    box: Corners | None = None
     points: Array = np.empty((0, 2))
     size: tuple[int, int] = (1, 1)
 
@@ -367,7 +367,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     return None
 
 
-def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+def _around(box: Corners) -> Corners:
     """A box whose window in ``pictures.picture``, which is four times as wide, shows little but the face."""
     x0, y0, x1, y1 = box
     half = max(x1 - x0, y1 - y0) * _TIGHT / 8

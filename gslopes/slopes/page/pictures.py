@@ -14,7 +14,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray
 from gslopes.photos.decode import named_picture, to_srgb
-from gslopes.slopes.page.loading import Embed
+from gslopes.slopes.page.loading import Corners, Embed
 
 FOLDER = "pictures"
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
@@ -29,7 +29,7 @@ class Wanted:
 
     photo: str
     attribute: str
-    box: tuple[float, float, float, float] | None
+    box: Corners | None
     files: tuple[Path, ...]
 
 
@@ -99,9 +99,7 @@ def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
         return False
 
 
-def picture(
-    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
-) -> ByteArray | None:
+def picture(path: Path, box: Corners | None, run: Path, side: int = _PIXELS) -> ByteArray | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
     path: the file.  box: the face, in the photo frame, None: the middle of the picture.
@@ -118,9 +116,7 @@ def picture(
     )
 
 
-def window(
-    size: tuple[int, int], box: tuple[float, float, float, float] | None
-) -> tuple[float, float, float, float]:
+def window(size: tuple[int, int], box: Corners | None) -> Corners:
     """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
     wide, high = size
     x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)

@@ -1,19 +1,18 @@
 """The sections of the walk's page, in their order: each is a macro of ``slopes/sections.html.j2``."""
 
 from functools import partial
-from typing import Any
 
-from gslopes.frame.page import Finished, Page
+from gslopes.frame.page import Content, Finished, Page
 from gslopes.frame.spec import Assets, Section
 from gslopes.slopes.method import PRESENCE
 
 
-def _parts(names: tuple[str, ...], page: Page) -> dict[str, Any]:
+def _parts(names: tuple[str, ...], page: Page) -> Content:
     """What a macro is called with: parts of the page by their names, which are its arguments."""
     return {name: getattr(page, name) for name in names}
 
 
-def _parts_if(names: tuple[str, ...], page: Page) -> dict[str, Any] | None:
+def _parts_if(names: tuple[str, ...], page: Page) -> Content | None:
     """The same, if the page has the first of them; else the section is left out."""
     if getattr(page, names[0]):
         return _parts(names, page)
@@ -33,15 +32,15 @@ SECTIONS = (
     _always("title", "screens"),
     _always("kicker", "pairs", "created"),
     _always("headline", "screens"),
-    _if("lede", "first", "pairs", "photos", "crossed", "steps"),
+    _if("lede", "screens", "pairs", "photos", "crossed", "steps"),
     _always("nav", "screens", "crossed", "album"),
     _question("notes", "notes"),
     _question("crossed", "crossed"),
     _question(
         "differently",
-        *("first", "screens", "tasks", "observed", "errors"),
+        *("screens", "tasks", "observed", "errors"),
     ),
-    _question("sure", "first", "sweeps", "photos", "explained"),
+    _question("sure", "screens", "sweeps", "photos", "explained"),
     _question("show", "album", "pictured", title="Show me"),
     _question("next", "screens", "album", "observed", title="What next?"),
     _always("contents", "observed", "errors", "occupations", "switches", "sweeps", "quoted"),
@@ -50,14 +49,14 @@ SECTIONS = (
     _if("errors", "errors"),
     _if("occupations", "occupations"),
     _if("switches", "switches"),
-    _always("how", "pairs", "ends"),
+    _always("how", "pairs", "screens"),
     _always("photos", "photos", "screens"),
     _if("validity", "sweeps", "pairs", "explained"),
     _if("quote", "quoted"),
     _always("glossary", "pairs", "meanings"),
     _always(
         "provenance",
-        *("pairs", "papers", "prints", "numbered", "differs", "models", "classifiers"),
+        *("pairs", "papers", "numbered", "differs", "models", "classifiers"),
     ),
     _always("footer"),
 )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.files import csv_bytes
+from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
@@ -47,7 +48,7 @@ def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]
     )
 
 
-def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[Content]:
     """Write switches.csv, a row a sweep of each captioner and its placebos; the same for the page, one a captioner."""
     (report / "switches.csv").unlink(missing_ok=True)
     sweeps = []
@@ -61,7 +62,7 @@ def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str
     return [_panel(own) for own in sweeps if own]
 
 
-def _row(answers: Answers) -> dict[str, Any]:
+def _row(answers: Answers) -> Content:
     """Of one sweep: photos by what their captions do, the share that switch, and the mean value of the switch."""
     n = len(answers.photos)
     has = np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
@@ -76,7 +77,7 @@ def _row(answers: Answers) -> dict[str, Any]:
     return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
 
 
-def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _panel(rows: Sequence[Content]) -> Content:
     """A sentence, and a grid with a row a sweep."""
     what = words.perceived(rows[0]["attribute"])
     name = words.printable(rows[0]["classifier"])

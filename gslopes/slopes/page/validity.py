@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.rounding import highest, ranked
@@ -28,9 +29,7 @@ NAMES = {
 }
 
 
-def sweeps(
-    run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
-) -> list[dict[str, Any]]:
+def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False) -> list[Content]:
     """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
@@ -111,7 +110,7 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
 MOST = 20  # labels of a table
 
 
-def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
+def explained(run: Path, found: pd.DataFrame) -> list[Content]:
     """One panel a classifier and attribute of a set that others made: what goes with what else moved, surest first.
 
     found: rows of core.tables.SLOPES to read.
@@ -180,9 +179,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     return by_attribute
 
 
-def _curves(
-    readings: pd.DataFrame, attribute: str, values: Sequence[float]
-) -> list[dict[str, Any]]:
+def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[Content]:
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
