@@ -318,7 +318,7 @@ def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
 # -- findings in sentences ---------------------------------------------------------------------------------------------
 
 STAGES = SENTENCES["stages"]
-TOLD = Sentences(SENTENCES["headline"])
+HEADLINES = Sentences(SENTENCES["headline"])
 GENDERS = SENTENCES["genders"]
 POINTS = "percentage points"
 ODDS = "log odds"
@@ -398,15 +398,15 @@ def headline_of(tables: Tables) -> Headline:
         first = leading[0]
         text = first["text"].removesuffix(".")
         interval = first["interval"] or "no interval"
-        sentence = TOLD.say("found", text=text, interval=interval, q=first["q"], n=first["n"])
+        sentence = HEADLINES.say("found", text=text, interval=interval, q=first["q"], n=first["n"])
         return Headline(sentence, f"{first['technique']} ")
     rows = tested(tables["measures"], tables["salience"])
     rows = rows[rows["unit"] == POINTS]
     if len(rows):
-        return Headline(TOLD.nothing(list(map(_nothing, rows.to_dict("records"))), "image"))
+        return Headline(HEADLINES.nothing(list(map(_nothing, rows.to_dict("records"))), "image"))
     if cases := len(tables["cases"]):
-        return Headline(TOLD.say("cases", cases))
-    return Headline(TOLD.say("empty"))
+        return Headline(HEADLINES.say("cases", cases))
+    return Headline(HEADLINES.say("empty"))
 
 
 def _nothing(row: Record) -> caution.Nothing:

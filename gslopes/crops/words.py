@@ -16,7 +16,7 @@ from gslopes.report.words import printable
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
-TOLD = Sentences(SENTENCES["headline"])
+HEADLINES = Sentences(SENTENCES["headline"])
 
 
 def by_itself(rows: pd.DataFrame) -> pd.DataFrame:
@@ -61,7 +61,7 @@ def headline_of(tables: Tables) -> Headline:
     head = head[~head["cropper"].isin(silent)]
     text = headline(head)
     if silent and len(head):
-        text += TOLD.say("silent", names=printable(", ".join(sorted(silent))))
+        text += HEADLINES.say("silent", names=printable(", ".join(sorted(silent))))
     return Headline(text)
 
 
@@ -73,27 +73,31 @@ def headline(head: pd.DataFrame) -> str:
     head: rows of PARITY, as ``main_rows`` gives them.
     """
     if head.empty:
-        return TOLD.say("no_answer")
+        return HEADLINES.say("no_answer")
     judged = head[head["note"] == ""]
     if judged.empty and head["note"].str.startswith(CONSTANT).any():
-        return TOLD.say("constant")
+        return HEADLINES.say("constant")
     if judged.empty:
-        return TOLD.say("too_few", why=printable(head["note"].iloc[0]))
+        return HEADLINES.say("too_few", why=printable(head["note"].iloc[0]))
     uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
         estimates = list(map(_nothing, judged.to_dict("records")))
         croppers = judged["cropper"].nunique()
         cropper = judged["cropper"].iloc[0]
-        which = TOLD.say("any", croppers, cropper=cropper)
-        favours = TOLD.say("favours", croppers, cropper=cropper)
-        return printable(TOLD.nothing(estimates, "person", "people", any=which, favours=favours))
+        which = HEADLINES.say("any", croppers, cropper=cropper)
+        favours = HEADLINES.say("favours", croppers, cropper=cropper)
+        return printable(
+            HEADLINES.nothing(estimates, "person", "people", any=which, favours=favours)
+        )
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
     )
     best = larger_first(order.to_dict("records")[0])
     share = numbers.share(best["p"], 0)
     people = f"{best['persons'] + best['other_persons']:,}"
-    return printable(TOLD.say("found", row=best, share=share, interval=ends(best), people=people))
+    return printable(
+        HEADLINES.say("found", row=best, share=share, interval=ends(best), people=people)
+    )
 
 
 def _nothing(row: Record) -> caution.Nothing:

@@ -29,8 +29,8 @@ class Sentences:
     def say(self, case: str, count: int = 1, **facts: Any) -> str:
         """The sentence of a case.  count: chooses the form, and may be named; facts: what else may be named.
 
-        >>> told = Sentences({"lost": ["{who} lost one.", "{who} lost {count}."]})
-        >>> told.say("lost", who="A"), told.say("lost", 2000, who="A")
+        >>> texts = Sentences({"lost": ["{who} lost one.", "{who} lost {count}."]})
+        >>> texts.say("lost", who="A"), texts.say("lost", 2000, who="A")
         ('A lost one.', 'A lost 2,000.')
         """
         text = self.texts[case]
@@ -50,10 +50,10 @@ class Sentences:
 
         units: what is counted, one and several.  count: as of ``say``; by default the number of estimates.
 
-        >>> told = Sentences({"none": "Nothing ({n}; widest: {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
-        >>> told.nothing([Nothing("“a”", -3, 4, 80, 5, "[−3, +4]")], "photo")
+        >>> texts = Sentences({"none": "Nothing ({n}; widest: {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
+        >>> texts.nothing([Nothing("“a”", -3, 4, 80, 5, "[−3, +4]")], "photo")
         'Nothing (80 photos; widest: [−3, +4], 5 would matter).'
-        >>> told.nothing([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]")], "photo")
+        >>> texts.nothing([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]")], "photo")
         'Cannot tell with 8 photos: “a” may lie anywhere in [−3, +21] (5 would matter).'
         """
         unclear = sum(not estimate.clear for estimate in estimates)

@@ -228,20 +228,20 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
 
 
 def _verdict(drift: Drift) -> str:
-    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be told.
+    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be sentences.
 
     See ``report.caution``.
     """
     from gslopes.report import caution
     from gslopes.report.headline import Sentences
 
-    told = Sentences.read(Path(__file__).parent, "drift")
+    sentences = Sentences.read(Path(__file__).parent, "drift")
     if drift.drifted:
-        return told.say("drifted")
+        return sentences.say("drifted")
     if drift.photos < FEWEST:
-        return told.say("too_few", FEWEST)
+        return sentences.say("too_few", FEWEST)
     if drift.labels.empty:
-        return told.say("none")
+        return sentences.say("none")
     changes = []
     for row in drift.labels.to_dict("records"):
         low, high = row["ci_low"], row["ci_high"]
@@ -252,7 +252,7 @@ def _verdict(drift: Drift) -> str:
         changes.append(
             caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
         )
-    return told.nothing(changes, "photo")
+    return sentences.nothing(changes, "photo")
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:

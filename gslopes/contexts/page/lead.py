@@ -15,7 +15,7 @@ from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest
 
 ANSWERS = SENTENCES["answers"]
-TOLD = Sentences(SENTENCES["headline"])
+HEADLINES = Sentences(SENTENCES["headline"])
 EVERYBODY = "congruence, everybody"
 _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
@@ -34,7 +34,7 @@ def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
 def headline_of(tables: Tables) -> Headline:
     """The finding in a sentence."""
     if "described" not in tables:
-        return Headline(TOLD.say("not_asked"))
+        return Headline(HEADLINES.say("not_asked"))
     results = results_of(tables)
     rows = main_rows(results)
     model = str(_leading(rows)["classifier"]) if len(rows) else ""
@@ -57,20 +57,20 @@ def headline(results: Tables) -> str:
     all.
     """
     if not len(results.get("described", (None,))):
-        return TOLD.say("no_answer")
+        return HEADLINES.say("no_answer")
     rows = main_rows(results)
     if not len(rows):
-        return TOLD.say("no_slope")
+        return HEADLINES.say("no_slope")
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
-        return TOLD.say("constant", len(rows), name=printable(rows["classifier"].iloc[0]))
+        return HEADLINES.say("constant", len(rows), name=printable(rows["classifier"].iloc[0]))
     judged_rows = varied[varied["ci_low"].notna()]
     clear = _clear(judged_rows)
     if len(judged_rows) and not len(clear):
         estimates = [_nothing(row, results) for row in judged_rows.to_dict("records")]
-        return TOLD.nothing(estimates, "person", "people", count=len(varied))
+        return HEADLINES.nothing(estimates, "person", "people", count=len(varied))
     row = _leading(varied)
-    effect = TOLD.say(
+    effect = HEADLINES.say(
         "effect",
         name=printable(row["classifier"]),
         people=numbers.size(2 * row["slope"], 0),
@@ -78,8 +78,8 @@ def headline(results: Tables) -> str:
         slope=numbers.points(row["slope"]),
     )
     if not len(judged_rows):
-        return TOLD.say("everybody", effect=effect)
-    text = TOLD.say(
+        return HEADLINES.say("everybody", effect=effect)
+    text = HEADLINES.say(
         "found",
         len(varied),
         effect=effect,
@@ -90,7 +90,7 @@ def headline(results: Tables) -> str:
     code, why = decision({**row, "reason": row["note"]})
     if code == summary.FINDING:
         return text
-    return text + TOLD.say("not_a_finding", why=why)
+    return text + HEADLINES.say("not_a_finding", why=why)
 
 
 def _leading(rows: pd.DataFrame) -> pd.Series:

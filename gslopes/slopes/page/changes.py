@@ -50,7 +50,7 @@ CONDITION: dict[str, float | str | bool] = {
     "changed": False,
 }
 HOME = Path(__file__).parents[1]
-TOLD = Sentences.read(HOME, "changes")
+HEADLINES = Sentences.read(HOME, "changes")
 NOTE = """\
 first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
 all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
@@ -135,15 +135,15 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     most = part["differing"].max()
     differ = ""
     if most == 0:
-        return TOLD.say("same", n=photos)
+        return HEADLINES.say("same", n=photos)
     if most > 0:
-        differ = TOLD.say("differ", most=f"{most:,.0f}", n=photos)
+        differ = HEADLINES.say("differ", most=f"{most:,.0f}", n=photos)
     if judged.empty:
-        return differ + TOLD.say("too_few", attribute=along)
+        return differ + HEADLINES.say("too_few", attribute=along)
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
         write = units.writer_of(first)
-        return TOLD.say(
+        return HEADLINES.say(
             "found",
             len(judged),
             label=words.readable(first["label"]),
@@ -157,11 +157,11 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
         )
     estimates = []
     for row in judged.to_dict("records"):
-        name = TOLD.say("change", len(judged), label=words.readable(row["label"]))
+        name = HEADLINES.say("change", len(judged), label=words.readable(row["label"]))
         why = f"q {row['q']:.2g}"
         estimates.append(nothing(row, name, row["share"], int(row["units"]), why))
     label = words.readable(str(judged["label"].iloc[0]))
-    return differ + TOLD.nothing(estimates, *over(judged), label=label, attribute=along)
+    return differ + HEADLINES.nothing(estimates, *over(judged), label=label, attribute=along)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from gslopes.slopes.page.loading import Drawn
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, sort_key
 
-TOLD = Sentences.read(Path(__file__).parents[1])
+HEADLINES = Sentences.read(Path(__file__).parents[1])
 WORTH_NAMING = 0.1  # share of a slope that light alone moves, from which a sentence names it
 
 
@@ -76,19 +76,21 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
     ]
     unclear = sum(not estimate.clear for estimate in quiet)
     if not moving:
-        text = TOLD.nothing(
+        text = HEADLINES.nothing(
             quiet,
             *over(rows),
             attribute=words.perceived(attribute),
-            chance=TOLD.say("chance", 1 + codes.count(PLACEBO)),
+            chance=HEADLINES.say("chance", 1 + codes.count(PLACEBO)),
         )
-        return Lead(text, unjudged, TOLD.say("still", 1 + unclear, open=f"{unclear:,}"), judged)
+        return Lead(
+            text, unjudged, HEADLINES.say("still", 1 + unclear, open=f"{unclear:,}"), judged
+        )
     leading = _leading(rows, decided)
     first = leading.iloc[0]
     label = str(leading.index[0])
     slope = slope_of(first)
     expected = [label for label in moving if decided[label].expected]
-    text = TOLD.say(
+    text = HEADLINES.say(
         "found",
         effect=effect_of(first, words.readable(label), words.between(attribute)),
         slope=slope,
@@ -96,18 +98,18 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
     )
     light = first.get("light")
     if pd.notna(light) and light >= WORTH_NAMING:
-        text += TOLD.say("light", share=numbers.share(light, 0))
+        text += HEADLINES.say("light", share=numbers.share(light, 0))
     if judged > 1:
-        text += TOLD.say("moves", len(moving), judged=f"{judged:,}")
+        text += HEADLINES.say("moves", len(moving), judged=f"{judged:,}")
     if expected:
         case = "all_expected" if len(expected) == len(moving) else "expected"
-        text += TOLD.say(case, len(expected), label=words.readable(expected[0]))
+        text += HEADLINES.say(case, len(expected), label=words.readable(expected[0]))
     if len(quiet) > unclear:
-        text += TOLD.say("not_moving", len(quiet) - unclear)
+        text += HEADLINES.say("not_moving", len(quiet) - unclear)
     if unclear:
         text += f", {undecided(quiet)}"
     if FINDING not in codes:
-        text += TOLD.say("open", why=decided[label].why or TOLD.say("no_placebo"))
+        text += HEADLINES.say("open", why=decided[label].why or HEADLINES.say("no_placebo"))
     effect = effect_of(first, words.readable(label))
     return Lead(
         f"{text}.", unjudged, effect, judged - len(moving), len(moving), len(expected), label, slope
@@ -134,14 +136,14 @@ def _too_few(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str
     """The sentence if no label is judged: which is the nearest to it, as far as the table tells."""
     photos = int(rows["n"].max()) if len(rows) else 0
     if photos == 1:
-        return TOLD.say("one_photo", attribute=words.perceived(attribute))
+        return HEADLINES.say("one_photo", attribute=words.perceived(attribute))
     nearest = ""
     if "varying" in rows and rows["varying"].notna().any():
         most = rows["varying"].astype(float).fillna(0).to_numpy().argmax()
         label = str(rows["label"].iloc[int(most)])
         if why := decided[label].why:
-            nearest = TOLD.say("nearest", label=words.readable(label), why=why)
-    return TOLD.say("unjudged", photos, attribute=words.perceived(attribute), nearest=nearest)
+            nearest = HEADLINES.say("nearest", label=words.readable(label), why=why)
+    return HEADLINES.say("unjudged", photos, attribute=words.perceived(attribute), nearest=nearest)
 
 
 def nothing(
@@ -182,7 +184,7 @@ def of_drawing(drawn: Drawn) -> str:
         return ""
     first = further[by_drawing(pd.DataFrame(further)).index[0]]
     write = units.writer_of(first)
-    return TOLD.say(
+    return HEADLINES.say(
         "drawing",
         len(further),
         label=words.readable(first["label"]),
@@ -203,7 +205,7 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     """
     measure = units.measure_of(row)
     unit = f" {units.short(row)}".rstrip()
-    subject = TOLD.say(measure, name=name.removesuffix(f" ({unit.lstrip()})"))
+    subject = HEADLINES.say(measure, name=name.removesuffix(f" ({unit.lstrip()})"))
     scale = 1
     if measure == "presence":
         scale, unit = 100, " of 100 photos"
@@ -217,10 +219,10 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
         case = "somehow"
     elif first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
         case = "within"
-    return TOLD.say(
+    return HEADLINES.say(
         case,
         subject=subject,
-        verb=TOLD.say("verb", 1 + (row["slope"] > 0)),
+        verb=HEADLINES.say("verb", 1 + (row["slope"] > 0)),
         first=first,
         last=last,
         unit=unit,
@@ -233,9 +235,9 @@ def _at_both_ends(row: pd.Series, subject: str, scale: int, unit: str) -> str:
     first, second, _ = split(row["attribute"])
     changes = [scale * row["y_first"], scale * row["y_last"]]
     lead = changes[highest(list(map(abs, changes)))]
-    verbs = [TOLD.say("verb", 2 - (change * lead < 0)) for change in changes]
+    verbs = [HEADLINES.say("verb", 2 - (change * lead < 0)) for change in changes]
     low, high = words.faces(second)
-    return TOLD.say(
+    return HEADLINES.say(
         "crossed",
         subject=subject,
         verb=verbs[0],
