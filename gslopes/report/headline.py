@@ -50,9 +50,9 @@ class Sentences:
 
         units: what is counted, one and several.  count: as of ``say``; by default the number of estimates.
 
-        >>> texts = Sentences({"none": "Nothing ({n}; widest: {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
+        >>> texts = Sentences({"none": "Nothing ({n}; {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
         >>> texts.nothing([Nothing("“a”", -3, 4, 80, 5, "[−3, +4]")], "photo")
-        'Nothing (80 photos; widest: [−3, +4], 5 would matter).'
+        'Nothing (80 photos; [−3, +4], 5 would matter).'
         >>> texts.nothing([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]")], "photo")
         'Cannot tell with 8 photos: “a” may lie anywhere in [−3, +21] (5 would matter).'
         """

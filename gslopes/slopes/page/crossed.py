@@ -30,36 +30,37 @@ def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) ->
     """
     if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
-    rows = tables.reading(source.real)
     made = []
-    at = [view for view in views(grid) if split(view)[2]]
-    for name, own in rows.groupby("classifier", sort=True):
-        part = own[own["attribute"] == grid.name]
+    views_of = [view for view in views(grid) if split(view)[2]]
+    pictures = [
+        (album.files[photo, grid.name], known.get(photo))
+        for photo in album.photos
+        if (photo, grid.name) in album.files
+    ]
+    for name, rows in tables.reading(source.real).groupby("classifier", sort=True):
+        part = rows[rows["attribute"] == grid.name]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
-        found = own[
-            own["decision"].isin([decisions.FINDING, decisions.OPEN])
-            & own["label"].isin(answers.labels)
+        moving = rows[
+            rows["decision"].isin([decisions.FINDING, decisions.OPEN])
+            & rows["label"].isin(answers.labels)
         ]
         order = ranked(
-            found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label"
+            moving, "expected", moving["attribute"] != grid.name, -moving["t"].abs(), "label"
         )
-        chosen = list(dict.fromkeys(order["label"]))
-        shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
         made.append(
             {
                 "classifier": words.printable(name),
                 "sentence": lead.headline(part, decisions.decide(part), grid.name).sentence,
-                "photos": [
-                    (album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]
-                ],
-                "names": [words.perceived(name) for name in grid.names],
-                "ends": [words.ends(name) for name in grid.names],
+                "photos": pictures[:PHOTOS],
+                "names": list(map(words.perceived, grid.names)),
+                "ends": list(map(words.ends, grid.names)),
                 "values": [
                     [numbers.value(value, sign=True) for value in values] for values in grid.values
                 ],
-                "at": list(map(words.perceived, at)),
+                "at": list(map(words.perceived, views_of)),
                 "maps": [
-                    _heat(answers, own[own["label"] == label], grid, at) for label in chosen[:MAPS]
+                    _heat(answers, rows[rows["label"] == label], grid, views_of)
+                    for label in order["label"].unique()[:MAPS]
                 ],
             }
         )

@@ -153,9 +153,8 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
     0 to 1, a number in a unit of its own on one from the lowest to the highest that any picture got.
     """
-    rows = finding.read
-    rows = rows[rows[["slope", "y_first", "y_last"]].notna().all(axis=1)]
-    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
+    places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     scores = matrix.scores(answers)
     drawn = []
     for row in rows.to_dict("records"):
@@ -164,18 +163,17 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
         if decided[label].code == decisions.UNJUDGED:
             continue
         ends = np.array([row["y_first"], row["y_last"]])
-        low = 0.0
-        high = 1.0
+        low, high = 0.0, 1.0
+        scale = {"presence": "of 100"}.get(measure, "score")
         if measure == "value":
-            of_label = scores[answers.labels[answers.label] == label]
-            low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
+            every = np.append(scores[answers.labels[answers.label] == label], ends)
+            low, high = float(np.nanmin(every)), float(np.nanmax(every))
+            span = " to ".join(numbers.apart([low, high]))
+            scale = f"{units.short(row)}, on a scale of {span}".lstrip(" ,")
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
-        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(
-            " ,"
-        )
         drawn.append(
             Row(
-                index[label],
+                places_of[label],
                 words.readable(label),
                 words.label(label),
                 decided[label],
@@ -183,15 +181,18 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(nudged(first), 1),
                 round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
-                {"presence": "of 100", "value": own}.get(measure, "score"),
+                scale,
                 interval_of(row),
                 units.short(row),
             )
         )
     far = places([-abs(row.last - row.first) for row in drawn]).tolist()
-    order = {id(row): place for row, place in zip(drawn, far, strict=True)}
-    drawn.sort(key=lambda row: (*_rank(row.decision), order[id(row)], row.exact))
-    return drawn[: max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))]
+    order = sorted(
+        zip(drawn, far, strict=True),
+        key=lambda pair: (*_rank(pair[0].decision), *pair[1:], pair[0].exact),
+    )
+    most = max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))
+    return [row for row, _ in order[:most]]
 
 
 def _rank(decision: Decision) -> tuple[bool, int, bool]:

@@ -34,25 +34,8 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
     """
-    verdicts = tables.read_rows(
-        tables.VERDICTS,
-        run,
-        [
-            "photo",
-            "attribute",
-            "kept",
-            "reason",
-            "looked",
-            "found",
-            "tau",
-            "shift",
-            "off_target",
-            "off_target_reading",
-        ],
-    )
-    readings = tables.read_rows(
-        tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"]
-    )
+    verdicts = tables.read_rows(tables.VERDICTS, run)
+    readings = tables.read_rows(tables.READINGS, run)
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
@@ -61,7 +44,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
             continue
         rows = readings[readings["attribute"] == attribute]
         looked = of_group[of_group["looked"] > 0]
-        own = values.get(attribute, ())
+        steps = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
@@ -70,23 +53,26 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
                 "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
                 "tau": _quartiles(of_group["tau"]),
                 "shift": _quartiles(of_group["shift"]),
-                "found": float((looked["found"] == looked["looked"]).mean())
-                if len(looked)
-                else None,
+                "found": None
+                if looked.empty
+                else float((looked["found"] == looked["looked"]).mean()),
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": [
-                    NAMES.get(r, words.printable(r))
-                    for r in of_group["off_target_reading"].mode()
-                    if r
-                ],
-                "values": list(own),
-                "curves": _curves(rows, attribute, own),
+                "off_readings": list(
+                    map(_name, filter(None, of_group["off_target_reading"].mode()))
+                ),
+                "values": list(steps),
+                "curves": _curves(rows, attribute, steps),
                 "read": attribute in set(rows["reading"]),
-                "changes": _changes(rows, attribute, len(own) - 1) if pairs else (),
+                "changes": _changes(rows, attribute, len(steps) - 1) if pairs else (),
             }
         )
     return entries
+
+
+def _name(reading: str) -> str:
+    """A reading as people call it."""
+    return NAMES.get(reading, words.printable(reading))
 
 
 def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
@@ -103,7 +89,7 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
         found = mean_t(by.to_numpy(float))
         if name != attribute:
             text = numbers.with_interval(found.value, found.low, found.high, numbers.signed)
-            changes.append((NAMES.get(str(name), words.printable(name)), text))
+            changes.append((_name(str(name)), text))
     return changes
 
 
@@ -172,7 +158,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
                     text = numbers.with_interval(
                         share["value"], share["low"], share["high"], numbers.ratio
                     )
-                    rows.append((NAMES.get(name, words.printable(name)), text))
+                    rows.append((_name(name), text))
             by_attribute[str(measured["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -191,7 +177,7 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
             continue
         curves.append(
             {
-                "name": NAMES.get(str(name), words.printable(name)),
+                "name": _name(str(name)),
                 "target": name == attribute,
                 "unit": name not in MEASURES,
                 **{
