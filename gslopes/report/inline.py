@@ -37,7 +37,7 @@ _PLOT_STYLE = """\
 def templates(house: Path | None = None) -> Environment:
     """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
     environment = Environment(
-        loader=FileSystemLoader([*([house] if house else []), TEMPLATES]),
+        loader=FileSystemLoader([*filter(None, [house]), TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -39,8 +39,11 @@ def signed(number: float | None) -> str:
             return "0.000"
         return "0"
     number = nudged(number)
-    large = f"{number:+,.0f}" if abs(number) < 1e9 else f"{number:+.3g}"
-    return _minus(f"{number:+.3f}" if abs(number) < 100 else large)
+    if abs(number) < 100:
+        return _minus(f"{number:+.3f}")
+    if abs(number) < 1e9:
+        return _minus(f"{number:+,.0f}")
+    return _minus(f"{number:+.3g}")
 
 
 def points(number: float | None, digits: int = 1) -> str:
@@ -192,13 +195,11 @@ def apart(values: Iterable[float]) -> list[str]:
     row = [float(number) for number in values]
     finite = [number for number in row if not math.isnan(number)]
     span = nudged(span_of(max(finite, default=0.0), min(finite, default=0.0)))
-    digits = (
-        1
-        if span >= 5
-        else 2
-        if span >= 0.02 or span == 0
-        else min(5, 1 - math.floor(math.log10(span)))
-    )
+    digits = 2
+    if span >= 5:
+        digits = 1
+    elif 0 < span < 0.02:
+        digits = min(5, 1 - math.floor(math.log10(span)))
     return [decimal(number, digits) for number in row]
 
 
@@ -212,7 +213,9 @@ def change(first: float, last: float) -> tuple[str, str]:
     if math.isnan(span):
         return NONE, NONE
     least = 2 if max(abs(first), abs(last)) <= 1 else 0
-    digits = min(max(math.ceil(-math.log10(span / 2)), least), 4) if span > 0 else least
+    digits = least
+    if span > 0:
+        digits = min(max(math.ceil(-math.log10(span / 2)), least), 4)
     return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
 
 
