@@ -187,7 +187,7 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
 def picture(
     axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0
 ) -> None:
-    """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
+    """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square with a note if it is missing."""
     from matplotlib.patches import Rectangle
 
     if pixels is None:
@@ -214,7 +214,7 @@ def picture(
 
 
 def whisker(low: float, at: float, high: float, scale: float) -> dict[str, float]:
-    """Where an interval and its value lie in a strip 120 wide from -scale to scale, and whether an end is cut."""
+    """The positions of an interval and its value in a strip 120 wide, -scale to scale, and whether an end is cut."""
     left, right, middle = (
         round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at)
     )

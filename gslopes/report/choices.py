@@ -18,8 +18,8 @@ class Choice:
     """One choice of the method.
 
     what: is chosen.  paper: as the paper has it.  here: as the run has it.  reason: of the difference, or what cannot
-    be set; empty where there is none.  option: that sets it as published; empty where nothing does.  section: of the
-    paper, where it says so; empty where it is silent.
+    be set; may be empty.  option: that sets it as published; empty if nothing does.  section: of the
+    paper that describes it; empty if the paper is silent.
     """
 
     what: str
@@ -47,7 +47,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
 
     file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
     in the configuration, and published, its value as the paper has it; default: of a key that the run does not name;
-    otherwise: said where the run has no such value; instead: said in place of any other value; named: true for names
+    otherwise: shown if the run has no such value; instead: shown in place of any other value; named: true for names
     such as ``onnx:FILE``, of which what comes before the colon is compared.
     config: the run's, flat.
     """

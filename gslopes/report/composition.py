@@ -63,7 +63,7 @@ def table3(shares: pd.DataFrame) -> pd.DataFrame:
 
     shares: as of ``by_occupation``.
 
-    Columns: SIDES, shares in [0, 1]; equal shares by name; empty where one side is shorter.
+    Columns: SIDES, shares in [0, 1]; equal shares by name; empty if one side is shorter.
 
     Source: Joo & Kärkkäinen 2020, Table 3.
     """

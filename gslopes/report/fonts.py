@@ -26,7 +26,7 @@ def fit(figure: Figure) -> None:
 
 
 def advice(texts: Iterable[str]) -> list[str]:
-    """The sentence that says which fonts to install, if figures with these texts need any."""
+    """The sentence that names the fonts to install, if figures with these texts need any."""
     missing = sorted(set().union(*(_looked_up(text)[1] for text in texts)))
     what = f"No font here has {''.join(missing[:8])}, which figures show as boxes."
     named = " and ".join(dict.fromkeys(map(_to_install, missing)))

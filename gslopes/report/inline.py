@@ -1,4 +1,4 @@
-"""How every page is made: one shell template, one style sheet, and a policy that lets in their hashes alone."""
+"""How every page is made: one shell template, one style sheet, and a policy that lets in only their hashes."""
 
 import base64
 import io

@@ -48,7 +48,7 @@ def escaped(cell: str) -> str:
 def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     r"""A table of untrusted texts as LaTeX with booktabs; the classifier is printed in its first row only.
 
-    Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
+    ``\midrule`` parts the classifiers, but not in Table 4, which mixes them.
     """
     by_api = "API" in shown and list(shown) != list(RACES)
     lines = []

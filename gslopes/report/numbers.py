@@ -1,4 +1,4 @@
-"""How numbers are written in every table, figure and page: with a true minus, and a dash where there is none.
+"""How numbers are written in every table, figure and page: with a true minus, and a dash for a missing one.
 
 The scripts of the pages write them alike, see templates/page-base.js.
 """
@@ -91,7 +91,7 @@ def ratio(number: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:
-    """Both ends in brackets; 0 where both are written as 0; a dash where one is not known.
+    """Both ends in brackets; 0 if both are written as 0; a dash if one is unknown.
 
     >>> interval(-14.94, 20.16), interval(-0.01, 0.04), interval(0.1, float("nan"))
     ('[−14.9, +20.2]', '0', '–')
@@ -105,7 +105,7 @@ def interval(low: float | None, high: float | None, write: Format = points) -> s
 
 
 def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
-    """A number and, where it is known, its interval.
+    """A number and, if it is known, its interval.
 
     >>> with_interval(0.694, -0.001, 0.73, ratio), with_interval(2, float("nan"), float("nan"))
     ('+0.69 [0.00, +0.73]', '+2.0')
@@ -148,7 +148,7 @@ def fraction(number: float | None) -> str:
 
 
 def share_range(low: float, high: float) -> str:
-    """Both ends of a share's interval in per cent; empty where one is not known.
+    """Both ends of a share's interval in per cent; empty if one is unknown.
 
     >>> share_range(0.123, 0.4567)
     '12.3 to 45.7 %'
@@ -168,7 +168,7 @@ def share_with_range(number: float, low: float, high: float) -> str:
 
 
 def decimal(number: float | None, digits: int = 2) -> str:
-    """A plain number with as many decimals as ``digits`` says.
+    """A plain number with ``digits`` decimals.
 
     >>> decimal(-0.1234), decimal(2, 3), decimal(None)
     ('−0.12', '2.000', '–')
@@ -182,7 +182,7 @@ def decimal(number: float | None, digits: int = 2) -> str:
 
 
 def span_of(first: float, last: float) -> float:
-    """How far two numbers lie apart; 0 where that is nothing but rounding."""
+    """How far two numbers lie apart; 0 if that is nothing but rounding."""
     return float(settled(abs(last - first), max(abs(first), abs(last)), STORED))
 
 
@@ -204,7 +204,7 @@ def apart(values: Iterable[float]) -> list[str]:
 
 
 def change(first: float, last: float) -> tuple[str, str]:
-    """Two levels with as few decimals as show by how much they differ, to two digits or so; equal where they hardly do.
+    """Two levels with as few decimals as show by how much they differ, to two digits or so; equal if they hardly do.
 
     >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.500001)
     (('94', '6'), ('0.02', '0.99'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
@@ -243,5 +243,5 @@ def probability(number: float | None) -> str:
 
 
 def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:
-    """Numbers for the pages' scripts, to ``digits`` significant digits; None where there is none."""
+    """Numbers for the pages' scripts, to ``digits`` significant digits; None for a missing one."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]

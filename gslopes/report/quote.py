@@ -1,4 +1,4 @@
-"""What others may say of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
+"""What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an audit says of itself.
+    """How an audit describes itself.
 
     title: heading of the card.  things: what n counts, one and several.  compared: what was varied, or compared.
     limits: sentences.  source: of the method.

@@ -1,4 +1,4 @@
-"""Tables for a terminal, by rich: 100 columns at most, colours only where there is a terminal that shows them."""
+"""Tables for a terminal, by rich: 100 columns at most, colours only on a terminal that shows them."""
 
 import io
 import textwrap
@@ -13,7 +13,7 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, and whether its cells are numbers, which stand to the right.
+    """A column: its title, and whether its cells are numbers, which are aligned right.
 
     gives_way: its cells are cut if a line would be longer than ``WIDTH``.
     """
@@ -62,7 +62,7 @@ def wrap(text: str, indent: str = "") -> str:
 
 
 def render(thing: object) -> str:
-    """What rich shows, as text: with colours where stdout is a terminal that has them, else plain."""
+    """What rich shows, as text: with colours if stdout is a terminal that has them, else plain."""
     from rich.console import Console
 
     real = Console()

@@ -15,7 +15,7 @@ UNITS = {
 
 
 def measure_of(row: Any) -> str:
-    """The measure of a row of the slopes table; presence where the table is older than the column."""
+    """The measure of a row of the slopes table; presence if the table is older than the column."""
     measure = row.get("measure")
     if isinstance(measure, str) and measure in UNITS:
         return measure
@@ -23,7 +23,7 @@ def measure_of(row: Any) -> str:
 
 
 def short(row: Any) -> str:
-    """What is counted, without "per unit", after a number that has its own per cent sign; empty where not known.
+    """What is counted, without "per unit", after a number that has a per cent sign; empty if unknown.
 
     >>> short({}), short({"measure": "log-odds"}), short({"measure": "value", "unit": "years per unit"})
     ('points', 'of the odds', 'years')

@@ -46,7 +46,7 @@ def ends(attribute: str) -> tuple[str, str]:
 
 
 def between(attribute: str) -> str:
-    """Both ends of a sweep, as the place where something changes.
+    """Both ends of a sweep, as the range in which something changes.
 
     >>> between("gender"), between("beard")
     ('between the feminine and the masculine end', 'between less beard and more beard')
@@ -110,7 +110,7 @@ def label(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """A label as people read it, in sentences and charts; its exact name stands on hover and in tables.
+    """A label as people read it, in sentences and charts; its exact name is shown on hover and in tables.
 
     >>> readable("Wearing_Lipstick"), readable("mine2:hairchin"), readable("5_o_Clock_Shadow"), readable("US_Flag")
     ('Wearing lipstick', 'mine2 · hairchin', '5 o clock shadow', 'US flag')

@@ -98,7 +98,7 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
+    """The changes with the column ``changed``, whether each is a finding; a row's names come first."""
     names = ["classifier", "attribute", "label"]
     return changes.assign(changed=are_findings(changes))[
         [*names, *changes.columns.drop(names), "changed"]
@@ -116,7 +116,7 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(changes: pd.DataFrame) -> str:
-    """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
+    """What changed, a sentence for each pair of classifiers along each attribute, named if there are several."""
     said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
     if len(said) == 1:
         return said[0][1]

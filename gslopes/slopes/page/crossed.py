@@ -68,7 +68,7 @@ def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) ->
 
 
 def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> Content:
-    """A label at every pair of values, and its slopes where one attribute is at an end.  own: its rows.  at: views.
+    """A label at every pair of values, and its slopes at both ends of one attribute.  own: its rows.  at: views.
 
     cells: a text and a shade in [0, 1], of each step.
     """

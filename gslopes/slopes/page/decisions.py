@@ -16,7 +16,7 @@ from gslopes.stats.rounding import ranked
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
-# What a table says, and what the glossary says about it.
+# The word in tables, and its meaning in the glossary.
 SHOWN = {
     FINDING: "finding",
     PLACEBO: "like the placebo",
@@ -59,7 +59,7 @@ class Decision:
 
 
 def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
-    """(classifier, attribute, its rows, those of its placebo sweeps), sorted, of a table with these two columns."""
+    """(classifier, attribute, its rows, the rows of its placebo sweeps), sorted, of a table with these two columns."""
     real = rows[~placebo.among(rows["attribute"])]
     for (classifier, attribute), part in real.groupby(["classifier", "attribute"], sort=True):
         fake = (rows["classifier"] == classifier) & rows["attribute"].isin(
@@ -69,7 +69,7 @@ def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.Dat
 
 
 def cut(rows: pd.DataFrame) -> str:
-    """What counted as present; empty where every label did that was returned."""
+    """What counted as present; empty if every label did that was returned."""
     named = rows["cut"].dropna()
     if len(named) and named.iloc[0] != tables.EVERY:
         return words.printable(named.iloc[0])
@@ -88,7 +88,7 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
 
 
 def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
-    """What decides about labels like a placebo whose interval lies beyond what placebos explain, as it is drawn.
+    """What decides about labels like a placebo whose interval lies beyond what placebos explain, as drawn.
 
     rows: those to read.  placebos: see ``loading.placebos``.
     """
@@ -163,9 +163,9 @@ CONDITION: dict[str, float | str | bool] = {
 def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
     """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
 
-    slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which stand last, if the truth is known.
+    slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which come last, if the truth is known.
 
-    Within a classifier and attribute the findings stand first, then labels that are open, like the placebo, no finding
+    Within a classifier and attribute the findings come first, then labels that are open, like the placebo, no finding
     and not judged; of equal decisions those that are not expected first, and of these the steepest.
     """
     rows = tables.reading(slopes)

@@ -93,7 +93,7 @@ def _block(
     ]
     if split(attribute)[
         2
-    ]:  # a slope at an end of the other attribute: its labels stand in findings.csv
+    ]:  # a slope at an end of the other attribute: its labels are in findings.csv
         return "\n".join(lines)
     if present := decisions.cut(part):
         lines.append(f"Present: {present}.")

@@ -198,7 +198,7 @@ class WalkPage(Page):
 
     @cached_property
     def quoted(self) -> quote.Quote | None:
-        """What others may say of the run."""
+        """What others may quote of the run."""
         if not self.screens:
             return None
         first = self.screens[0]

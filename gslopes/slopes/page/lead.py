@@ -16,7 +16,7 @@ from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, sort_key
 
 HEADLINES = Sentences.read(Path(__file__).parents[1])
-WORTH_NAMING = 0.1  # share of a slope that light alone moves, from which a sentence names it
+WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Finding:
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: see ``placebos``.
-    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn.
+    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, if faces are drawn.
     """
 
     key: str
@@ -69,7 +69,7 @@ class RunTables:
 
     @property
     def real(self) -> pd.DataFrame:
-        """The slopes, without those of placebo sweeps."""
+        """The slopes, placebo sweeps left out."""
         return self.slopes[~placebo.among(self.slopes["attribute"])]
 
     @property
@@ -81,7 +81,7 @@ class RunTables:
 def load(run: Path) -> RunTables:
     """Read a run folder.
 
-    Raises: UsageError if it is none; TableError if it has no slopes table, or a damaged one.
+    Raises: UsageError if it is not one; TableError if it has no slopes table, or a damaged one.
     """
     manifest = runfolder.read_manifest(run)
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
@@ -218,8 +218,8 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
 def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     """Rows of core.tables.PLACEBOS to read, and low and high: how far slopes go in the sweep, 95 %.
 
-    They lie about its own over the same photos, as near as the paired difference's interval is wide; and about its
-    opposite, where its sign says nothing.  Raises: TableError if the table is damaged.
+    They lie about its slope over the same photos, as near as the paired difference's interval is wide; and about its
+    opposite, if its sign means nothing.  Raises: TableError if the table is damaged.
     """
     keys = ["classifier", "attribute", "label", "estimator"]
     rows = tables.reading(slopes)[keys].merge(tables.read_rows(tables.PLACEBOS, run), on=keys)
@@ -336,7 +336,7 @@ def funnels(run: Path) -> list[Funnel]:
 def read_credits(run: Path) -> dict[str, dict[str, str]]:
     """Photo to credit: title, creator, licence as texts that can be shown, creator_url, licence_url, page as addresses.
 
-    Empty where the source does not say; no photo if they were not collected.
+    Empty if the source is silent; no photo if they were not collected.
 
     Raises: TableError if the table is damaged.
     """

@@ -53,7 +53,7 @@ def writer(row: Record) -> Format:
 
 
 def sentence(row: Record) -> str:
-    """Where slope and observed difference disagree, or one is shown alone: what that means; else empty.
+    """If slope and observed difference disagree, or only one is shown: what that means; else empty.
 
     row: of core.tables.OBSERVED.
     """

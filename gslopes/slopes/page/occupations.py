@@ -1,13 +1,13 @@
 """Slopes of labels that are titles of jobs, next to the share of women among the people who have the job.
 
-Joo & Kärkkäinen 2020, section 4.3, say that classifiers behave in a way close to the gender gap in real occupations,
-and show no number; these are two. Shares are the Bureau's, titles those of ``gslopes collect``'s list, spelt alike.
+Joo & Kärkkäinen 2020, section 4.3, state that classifiers behave in a way close to the gender gap in real occupations,
+and show no number; these are two. Shares are the Bureau's, titles are in ``gslopes collect``'s list, spelt alike.
 
     rank correlation    of slopes and shares; interval over titles, see ``stats.agreement.rank_correlation``
     line                change of the slope from a job without women to one without men; interval over photos, see
                         ``slopes.measures.titles``
 
-Only both together show an order: what moves all titles by chance gives them one that titles alone would take for the
+Only both together show an order: what moves all titles by chance gives them one that a test over titles would take for the
 classifier's.
 """
 
@@ -99,7 +99,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     """A row for each label of a finding that is the title of a job and is judged, with ``COLUMNS``; sorted by share.
 
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
-    Of labels that are spelt alike but for case the most frequent one stands for the job.
+    Of labels that are spelt alike but for case the most frequent one represents the job.
     """
     rows = finding.read
     rows = rows[rows["decision"] != decisions.UNJUDGED]
@@ -158,7 +158,7 @@ def sentence(rank: Content) -> str:
 
 
 def scatter(part: pd.DataFrame) -> Content:
-    """Where the dots of a scatter lie, which of them have room for their name, and its ticks.
+    """The positions of the dots of a scatter, which of them have room for their name, and its ticks.
 
     dots: x, y, name, side of the axis, whether the label moves.  names: x, y, anchor, text.
     """
@@ -180,7 +180,7 @@ def _dot(row: Record, far: float) -> Content:
 
 
 def _round_up(number: float) -> float:
-    """The least multiple of a fifth of its power of ten that is no smaller, such as 3.2 for 3.1."""
+    """The least multiple of a fifth of its power of ten that is not smaller, such as 3.2 for 3.1."""
     step = 10 ** math.floor(math.log10(number)) / 5
     return step * math.ceil(number / step - 1e-9)
 

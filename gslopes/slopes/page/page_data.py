@@ -336,10 +336,10 @@ def build_album(
     embed: Embed,
     tick: Callable[[int], None] | None = None,
 ) -> Album:
-    """Write the pictures of all photos that have sweeps, as ``embed`` says.
+    """Write the pictures of all photos that have sweeps, see ``embed``.
 
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
-    tick: called with 1 for every sweep whose pictures are there.
+    tick: called with 1 for every sweep whose pictures exist.
     """
     edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(

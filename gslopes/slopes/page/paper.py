@@ -4,7 +4,7 @@ Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to
 each API; the paper's four come as it prints them, then others by name.  Table 3: the ten occupations most female next
 to the ten most male.  Table 4: API, label and slope of those pulled to Black next to those pulled to White, the
 steepest first.  Ties are by name.  Plain concepts ("face", "Red color") are left out as in the paper.  The paper's
-estimator has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
+estimator has no interval to judge by: labels that are not findings are marked in Markdown and LaTeX; what is judged, with
 intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
@@ -137,7 +137,7 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
-    """A row for each API and label with its own slope, by |slope|; Black next to White."""
+    """A row for each API and label with its slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
         rows = ranked(
@@ -149,7 +149,7 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
 
 
 def printed_place(classifier: str) -> int:
-    """Where the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
+    """The place in which the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
 
     classifier: its name in the run; only its first word counts, in any case.
 
@@ -160,7 +160,7 @@ def printed_place(classifier: str) -> int:
 
 
 def plain_concepts(run: Path) -> frozenset[str]:
-    """The run's own list where it has one, else ours; lower case."""
+    """The run's list if it has one, else ours; lower case."""
     in_run = run / PLAIN
     file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
     lines = [line.strip().casefold() for line in read_text(file).splitlines()]
@@ -192,7 +192,7 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash where it is empty."""
+    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash for an empty one."""
     texts = frame.astype(object)
     for column in map(str, frame):
         if column.strip() in TEXTS:

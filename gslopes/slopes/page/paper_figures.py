@@ -80,7 +80,7 @@ class Line:
 class LabelCell:
     """One label under one picture.
 
-    side: -1 or 1 where it is not under every picture of its photo, else 0.  score: 0 where it was not returned.
+    side: -1 or 1 if it is missing under some picture of its photo, else 0.  score: 0 if it was not returned.
     """
 
     label: str
@@ -103,7 +103,7 @@ class Pipeline:
     """The walk of one photo.
 
     photo: (S, S, 3) uint8 RGB, or None.  box: (4,) and points: (5, 2), in [0, 1] of that picture; none: not drawn.
-    faces, pictures: K each.  classifier: who was asked.  label, scores: of one label, (K,), NaN where not returned.
+    faces, pictures: K each.  classifier: who was asked.  label, scores: of one label, (K,), NaN if not returned.
     """
 
     photo: Picture
@@ -121,7 +121,7 @@ def write(
 ) -> list[str]:
     """Draw what can be drawn of a run; the names of the files without ending.
 
-    pictures: whether photos may be shown; without, there is Figure 2 alone.  labels: of Figures 2 and 3, any case;
+    pictures: whether photos may be shown; without, only Figure 2 is drawn.  labels: of Figures 2 and 3, any case;
     without, those that ``common_label`` and ``labels_of`` choose.
 
     Raises: StorageError, TableError.
@@ -182,10 +182,10 @@ def check_labels(source: RunTables, labels: Sequence[str]) -> None:
 
 
 def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
-    """The label that most classifiers have a slope of, and among these the one that moves most; empty if there is none.
+    """The label that most classifiers have a slope of, and among these the one that moves most; empty without a label.
 
     here: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is not
-    taken for its ratio.  A plain concept is taken only where no other label is left.
+    taken for its ratio.  A plain concept is taken only if no other label is left.
     """
     rows = [
         finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
@@ -209,7 +209,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
 
 
 def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
-    """Every classifier's curve of a label, where it has a slope of it."""
+    """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
     for finding in here:
         rows = finding.of(PAPER)
@@ -232,9 +232,9 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
 def answered(
     run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()
 ) -> list[Answered]:
-    """A few photos that every classifier answered at every value, spread evenly, with what was said of them.
+    """A few photos that every classifier answered at every value, spread evenly, with the answers about them.
 
-    wanted: labels, any case; without, those of ``labels_of``.
+    wanted: labels, any case; without, ``labels_of`` chooses.
     """
     values = here[0].values
     attribute = here[0].attribute
@@ -559,7 +559,7 @@ def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
     label = words.shorten(words.label(found.label), 20)
     title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
     axes.set_title(title, fontsize=7, loc="left", parse_math=False)
-    if scores.min() >= 0 and scores.max() <= 1:  # no number in a unit of its own
+    if scores.min() >= 0 and scores.max() <= 1:  # no number in another unit
         axes.set_ylim(-0.03, 1.03)
 
 

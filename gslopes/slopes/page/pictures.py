@@ -20,7 +20,7 @@ FOLDER = "pictures"
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 _WIDE = 224
 _NARROW = 128
-_MANY = 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+_MANY = 500  # pixels of a square; the narrow one for more sweeps than _MANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def write(
         return {}
     side = (
         _WIDE if len(sweeps) <= _MANY else _NARROW
-    )  # smaller where there are many, so that the folder stays small
+    )  # smaller for many sweeps, so that the folder stays small
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
@@ -89,7 +89,7 @@ def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
 
 
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
-    """Whether a strip is there, of this width, and newer than all its pictures."""
+    """Whether a strip exists, of this width, and newer than all its pictures."""
     try:
         made = strip.stat().st_mtime
         if any(file.stat().st_mtime > made for file in files):
@@ -117,7 +117,7 @@ def picture(path: Path, box: Corners | None, run: Path, side: int = _PIXELS) -> 
 
 
 def window(size: tuple[int, int], box: Corners | None) -> Corners:
-    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
+    """The square to show: four faces wide, if the photo is as large, and never outside the photo."""
     wide, high = size
     x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
     side = min(wide, high, 4 * max(x1 - x0, y1 - y0))

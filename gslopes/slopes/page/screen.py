@@ -23,7 +23,7 @@ from gslopes.stats.rounding import places
 
 MOST = 40
 LEAST = (
-    12  # rows of the chart: labels that move, at most; and at least, where there are other labels
+    12  # rows of the chart: labels that move, at most; and at least, if the run has other labels
 )
 
 
@@ -45,7 +45,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One label of the chart: where its answers stand at both ends of the sweep, whatever their unit.
+    """One label of the chart: its answers at both ends of the sweep, whatever their unit.
 
     place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
         ``decisions``; neg or pos, the end that the label goes with.
@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the page says first about one classifier and attribute.
+    """What the page shows first about one classifier and attribute.
 
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
@@ -107,7 +107,7 @@ def screen_of(
 ) -> Screen:
     """The first screen of one finding.
 
-    decided: label to decision.  answers: its own.  manifest: the content of run.json.  funnels: by classifier, as
+    decided: label to decision.  answers: of its classifier.  manifest: the content of run.json.  funnels: by classifier, as
     shown, and attribute.  credited: photo to credit.
     """
     named = PAIRED if placebo.of_a_set(manifest) else STEPS
@@ -151,7 +151,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
 
     Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
-    0 to 1, a number in a unit of its own on one from the lowest to the highest that any picture got.
+    0 to 1, a number in another unit on one from the lowest to the highest that any picture got.
     """
     rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
     places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
@@ -233,7 +233,7 @@ def strip(
 
 
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
-    """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
+    """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     edit = manifest.get("config", {}).get("edit")
     own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
     starts = tuple(f"{attribute}-" for attribute in attributes)

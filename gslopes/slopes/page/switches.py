@@ -1,4 +1,4 @@
-"""Where along a sweep a captioner changes from one gender's words for people to the other's.
+"""The value along a sweep at which a captioner changes from one gender's words for people to the other's.
 
 R2 of Wang et al. 2022, arXiv 2206.07173; the measure is ours. Units are photos that were answered at all values.
 """
@@ -26,7 +26,7 @@ FAR = 1e9  # beyond any value
 
 
 def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]:
-    """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way where they switch, else NaN.
+    """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way if they switch, else NaN.
 
     They switch if all captions with *woman* lie on one side of all with *man*.
 

@@ -1,6 +1,6 @@
-"""A language model's tasks side by side: each one's own scale, which of them agree in sign, and which alone shows any.
+"""A language model's tasks side by side: each one's scale, which of them agree in sign, and which is the only one to move.
 
-A scale is the label that a task says is high, see ``ask.classifiers.prompt``: an option, a number, a list of words.
+A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an option, a number, a list of words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def scale_of(
 ) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 
-    manifest: the content of run.json, which says what each classifier was asked.
+    manifest: the content of run.json, which has what each classifier was asked.
     """
     facts = manifest.get("classifiers", {}).get(finding.classifier, {})
     if not facts.get("scale"):

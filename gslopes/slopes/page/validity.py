@@ -1,4 +1,4 @@
-"""Does the sweep move its target, what else moves, and on whom did it fail?"""
+"""Does the sweep move its target, what else moves, and which sweeps failed?"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
