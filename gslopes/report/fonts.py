@@ -72,10 +72,10 @@ def _looked_up(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
         ("", bold),
         *((entry.name, FontPath(entry.fname, entry.index)) for entry in rest),
     ]:
-        found = {char for char in missing if get_font(path).get_char_index(ord(char))}
-        if found:
+        covered = {char for char in missing if get_font(path).get_char_index(ord(char))}
+        if covered:
             families.append(family)
-        missing -= found
+        missing -= covered
     return tuple(filter(None, families)), frozenset(missing)
 
 

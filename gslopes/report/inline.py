@@ -62,13 +62,13 @@ def render(
     scripts: Iterable[str] = (),
     data: Any = None,
     plots: bool = False,
-    **known: Any,
+    **variables: Any,
 ) -> str:
     """A page as text; its template extends ``shell.html.j2``.
 
     house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: in order, after fold.js.
     data: what the scripts read as JSON.  plots: with the plotting library, and data files next to the page.
-    known: what the template uses.
+    variables: what the template uses.
     """
     css = "".join(_read(name, house) for name in ("page.css", *styles))
     js = "".join(_read(name, house) for name in ("fold.js", *scripts))
@@ -83,7 +83,7 @@ def render(
             scripts=[Markup(text) for text in code],
             data=None if data is None else Markup(inline_json(data)),
             policy=Markup(_policy([css, *[_PLOT_STYLE] * plots], code, plots)),
-            **known,
+            **variables,
         )
     )
 

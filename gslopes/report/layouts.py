@@ -16,16 +16,16 @@ _SPECIAL = {
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
 
 
-def to_markdown(shown: pd.DataFrame, caption: str) -> str:
+def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     """A table of untrusted texts as Markdown under its caption, numbers to the right."""
-    rows = [[escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
-    head = _head_of(shown)
+    rows = [[escaped(cell) for cell in row] for row in frame.to_numpy().tolist()]
+    head = _head_of(frame)
     rules = ["---" + ":" * (column not in TEXTS) for column in head]
     return f"{caption}\n\n{markdown(head, rows, rules)}\n"
 
 
-def _head_of(shown: pd.DataFrame) -> list[str]:
-    return [str(column).strip() for column in shown]
+def _head_of(frame: pd.DataFrame) -> list[str]:
+    return [str(column).strip() for column in frame]
 
 
 def markdown(
@@ -45,15 +45,15 @@ def escaped(cell: str) -> str:
     return printable(cell).translate(_MARKS)
 
 
-def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
+def to_latex(frame: pd.DataFrame, caption: str, label: str) -> str:
     r"""A table of untrusted texts as LaTeX with booktabs; the classifier is printed in its first row only.
 
     ``\midrule`` parts the classifiers, but not in Table 4, which mixes them.
     """
-    by_api = "API" in shown and list(shown) != list(RACES)
+    by_api = "API" in frame and list(frame) != list(RACES)
     lines = []
     before = ""
-    for row in shown.to_numpy().tolist():
+    for row in frame.to_numpy().tolist():
         classifier = row[0]
         if by_api and classifier == before:
             row[0] = ""
@@ -61,7 +61,7 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
             lines.append("\\midrule")
         lines.append(_tex(map(latex, row)))
         before = classifier
-    head = _head_of(shown)
+    head = _head_of(frame)
     kinds = "".join("rl"[column in TEXTS] for column in head)
     top = [
         "% needs \\usepackage{booktabs}",

@@ -61,20 +61,20 @@ def of_findings(
     first = judged[leading.reindex(judged.index)]
     if first.empty:
         first = judged
-    found = first[first["decision"] == summary.FINDING]
+    surest = first[first["decision"] == summary.FINDING]
     what = "Nothing is a finding; the largest difference"
     also = ""
-    if len(found):
+    if len(surest):
         what = "In numbers"
-        first = found
+        first = surest
         also = f"; one of {len(sure)} findings" * (len(sure) > 1)
     elif len(sure):
         what = "Not a finding"
     cells = _cells(first.to_dict("records")[0], about)
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
-    made = f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}"
+    maker = f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}"
     number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
-    sentence = f"{headline} {number} ({about.compared}; {made}. {about.limits[0]})"
+    sentence = f"{headline} {number} ({about.compared}; {maker}. {about.limits[0]})"
     lines = [f"## {about.title}", "", headline, ""]
     if len(sure):
         rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
@@ -82,7 +82,7 @@ def of_findings(
         lines.append(to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."))
     method = (
         f"{about.compared[:1].upper()}{about.compared[1:]}.",
-        f"Measured with {made}; method: {about.source}.",
+        f"Measured with {maker}; method: {about.source}.",
     )
     lines += [f"- {text}" for text in (*method, *about.limits)]
     return Quote(sentence, "\n".join(lines) + "\n")

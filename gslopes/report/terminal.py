@@ -44,13 +44,13 @@ def table(
     texts = [[words.printable(cell) for cell in row] for row in rows]
     lines = [[column.title for column in columns], *texts]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         justify: Literal["left", "right"] = "right" if column.number else "left"
         grid.add_column(column.title, justify=justify, no_wrap=True)
         if column.gives_way:
-            room = WIDTH - 1 - sum(widths) - 2 * len(widths) + widths[place]
+            room = WIDTH - 1 - sum(widths) - 2 * len(widths) + widths[index]
             for row in texts:
-                row[place] = words.shorten(row[place], max(room, 10))
+                row[index] = words.shorten(row[index], max(room, 10))
     for row, style in zip(texts, [*styles, *[""] * len(texts)], strict=False):
         grid.add_row(*map(Text, row), style=style)
     return render(grid)
@@ -61,7 +61,7 @@ def wrap(text: str, indent: str = "") -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def render(thing: object) -> str:
+def render(renderable: object) -> str:
     """What rich shows, as text: with colours if stdout is a terminal that has them, else plain."""
     from rich.console import Console
 
@@ -81,5 +81,5 @@ def render(thing: object) -> str:
         markup=False,
         legacy_windows=False,
     )
-    console.print(thing)
+    console.print(renderable)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")

@@ -67,11 +67,11 @@ def perceived(attribute: str) -> str:
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
-    first, other, value = split(attribute)
+    first, second, value = split(attribute)
     if value:
-        return f"{perceived(first)} on {faces(other)[float(value) > 0]}"
-    if other:
-        return f"the interaction of {perceived(first)} and {perceived(other)}"
+        return f"{perceived(first)} on {faces(second)[float(value) > 0]}"
+    if second:
+        return f"the interaction of {perceived(first)} and {perceived(second)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
 
 
@@ -82,8 +82,8 @@ def faces(attribute: str) -> tuple[str, str]:
     (('darker-skinned faces', 'lighter-skinned faces'), ('faces with less beard', 'faces with more beard'))
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
-    known = attribute in _ENDS
-    if known:
+    is_plain = attribute in _ENDS
+    if is_plain:
         return (f"{first} faces", f"{last} faces")
     return (f"faces with {first}", f"faces with {last}")
 

@@ -95,7 +95,9 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
     means = [mean_t(numbers) for numbers in rows.T]
-    mean, low, high = np.array([(found.value, found.low, found.high) for found in means]).T
+    mean, low, high = np.array(
+        [(estimate.value, estimate.low, estimate.high) for estimate in means]
+    ).T
     return mean, low, high
 
 
@@ -135,8 +137,8 @@ def typical(answers: Answers, label: str) -> int | None:
     steep = slopes(answers)[rows]
     far = presence - presence.sum() / max(len(answers.photos), 1), steep - steep.mean()
     near = [
-        places(np.abs(gap), np.abs(each).max())
-        for gap, each in zip(far, (presence, steep), strict=True)
+        places(np.abs(gap), np.abs(slope).max())
+        for gap, slope in zip(far, (presence, steep), strict=True)
     ]
     order = np.lexsort((near[1], near[0], present.all(axis=1)))
     return int(rows[order[0]])

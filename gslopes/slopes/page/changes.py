@@ -70,7 +70,7 @@ def print_changes(changes: pd.DataFrame) -> str:
         judged = part[part["q"].notna()]
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
-        styles = ["bold" if found else "dim" for found in are_findings(printed)]
+        styles = ["bold" if changed else "dim" for changed in are_findings(printed)]
         lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
         lines.append(wrap(sentence(part, attribute)))
         rows = []
@@ -117,10 +117,10 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
 
 def headline(changes: pd.DataFrame) -> str:
     """What changed, a sentence for each pair of classifiers along each attribute, named if there are several."""
-    said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
-    if len(said) == 1:
-        return said[0][1]
-    return " ".join(f"{name}: {text}" for name, text in said)
+    sentences = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
+    if len(sentences) == 1:
+        return sentences[0][1]
+    return " ".join(f"{name}: {text}" for name, text in sentences)
 
 
 def sentence(part: pd.DataFrame, attribute: str) -> str:

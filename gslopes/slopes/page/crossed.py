@@ -21,19 +21,19 @@ MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) -> list[Content]:
+def panels(source: loading.RunTables, album: Album, credited: Mapping[str, Any]) -> list[Content]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
-    known: photo to credit.
+    credited: photo to credit.
 
     Raises: TableError.
     """
     if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
-    made = []
-    views_of = [view for view in views(grid) if split(view)[2]]
+    drawn = []
+    crossings = [view for view in views(grid) if split(view)[2]]
     pictures = [
-        (album.files[photo, grid.name], known.get(photo))
+        (album.files[photo, grid.name], credited.get(photo))
         for photo in album.photos
         if (photo, grid.name) in album.files
     ]
@@ -47,7 +47,7 @@ def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) ->
         order = ranked(
             moving, "expected", moving["attribute"] != grid.name, -moving["t"].abs(), "label"
         )
-        made.append(
+        drawn.append(
             {
                 "classifier": words.printable(name),
                 "sentence": lead.headline(part, decisions.decide(part), grid.name).sentence,
@@ -57,22 +57,24 @@ def panels(source: loading.RunTables, album: Album, known: Mapping[str, Any]) ->
                 "values": [
                     [numbers.value(value, sign=True) for value in values] for values in grid.values
                 ],
-                "at": list(map(words.perceived, views_of)),
+                "at": list(map(words.perceived, crossings)),
                 "maps": [
-                    _heat(answers, rows[rows["label"] == label], grid, views_of)
+                    _heat(answers, rows[rows["label"] == label], grid, crossings)
                     for label in order["label"].unique()[:MAPS]
                 ],
             }
         )
-    return made
+    return drawn
 
 
-def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> Content:
-    """A label at every pair of values, and its slopes at both ends of one attribute.  own: its rows.  at: views.
+def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[str]) -> Content:
+    """A label at every pair of values, and its slopes at both ends of one attribute.
+
+    rows: of the label.  crossings: views.
 
     cells: a text and a shade in [0, 1], of each step.
     """
-    by_view = {row["attribute"]: row for _, row in own.iterrows()}
+    by_view = {row["attribute"]: row for _, row in rows.iterrows()}
     row = by_view[grid.name]
     label = row["label"]
     measure = units.measure_of(row)
@@ -91,6 +93,7 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
         "slopes": [
-            lead.interval_of(by_view[view]) if view in by_view else "never returned" for view in at
+            lead.interval_of(by_view[view]) if view in by_view else "never returned"
+            for view in crossings
         ],
     }

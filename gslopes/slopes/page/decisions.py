@@ -87,7 +87,7 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     return decisions
 
 
-def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
+def apart(rows: pd.DataFrame, decided: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
     """What decides about labels like a placebo whose interval lies beyond what placebos explain, as drawn.
 
     rows: those to read.  placebos: see ``loading.placebos``.
@@ -98,7 +98,7 @@ def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFr
     both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
     beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
     return [
-        f"“{words.readable(label)}”, {found[label].why}" for label in beyond["label"].astype(str)
+        f"“{words.readable(label)}”, {decided[label].why}" for label in beyond["label"].astype(str)
     ]
 
 
@@ -220,10 +220,10 @@ def write_findings(report: Path, findings: pd.DataFrame) -> None:
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
 
 
-def as_text(found: pd.DataFrame) -> pd.DataFrame:
+def as_text(findings: pd.DataFrame) -> pd.DataFrame:
     """Findings as the texts of a table."""
     rows = []
-    for row in found.to_dict("records"):
+    for row in findings.to_dict("records"):
         unit = str(row["unit"] or "")
         form = units.writer_in(unit)
         ends = numbers.ends_of(row, form)
@@ -241,7 +241,10 @@ def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decisions = [decided[label] for label in rows["label"]]
     facts = {"decision": "code", "detail": "why", "expected": "expected"}
     frame = rows.assign(
-        **{name: [getattr(one, of) for one in decisions] for name, of in facts.items()}
+        **{
+            name: [getattr(decision, field) for decision in decisions]
+            for name, field in facts.items()
+        }
     )
     return ranked(
         frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label"

@@ -69,9 +69,15 @@ def print_evidence(
     for classifier, attribute, part, _ in pairs:
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
         kinds |= set(floor["placebo"])
-        own = (drawn or {}).get((classifier, attribute), {})
+        effects = (drawn or {}).get((classifier, attribute), {})
         blocks.append(
-            _block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own)
+            _block(
+                part,
+                floor,
+                limit,
+                by_pair.get((words.printable(classifier), attribute)),
+                effects,
+            )
         )
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
@@ -117,12 +123,12 @@ def _block(
 
 def _table(
     judged: pd.DataFrame,
-    found: Mapping[str, Decision],
+    decided: Mapping[str, Decision],
     floor: pd.DataFrame,
     limit: int,
     drawn: Drawn,
 ) -> str:
-    codes = [found[label] for label in judged["label"]]
+    codes = [decided[label] for label in judged["label"]]
     order = judged.assign(
         _plain=[not code.moves for code in codes], _named=[code.expected for code in codes]
     )
@@ -135,7 +141,7 @@ def _table(
     for _, row in printed.iterrows():
         write = units.writer_of(row)
         cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
-        cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
+        cells += [units.short(row).removeprefix("of the "), decided[row["label"]].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
@@ -147,15 +153,15 @@ def _table(
         rows.append(cells)
     columns = [Column("label", number=False, gives_way=True)]
     columns += [Column(head, number=head not in _TEXTS) for head in heads]
-    styles = [_STYLES.get(found[label].code, "") for label in printed["label"]]
+    styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
     return table(columns, rows, styles)
 
 
-def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
+def _unjudged(part: pd.DataFrame, decided: Mapping[str, Decision]) -> list[str]:
     """One line for each kind of reason, naming its labels; the page has the numbers."""
     reasons: dict[str, list[str]] = {}
     for label in part["label"]:
-        decision = found[label]
+        decision = decided[label]
         if decision.code == decisions.UNJUDGED:
             kind = (decision.why or "not judged").partition(" (")[0]
             reasons.setdefault(kind, []).append(words.label(label))
@@ -174,8 +180,8 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     for classifier, attribute, rows, _ in decisions.by_pair(
         tables.reading(with_units(slopes, run))
     ):
-        said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
-        sentences.append(f"{words.printable(classifier)}: {said.sentence}")
+        lead = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
+        sentences.append(f"{words.printable(classifier)}: {lead.sentence}")
     if sentences:
         return " ".join([*sentences, *silent])
     return no_label(silent)

@@ -305,9 +305,9 @@ def funnels(run: Path) -> list[Funnel]:
     keys = ["classifier", "attribute"]
     judged: dict[Any, int] = slopes.groupby(keys)["n"].max().to_dict()
     edited = edits.groupby("attribute")["photo"].nunique()
-    kept = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique()
+    kept_sweeps = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique()
     if not runfolder.is_gated(run):
-        kept = kept[:0]
+        kept_sweeps = kept_sweeps[:0]
     by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
     grid = grid_of(runfolder.read_manifest(run).get("values"))
     funnels = []
@@ -320,7 +320,7 @@ def funnels(run: Path) -> list[Funnel]:
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(sweep),
-            "kept": kept.get(attribute),
+            "kept": kept_sweeps.get(attribute),
             "asked": rows["photo"].nunique() or None,
             "answered": (answered == rows["step"].nunique()).sum() if len(rows) else None,
             "judged": judged.get((classifier, attribute)),

@@ -57,19 +57,19 @@ def sentence(row: Record) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
+    label, group, second = (words.readable(row[name]) for name in ("label", "group", "other"))
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
     if row["agreement"] == "opposite signs":
-        return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
+        return f"“{label}”: {group} and {second} differ by {gap}{unit}, and the edits move it the other way."
     if row["agreement"] == "observed only":
         return (
-            f"“{label}”: {group} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
+            f"“{label}”: {group} and {second} differ by {gap}{unit}, and no slope is shown: what makes the difference "
             "is not what the editor changes, or the classifier was tuned to such edits."
         )
     if row["agreement"] == "edit only":
-        return f"“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}{unit})."
+        return f"“{label}”: the edits move it, and between {group} and {second} no difference is shown ({gap}{unit})."
     return ""
 
 

@@ -7,8 +7,8 @@ and show no number; these are two. Shares are the Bureau's, titles are in ``gslo
     line                change of the slope from a job without women to one without men; interval over photos, see
                         ``slopes.measures.titles``
 
-Only both together show an order: what moves all titles by chance gives them one that a test over titles would take for the
-classifier's.
+Only both together show an order: what moves all titles by chance gives them one that a test over titles would take
+for the classifier's.
 """
 
 import math
@@ -83,15 +83,15 @@ def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
     answers = matrix.read(source.run, classifier, ATTRIBUTE, source.values[ATTRIBUTE])
     photos, units = page_data.clusters(source.run, classifier, ATTRIBUTE) or (1, 1)
     shares = dict(zip(part["label"], part["women"], strict=True))
-    found = titles.line(answers, shares, measure, photos / units)
+    line = titles.line(answers, shares, measure, photos / units)
     return {
         "classifier": classifier,
         "measure": measure,
         **rank_correlation(part["women"], part["slope"])._asdict(),
-        "line": found.value,
-        "line_low": found.low,
-        "line_high": found.high,
-        "line_p": found.p,
+        "line": line.value,
+        "line_low": line.low,
+        "line_high": line.high,
+        "line_p": line.p,
     }
 
 
@@ -143,18 +143,16 @@ def _row(row: Record) -> tuple[str, ...]:
 def sentence(rank: Content) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
-    of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
+    evidence = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
     titles_rise, photos_rise = (
-        (rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line")
+        (rank[f"{name}_low"] > 0) - (rank[f"{name}_high"] < 0) for name in ("rho", "line")
     )
     if titles_rise and titles_rise == photos_rise:
         end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
-        return f"The more women have a job, the further its title moves towards {end} faces: {of}."
+        return f"The more women have a job, the further its title moves towards {end} faces: {evidence}."
     if titles_rise:
-        return (
-            f"The titles are in order, but chance in these photos may have moved all of them: {of}."
-        )
-    return f"It is not shown that the slopes follow the share of women in the job: {of}."
+        return f"The titles are in order, but chance in these photos may have moved all of them: {evidence}."
+    return f"It is not shown that the slopes follow the share of women in the job: {evidence}."
 
 
 def scatter(part: pd.DataFrame) -> Content:
@@ -194,7 +192,7 @@ def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
         for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
             box = _box(dot, left, long, LINE)
             inside = box[0] >= 0 and box[2] <= WIDE
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside and not any(_overlap(box, neighbour) for neighbour in taken):
                 taken.append(box)
                 named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
                 break
@@ -207,8 +205,8 @@ def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
     return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
 
 
-def _overlap(one: Corners, other: Corners) -> bool:
+def _overlap(first: Corners, second: Corners) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
-    across = one[0] < other[2] and other[0] < one[2]
-    down = one[1] < other[3] and other[1] < one[3]
+    across = first[0] < second[2] and second[0] < first[2]
+    down = first[1] < second[3] and second[1] < first[3]
     return across and down

@@ -196,11 +196,11 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     pair &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     groups = _by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
     rows = _by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
-    seen = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
+    reach = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
     is_uneven = rows["reach_share"] < HALF
     uneven = rows.loc[is_uneven, "column"].unique()
     contents = {
-        "groups": by_group(_per_reach(groups, seen, groups["column"].isin(uneven)), labels),
+        "groups": by_group(_per_reach(groups, reach, groups["column"].isin(uneven)), labels),
         "differences": differences(rows, labels),
     }
     files = {kind: f"{finding.key}-{kind}" if rows else "" for kind, rows in contents.items()}
@@ -210,12 +210,12 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     low, high = (
         rows[f"ci_{end}"].mask(is_uneven, rows[f"per_reach_{end}"]) for end in ("low", "high")
     )
-    found = is_finding(rows["q"], low, high)
+    findings = is_finding(rows["q"], low, high)
     span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
-        "reach": reaches(seen, uneven, attribute, span) if len(rows) else [],
+        "reach": reaches(reach, uneven, attribute, span) if len(rows) else [],
         **files,
-        "differencesFound": [int(rows["q"].notna().sum()), int(found.sum())],
+        "differencesFound": [int(rows["q"].notna().sum()), int(findings.sum())],
     }
 
 
@@ -244,17 +244,17 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
     """
-    shown = ["difference", "ci_low", "ci_high"]
-    per_reach = frame[["per_reach", "per_reach_low", "per_reach_high"]].set_axis(shown, axis=1)
+    columns = ["difference", "ci_low", "ci_high"]
+    per_reach = frame[["per_reach", "per_reach_low", "per_reach_high"]].set_axis(columns, axis=1)
     is_uneven = frame["reach_share"] < HALF
     frame = frame[frame["ci_low"].notna() & frame["label"].isin(labels)]
     frame = frame.assign(
-        **frame[shown].mask(is_uneven, per_reach),
+        **frame[columns].mask(is_uneven, per_reach),
         column=frame["column"].map(words.printable) + is_uneven.map({True: PER_REACH, False: ""}),
     )
     content = []
     for row in frame.to_dict("records"):
-        figures = rounded([row[name] for name in (*shown, "p_test", "q")])
+        figures = rounded([row[name] for name in (*columns, "p_test", "q")])
         if figures[1] is not None:
             texts = [words.printable(row[name]) for name in ("group", "other")]
             note = words.printable(row["note"] or "")
@@ -262,25 +262,25 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     return content
 
 
-def _per_reach(groups: pd.DataFrame, seen: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
-    """The groups' rows, the uneven ones per unit of reach, without a test.  seen: rows of REACH."""
+def _per_reach(groups: pd.DataFrame, reach: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
+    """The groups' rows, the uneven ones per unit of reach, without a test.  reach: rows of REACH."""
     both = groups.merge(
-        seen, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
+        reach, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
     )
-    for name, other in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
-        both[name] = both[name].mask(uneven, both[other])
+    for name, ratio in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
+        both[name] = both[name].mask(uneven, both[ratio])
     tests = {name: both[name].mask(uneven) for name in ("p", "q")}
     return both.assign(**tests, column=both["column"].mask(uneven, both["column"] + PER_REACH))
 
 
-def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
+def reaches(reach: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
     """A sentence for each column of groups: how far the edit moves the reader in each.
 
-    seen: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
+    reach: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
     span: from the sweep's first value to its last.
     """
     ends = ["reach", "reach_low", "reach_high"]
-    rows = seen[seen["column"] != ""].drop_duplicates(["column", "group"])
+    rows = reach[reach["column"] != ""].drop_duplicates(["column", "group"])
     sentences = []
     for column, part in rows.assign(**span * rows[ends]).groupby("column"):
         by_group = [
@@ -353,13 +353,13 @@ def build_album(
     names = [
         photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order
     ]
-    wanted = []
+    sweeps = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
             box = face_box(photos.at[photo, "box"]) if photo in photos.index else None
             steps = tuple(run / file for file in of_photo["file"])
-            wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
-    files = pictures.write(report, run, wanted, embed, tick)
+            sweeps.append(pictures.Wanted(str(photo), str(attribute), box, steps))
+    files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
 
 
@@ -367,11 +367,11 @@ def photo_listing(
     album: Album,
     attributes: Sequence[str],
     why: Iterable[tuple[str, str, str]],
-    known: Mapping[str, dict[str, str]],
+    credited: Mapping[str, dict[str, str]],
 ) -> Content:
     """The file with the list: names, and for each attribute and photo its strip, if any.
 
-    why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
+    why: (photo, attribute, reason) of the sweeps that the gate dropped.  credited: photo to credit.
     """
     files = {
         name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes
@@ -380,8 +380,10 @@ def photo_listing(
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    credited = {index: known[photo] for index, photo in enumerate(album.photos) if photo in known}
-    return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
+    by_place = {
+        index: credited[photo] for index, photo in enumerate(album.photos) if photo in credited
+    }
+    return {"names": album.names, "files": files, "dropped": dropped, "credits": by_place}
 
 
 def scores_files(
@@ -399,7 +401,7 @@ def scores_files(
     return chunks
 
 
-def _path(known: pd.DataFrame, photo: str) -> str:
-    if photo in known.index:
-        return str(known.at[photo, "path"])
+def _path(photos: pd.DataFrame, photo: str) -> str:
+    if photo in photos.index:
+        return str(photos.at[photo, "path"])
     return photo[:16]

@@ -181,15 +181,15 @@ def check_labels(source: RunTables, labels: Sequence[str]) -> None:
 # -- Figure 2 ---------------------------------------------------------------------------------------------------------
 
 
-def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
+def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
     """The label that most classifiers have a slope of, and among these the one that moves most; empty without a label.
 
-    here: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is not
-    taken for its ratio.  A plain concept is taken only if no other label is left.
+    findings: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is
+    not taken for its ratio.  A plain concept is taken only if no other label is left.
     """
     rows = [
         finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
-        for finding in here
+        for finding in findings
     ]
     frame = pd.concat(rows).dropna(subset=["slope"])
     frame = frame[frame["y_centre"] > 0]
@@ -208,10 +208,10 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     return str(order["label"].iloc[0])
 
 
-def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
+def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
     """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
-    for finding in here:
+    for finding in findings:
         rows = finding.of(PAPER)
         rows = rows[(rows["label"].str.casefold() == label.casefold()) & rows["slope"].notna()]
         if rows.empty:
@@ -230,17 +230,17 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
 
 
 def answered(
-    run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()
+    run: Path, findings: Sequence[Finding], plain: frozenset[str], asked_for: Sequence[str] = ()
 ) -> list[Answered]:
     """A few photos that every classifier answered at every value, spread evenly, with the answers about them.
 
-    wanted: labels, any case; without, ``labels_of`` chooses.
+    asked_for: labels, any case; without, ``labels_of`` chooses.
     """
-    values = here[0].values
-    attribute = here[0].attribute
+    values = findings[0].values
+    attribute = findings[0].attribute
     by_classifier = {
         finding.classifier: matrix.read(run, finding.classifier, attribute, values)
-        for finding in here
+        for finding in findings
     }
     common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
     positions = (
@@ -258,7 +258,7 @@ def answered(
             continue
         about = about_photos.get(photo, Photo(photo[:16]))
         by_name = [
-            (classifier, labels_of(sweep, photo, plain, wanted))
+            (classifier, labels_of(sweep, photo, plain, asked_for))
             for classifier, sweep in by_classifier.items()
         ]
         shown_photos.append(
@@ -270,7 +270,7 @@ def answered(
 
 
 def labels_of(
-    answers: Answers, photo: str, plain: frozenset[str], wanted: Sequence[str] = ()
+    answers: Answers, photo: str, plain: frozenset[str], asked_for: Sequence[str] = ()
 ) -> list[tuple[list[LabelCell], int]]:
     """For each picture of a photo the scores of its labels, and how many other labels it has.
 
@@ -293,9 +293,9 @@ def labels_of(
         )
     )
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
-    if wanted:
+    if asked_for:
         row_of = {name.casefold(): row for row, name in enumerate(names)}
-        chosen = [(label, row_of.get(label.casefold(), -1)) for label in wanted]
+        chosen = [(label, row_of.get(label.casefold(), -1)) for label in asked_for]
     drawn = sorted({row for _, row in chosen if row >= 0})
     others = present.sum(axis=0) - present[drawn].sum(axis=0)
     table = np.pad(table, ((0, 1), (0, 0)))
@@ -316,12 +316,12 @@ def labels_of(
 # -- Figure 1 ---------------------------------------------------------------------------------------------------------
 
 
-def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
+def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
     """The walk of the first photo that a classifier answered at every value and a label of which moved; None without.
 
-    here: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the picture at the centre.
+    findings: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the central picture.
     """
-    for finding in here:
+    for finding in findings:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         picked = (
             np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0)
@@ -464,7 +464,7 @@ def answers_figure(
         [max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels]
         for photo in photos
     ]
-    tall = [1.3 + sum(0.2 + line * max(rows, 1) for rows in each) for each in lists]
+    tall = [1.3 + sum(0.2 + line * max(rows, 1) for rows in heights) for heights in lists]
     across = 2 * left + len(values) * (1 + _GAP)
     down = head + sum(tall)
     figure, axes = new_sheet(across, down, 1.45)
@@ -511,7 +511,7 @@ def answers_figure(
 
 
 def pipeline_figure(
-    found: Pipeline, values: Array, *, attribute: str, given: bool = False
+    walk: Pipeline, values: Array, *, attribute: str, given: bool = False
 ) -> Figure:
     """Figure 1: find, edit, compose, score and fit on one photo.
 
@@ -523,10 +523,10 @@ def pipeline_figure(
     across = right + 2.71
     down = 2.9
     figure, axes = new_sheet(across, down, 1.05, dpi=200)
-    charts.picture(axes, found.photo, 0.1, 0.42, side)
-    _face(axes, found, 0.1, 0.42, side)
+    charts.picture(axes, walk.photo, 0.1, 0.42, side)
+    _face(axes, walk, 0.1, 0.42, side)
     for left, face, composed, value, score in zip(
-        lefts, found.faces, found.pictures, values, found.scores, strict=True
+        lefts, walk.faces, walk.pictures, values, walk.scores, strict=True
     ):
         charts.picture(axes, face, left, 0.42)
         charts.picture(axes, composed, left, 1.58)
@@ -544,20 +544,20 @@ def pipeline_figure(
     for start in (side + 0.16, lefts[-1] + 1.06):
         axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
     box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)
-    _scores(figure.add_axes(box), found, values, attribute)
+    _scores(figure.add_axes(box), walk, values, attribute)
     return figure
 
 
-def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
+def _scores(axes: Axes, walk: Pipeline, values: Array, attribute: str) -> None:
     """The answers about one photo, and the line through them; a label that was not returned counts as 0."""
-    scores = np.nan_to_num(found.scores)
+    scores = np.nan_to_num(walk.scores)
     slope, intercept = np.polyfit(values, scores, 1)
     _style(axes, values, values[:: max(1, (len(values) - 1) // 2)], attribute)
     axes.plot(values, scores, "o", color=LIGHT.ink, markersize=3)
     ends = np.array([values[0], values[-1]])
     axes.plot(ends, intercept + slope * ends, color=ENDS[int(slope > 0)], linewidth=1.4)
-    label = words.shorten(words.label(found.label), 20)
-    title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
+    label = words.shorten(words.label(walk.label), 20)
+    title = f"“{label}”\n{words.shorten(words.printable(walk.classifier), 24)}"
     axes.set_title(title, fontsize=7, loc="left", parse_math=False)
     if scores.min() >= 0 and scores.max() <= 1:  # no number in another unit
         axes.set_ylim(-0.03, 1.03)
@@ -572,23 +572,23 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     )
 
 
-def _label(axes: Axes, left: float, middle: float, one: LabelCell, ends: tuple[str, str]) -> None:
-    colour = LIGHT.faint if one.plain else LIGHT.ink
+def _label(axes: Axes, left: float, middle: float, cell: LabelCell, ends: tuple[str, str]) -> None:
+    colour = LIGHT.faint if cell.plain else LIGHT.ink
     weight = "normal"
-    if one.side and not one.plain:
-        colour = ends[int(one.side > 0)]
+    if cell.side and not cell.plain:
+        colour = ends[int(cell.side > 0)]
         weight = "bold"
-    name = words.shorten(words.label(one.label), 18)
-    score = numbers.decimal(one.score) if one.score else "0"
+    name = words.shorten(words.label(cell.label), 18)
+    score = numbers.decimal(cell.score) if cell.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
     text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)
 
 
-def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> None:
+def _face(axes: Axes, walk: Pipeline, left: float, top: float, side: float) -> None:
     from matplotlib.patches import Rectangle
 
-    if len(found.box) == 4 and found.photo is not None:
-        x0, y0, x1, y1 = found.box
+    if len(walk.box) == 4 and walk.photo is not None:
+        x0, y0, x1, y1 = walk.box
         corner = left + side * x0, top + side * y0
         width = side * (x1 - x0)
         height = side * (y1 - y0)
@@ -596,8 +596,8 @@ def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> 
             Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5)
         )
         axes.plot(
-            left + side * found.points[:, 0],
-            top + side * found.points[:, 1],
+            left + side * walk.points[:, 0],
+            top + side * walk.points[:, 1],
             "o",
             color="white",
             markersize=2.5,

@@ -59,9 +59,9 @@ def write(
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
-        made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
+        names = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
         written: dict[tuple[str, str], str] = {}
-        for sweep, name in zip(sweeps, made, strict=True):
+        for sweep, name in zip(sweeps, names, strict=True):
             if name:
                 written[sweep.photo, sweep.attribute] = name
             if tick is not None:
@@ -91,8 +91,8 @@ def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
     """Whether a strip exists, of this width, and newer than all its pictures."""
     try:
-        made = strip.stat().st_mtime
-        if any(file.stat().st_mtime > made for file in files):
+        written = strip.stat().st_mtime
+        if any(file.stat().st_mtime > written for file in files):
             return False
         return named_picture(strip, load=False).width == width
     except (OSError, UsageError):

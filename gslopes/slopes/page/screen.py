@@ -107,8 +107,8 @@ def screen_of(
 ) -> Screen:
     """The first screen of one finding.
 
-    decided: label to decision.  answers: of its classifier.  manifest: the content of run.json.  funnels: by classifier, as
-    shown, and attribute.  credited: photo to credit.
+    decided: label to decision.  answers: of its classifier.  manifest: the content of run.json.
+    funnels: by classifier, as shown, and attribute.  credited: photo to credit.
     """
     named = PAIRED if placebo.of_a_set(manifest) else STEPS
     funnel = funnels.get((words.printable(finding.classifier), finding.attribute))
@@ -208,7 +208,7 @@ def strip(
     label: str,
     answers: Answers,
     album: Album,
-    known: Mapping[str, Mapping[str, str]],
+    credited: Mapping[str, Mapping[str, str]],
 ) -> Strip | None:
     """One photo with the scores of a label; None without a label or a picture."""
     row = matrix.typical(answers, label) if label else None
@@ -225,7 +225,12 @@ def strip(
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(
-        photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo)
+        photo,
+        album.names[album.index[photo]],
+        words.readable(label),
+        file,
+        cells,
+        credited.get(photo),
     )
 
 
@@ -235,11 +240,11 @@ def strip(
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     edit = manifest.get("config", {}).get("edit")
-    own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
+    model = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
     starts = tuple(f"{attribute}-" for attribute in attributes)
     editors = []
     for name, facts in manifest.get("models", {}).items():
-        if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
+        if name.startswith(starts) or (model and PurePath(model).name == PurePath(name).name):
             digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"

@@ -40,38 +40,36 @@ def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]
     both = woman.any(1) & man.any(1)
     up = both & (last[0] < first[1])
     down = both & (last[1] < first[0])
-    found = np.select(
+    kind = np.select(
         [up | down, both, woman.any(1), man.any(1)], ["switch", "mixed", "woman", "man"], "none"
     )
-    return found, np.select(
-        [up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan
-    )
+    return kind, np.select([up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan)
 
 
 def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[Content]:
     """Write switches.csv, a row a sweep of each captioner and its placebos; the same for the page, one a captioner."""
     (report / "switches.csv").unlink(missing_ok=True)
     sweeps = []
-    for one in findings:
-        if one.rows["label"].str.startswith("mention:").any() and len(one.values):
-            names = (one.attribute, *placebo.names(one.attribute))
-            answers = [matrix.read(run, one.classifier, name, one.values) for name in names]
+    for finding in findings:
+        if finding.rows["label"].str.startswith("mention:").any() and len(finding.values):
+            names = (finding.attribute, *placebo.names(finding.attribute))
+            answers = [matrix.read(run, finding.classifier, name, finding.values) for name in names]
             sweeps.append([_row(sweep) for sweep in answers if len(sweep.photos)])
-    if rows := [row for own in sweeps for row in own]:
+    if rows := [row for rows_of_one in sweeps for row in rows_of_one]:
         runfolder.write_bytes(report / "switches.csv", csv_bytes(pd.DataFrame(rows)))
-    return [_panel(own) for own in sweeps if own]
+    return [_panel(rows_of_one) for rows_of_one in sweeps if rows_of_one]
 
 
 def _row(answers: Answers) -> Content:
     """Of one sweep: photos by what their captions do, the share that switch, and the mean value of the switch."""
     n = len(answers.photos)
     has = np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
-    for place, word in enumerate(("woman", "man")):
-        own = answers.labels[answers.label] == f"mention:{word}"
-        has[place, answers.photo[own]] = answers.present[own]
-    found, at = kinds(has[0], has[1], answers.values)
-    counts = {kind: int((found == kind).sum()) for kind in KINDS}
-    mean = mean_t(at)
+    for index, word in enumerate(("woman", "man")):
+        rows = answers.labels[answers.label] == f"mention:{word}"
+        has[index, answers.photo[rows]] = answers.present[rows]
+    switching, value = kinds(has[0], has[1], answers.values)
+    counts = {kind: int((switching == kind).sum()) for kind in KINDS}
+    mean = mean_t(value)
     row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
     row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
     return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
@@ -88,7 +86,7 @@ def _panel(rows: Sequence[Content]) -> Content:
         )
         value = numbers.of_row(row, "value", numbers.signed, "value")
         sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
-        grid.append([sweep, *(f"{row[one]:,}" for one in ("photos", *KINDS)), share, value])
+        grid.append([sweep, *(f"{row[kind]:,}" for kind in ("photos", *KINDS)), share, value])
     text = f"Along {what}, captions by {name} change from one gender's words to the other's "
     text += f"on {rows[0]['switch']:,} of "
     text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(

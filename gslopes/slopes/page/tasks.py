@@ -1,4 +1,4 @@
-"""A language model's tasks side by side: each one's scale, which of them agree in sign, and which is the only one to move.
+"""A language model's tasks side by side: each one's scale, which agree in sign, and which is the only one to move.
 
 A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an option, a number, a list of words.
 """
@@ -68,13 +68,13 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
     def group(scale: Scale) -> tuple[str, str]:
         return scale.model, scale.attribute
 
-    known = sorted(filter(None, scales), key=group)
-    groups = [list(alike) for _, alike in groupby(known, key=group)]
-    several = [alike for alike in groups if len(alike) > 1]
-    models = {alike[0].model for alike in several}
+    grouped = sorted(filter(None, scales), key=group)
+    groups = [list(alike) for _, alike in groupby(grouped, key=group)]
+    compared = [alike for alike in groups if len(alike) > 1]
+    models = {alike[0].model for alike in compared}
     return [
         f"{words.printable(alike[0].model)}: " * (len(models) > 1) + _sentence(alike)
-        for alike in several
+        for alike in compared
     ]
 
 

@@ -86,9 +86,11 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
     ).groupby("reading")
     changes = []
     for name, by in moved:
-        found = mean_t(by.to_numpy(float))
+        estimate = mean_t(by.to_numpy(float))
         if name != attribute:
-            text = numbers.with_interval(found.value, found.low, found.high, numbers.signed)
+            text = numbers.with_interval(
+                estimate.value, estimate.low, estimate.high, numbers.signed
+            )
             changes.append((_name(str(name)), text))
     return changes
 
@@ -96,16 +98,16 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
 MOST = 20  # labels of a table
 
 
-def explained(run: Path, found: pd.DataFrame) -> list[Content]:
+def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
     """One panel a classifier and attribute of a set that others made: what goes with what else moved, surest first.
 
-    found: rows of core.tables.SLOPES to read.
+    slopes: rows of core.tables.SLOPES to read.
     """
     keys = ["classifier", "attribute"]
     panels = []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
     both = ranked(
-        frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
+        frame.merge(slopes[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
     )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
@@ -124,7 +126,7 @@ def explained(run: Path, found: pd.DataFrame) -> list[Content]:
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
     write = units.writer_of(row)
-    whole = partial(numbers.share, digits=0)
+    per_cent = partial(numbers.share, digits=0)
     adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
     reading = NAMES.get(row["reading"], "")
     texts = {
@@ -139,8 +141,8 @@ def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     }
     if row["note"]:
         return texts | {"share": row["note"]}
-    share = numbers.of_row(row, "share", whole, "share")
-    return texts | {"share": share, "reading": f"{reading}, {whole(row['most'])}"}
+    share = numbers.of_row(row, "share", per_cent, "share")
+    return texts | {"share": share, "reading": f"{reading}, {per_cent(row['most'])}"}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
@@ -181,7 +183,7 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
                 "target": name == attribute,
                 "unit": name not in MEASURES,
                 **{
-                    key: numbers.rounded([getattr(found, name) for found in by.values()])
+                    key: numbers.rounded([getattr(estimate, name) for estimate in by.values()])
                     for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))
                 },
             }
