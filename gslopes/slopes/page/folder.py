@@ -361,7 +361,7 @@ def _ranked(screens: list[Screen]) -> list[Screen]:
     return sorted(screens, key=rank)
 
 
-# -- facts of run.json, which a stranger may have written -------------------------------------------------------------
+# -- facts of run.json, in which anything may be written --------------------------------------------------------------
 
 
 def _moment(created: str) -> str:

@@ -1,6 +1,6 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,8 +74,8 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
         )
         for row in rows[rows["label"].astype(str).isin(still)].to_dict("records")
     ]
-    unclear = sum(not estimate.clear for estimate in quiet)
     if not moving:
+        unclear = sum(not estimate.clear for estimate in quiet)
         text = HEADLINES.nothing(
             quiet,
             *over(rows),
@@ -85,11 +85,22 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
         return Lead(
             text, unjudged, HEADLINES.say("still", 1 + unclear, open=f"{unclear:,}"), judged
         )
+    return _moving(rows, decided, attribute, quiet)
+
+
+def _moving(
+    rows: pd.DataFrame,
+    decided: Mapping[str, Decision],
+    attribute: str,
+    quiet: Sequence[caution.Nothing],
+) -> Lead:
+    """The lead if labels move.  quiet: those that are judged and do not."""
     leading = _leading(rows, decided)
     first = leading.iloc[0]
     label = str(leading.index[0])
-    slope = slope_of(first)
+    moving = [label for label, decision in decided.items() if decision.moves]
     expected = [label for label in moving if decided[label].expected]
+    slope = slope_of(first)
     text = HEADLINES.say(
         "found",
         effect=effect_of(first, words.readable(label), words.between(attribute)),
@@ -99,21 +110,24 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
     light = first.get("light")
     if pd.notna(light) and light >= WORTH_NAMING:
         text += HEADLINES.say("light", share=numbers.share(light, 0))
+    codes = [decision.code for decision in decided.values()]
+    unjudged = codes.count(UNJUDGED)
+    judged = len(codes) - unjudged
     if judged > 1:
         text += HEADLINES.say("moves", len(moving), judged=f"{judged:,}")
     if expected:
         case = "all_expected" if len(expected) == len(moving) else "expected"
         text += HEADLINES.say(case, len(expected), label=words.readable(expected[0]))
-    if len(quiet) > unclear:
-        text += HEADLINES.say("not_moving", len(quiet) - unclear)
-    if unclear:
+    clear = sum(estimate.clear for estimate in quiet)
+    if clear:
+        text += HEADLINES.say("not_moving", clear)
+    if clear < len(quiet):
         text += f", {undecided(quiet)}"
     if FINDING not in codes:
         text += HEADLINES.say("open", why=decided[label].why or HEADLINES.say("no_placebo"))
     effect = effect_of(first, words.readable(label))
-    return Lead(
-        f"{text}.", unjudged, effect, judged - len(moving), len(moving), len(expected), label, slope
-    )
+    still = judged - len(moving)
+    return Lead(f"{text}.", unjudged, effect, still, len(moving), len(expected), label, slope)
 
 
 def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFrame:
