@@ -1,4 +1,4 @@
-"""The page of a captions audit: what is judged, what is said first, every number with its reading and its truth.
+"""The page of a captions audit: what is judged, the headline, every number with its reading and its truth.
 
 Findings are sentences, one of each technique: no total, no ranking.
 """
@@ -42,7 +42,7 @@ PLAIN = (
 
 
 def _case(row: Record) -> dict[str, str]:
-    """A case as it is quoted; listed words are masked."""
+    """A case as a quotation; listed words are masked."""
     word, text = masked(row)
     image = words.printable(row["image"])
     truth = words.printable(row["truth_text"])
@@ -69,7 +69,7 @@ def typical(page: Page) -> Content | None:
 
 
 def differently(page: Page) -> Content | None:
-    """Of each technique the difference with the smallest q; where none is a finding, the largest differences."""
+    """Of each technique the difference with the smallest q; without a finding, the largest differences."""
     marks: dict[str, list[Mark]] = {}
     for row in findings(page.tables):
         number = value, low, high = row["number"]
@@ -123,7 +123,7 @@ def reviewed(page: Page) -> Content | None:
 
 
 def show(page: Page) -> Content | None:
-    """Cases of each harm, by technique and rule; of S1 those of the highest rank first."""
+    """Cases of each harm, by technique and rule; of S1 the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
@@ -140,7 +140,7 @@ def show(page: Page) -> Content | None:
 
 
 def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
-    """The cases, those of a word that S1 ranks first and in its order; of several pairs of groups the highest rank."""
+    """The cases, words that S1 ranks first and in its order; of several pairs of groups the highest rank."""
     named = inclusions.rename(columns={"scenario": "rule"}).dropna(subset="rank")
     ranks = named.groupby(["stage", "rule", "concept"], as_index=False)["rank"].min()
     of_s1 = ranks.assign(technique="S1", rank=ranks["rank"].astype(float))
@@ -165,7 +165,7 @@ def examples(page: Page) -> Content | None:
 
 
 def _odds(row: Record) -> str:
-    """What S2 says of a type: the coefficient with its interval, as published that over splits."""
+    """The coefficient that S2 has of a type, with its interval; as published, the interval over splits."""
     ends = ("split_low", "split_high")
     of = " over the splits"
     if not math.isnan(row["ci_low"]):
@@ -249,7 +249,7 @@ def techniques(page: Page) -> Content:
     }
     changed |= {
         "why": rows["why"].where(rows["ran"] == "no", "")
-    }  # what was not judged stands above the numbers
+    }  # what was not judged is above the numbers
     return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
 
 
@@ -327,7 +327,7 @@ ODDS = "log odds"
 def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     """Differences between groups that have a q, in points, and of S2 in log odds.
 
-    Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
+    Words for people of a gender are left out of S1, S3 and S4 if genders are compared: that is what they are for.
     """
     rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
     gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
@@ -350,7 +350,7 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
 def findings(tables: Tables) -> list[Content]:
     """Of each technique the finding with the smallest q: its text, number and reading.
 
-    Of the system's captions if any is there, else of its labels, and so on down the stages.
+    Of the system's captions if it has any, else of its labels, and so on down the stages.
     """
     rows = tested(tables["measures"], tables["salience"])
     rows = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]

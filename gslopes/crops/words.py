@@ -49,7 +49,7 @@ def larger_first(row: Record) -> Record:
 
 
 def ends(row: Record) -> str:
-    """A share's interval, in words if there is none."""
+    """A share's interval, in words if it is missing."""
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 

@@ -43,7 +43,7 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
-    labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
+    labels: a row a label: label, n, before and now (mean score, 0 if it was not returned),
         difference, p and q as of ``changes_of``.
     """
 
@@ -89,7 +89,7 @@ def check_drift(
 ) -> Drift:
     """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
 
-    classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
+    classifier: the name under which it was asked, or an object.  sample: pictures.  seed: of the sample.
     cost_limits: budget, confirm_above and yes count.
 
     Raises: UsageError if the run has no answers of it; as ``slopes.audit.score_photos`` for what asking may meet.
@@ -177,7 +177,7 @@ def _compared(
 
 
 def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
-    """Scores by picture and label, NaN where a label was not returned."""
+    """Scores by picture and label, NaN for a label that was not returned."""
     wide = scores.pivot_table(
         index=_KEY, columns="label", values="score", aggfunc="max", observed=True
     )
@@ -185,7 +185,7 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
 
 
 def _highest(scores: pd.DataFrame) -> Integers:
-    """(pictures,) column of the highest score; -1 where no label was returned."""
+    """(pictures,) column of the highest score; -1 if no label was returned."""
     numbers = scores.fillna(-np.inf).to_numpy(float)
     tied = ~exceeds(numbers.max(axis=1, initial=-np.inf)[:, None], numbers)
     return np.where(scores.notna().any(axis=1), tied.argmax(axis=1), -1)
@@ -194,12 +194,12 @@ def _highest(scores: pd.DataFrame) -> Integers:
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
     """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
 
-    Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none where all photos change
+    Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
     that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
     an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
 
-    before, now: (n, L) scores of the same pictures, 0 where a label was not returned.  photos: (n,) codes from 0.
+    before, now: (n, L) scores of the same pictures, 0 for a label that was not returned.  photos: (n,) codes from 0.
     """
     if not len(photos):
         return pd.DataFrame(columns=COLUMNS)

@@ -1,7 +1,7 @@
 """Counterfactuals that others made, as tables of edits: from a CSV, a folder as ``datasets`` reads it, or Parquet.
 
 One row a picture: ``picture``, ``unit`` (what stays the same), ``attribute``, ``value``; maybe ``placebo`` (same,
-light, random: of such a sweep) and ``group``. A row without a value is the unit as it was. Values are numbers, or
+light, random: of such a sweep) and ``group``. A row without a value is the unit before any change. Values are numbers or
 names: each of these is a sweep from 0, a baseline, to 1. Columns of other names, as of exports: ``data/pairs.toml``.
 """
 
@@ -61,8 +61,8 @@ class Picture:
 class PairSet:
     """A checked set.  values: sweep to its K values.  facts: a digest of what is read.
 
-    units: by name: photo (its id: the name where that is a sha256, as in exports of ours, else the name's), shown,
-        group, picture (as it was, or its first one), lacks (values, in words).
+    units: by name: photo (its id: the name if that is a sha256, as in exports of ours, else the name's), shown,
+        group, picture (before any change, or its first one), lacks (values, in words).
     edits: sorted by unit, a row a picture of a sweep that it has whole, placebo sweeps among them: attribute (the
         sweep), step, picture.
     """
@@ -85,7 +85,7 @@ def read_pairs(
 ) -> PairSet:
     """Read and check a set; no picture is opened.
 
-    baseline: of named values, with commas between those of several attributes; the commonest value by default.
+    baseline: of named values, with commas between several attributes; the commonest value by default.
     limit: only the first units.  placebos: whether there are placebo sweeps.
 
     Raises: UsageError; UnknownName for a baseline.
@@ -212,7 +212,7 @@ def _numbers(texts: pd.Series) -> pd.Series:
 
 
 def _even(values: list[float]) -> list[float]:
-    """The values; where they are evenly spaced but for rounding, as an editor's are."""
+    """The values; if they are evenly spaced but for rounding, exactly evenly, like an editor's."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
     near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
     if near:
@@ -227,7 +227,7 @@ def _id(unit: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """A unit's name as that of a file; two units never share one."""
+    """A unit's name as a file's name; two units never share one."""
     plain = re.sub(r"[^\w .()+-]|^\.", "_", text)[:120]
     if plain == text:
         return plain
@@ -238,7 +238,7 @@ def file_name(text: str) -> str:
 
 
 def _tables(path: Path) -> Iterator[pd.DataFrame]:
-    """The rows of each table of a set: texts by our names of columns, ``where`` each stands, and its ``Picture``."""
+    """The rows of each table of a set: texts by our names of columns, ``where`` each is found, and its ``Picture``."""
     kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
     files = (
         next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), [])
@@ -275,7 +275,7 @@ def _text(cell: Any) -> str:
 
 
 def _table(file: Path) -> pd.DataFrame:
-    """The cells, of pictures within where they are; the index says where each row stands."""
+    """The cells, for pictures inside the table their positions; the index names each row."""
     if file.suffix not in (".jsonl", ".parquet"):
         csv = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
         return csv.frame().set_axis([f"line {line}" for line in csv.lines])

@@ -21,7 +21,7 @@ _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
 
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
-    """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
+    """Name to table of results, if it has rows; the backgrounds with the ratings of the user's raters."""
     made = {name: tables[name] for name in (*TABLES, "scores") if name in tables}
     filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
     return filled | (
@@ -94,7 +94,7 @@ def headline(results: Tables) -> str:
 
 
 def _leading(rows: pd.DataFrame) -> pd.Series:
-    """The steepest of the findings; where there are none, of the intervals without 0; else of all."""
+    """The steepest of the findings; without one, of the intervals without 0; else of all."""
     clear = _clear(rows)
     found = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
     leading = next((part for part in (found, clear) if len(part)), rows)
@@ -107,7 +107,7 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _right(results: Tables, classifier: str) -> float:
-    """The share of right answers over all contexts, of gross tags; a half where it is not known."""
+    """The share of right answers over all contexts, of gross tags; a half if it is unknown."""
     rows = results.get("inferred", TABLES["inferred"].empty())
     own = rows[
         (rows["classifier"] == classifier)
@@ -168,10 +168,10 @@ def judged(tables: Tables) -> pd.DataFrame:
     """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
     inferred gender.
 
-    Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 where a context fits the person's
-    gender wholly, -1 where not at all; a change is in points. q is that of the row's own table.
+    Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 if a context fits the person's
+    gender wholly, -1 if not at all; a change is in points. q belongs to the row's table.
 
-    Without answers there is no row.
+    Without answers it has no rows.
     """
     parts = []
     if "congruence" in tables:
