@@ -115,9 +115,9 @@ def edits_differ(one: Path, other: Path) -> str:
     lines: list[str] = []
     for part in ("edit", "compose"):
         lines += runfolder.differences(first.get(part), second.get(part), part)
-    made = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
+    text = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
     if lines:
-        return f"{made} Slopes differ by that as well."
+        return f"{text} Slopes differ by that as well."
     return ""
 
 

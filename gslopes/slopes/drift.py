@@ -150,14 +150,14 @@ def _compared(
     run: Path,
     name: str,
     edits: pd.DataFrame,
-    found: Mapping[str, pd.DataFrame],
+    answers: Mapping[str, pd.DataFrame],
     models: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> Drift:
-    answered = found["asked"][found["asked"]["status"] == "answered"]
+    answered = answers["asked"][answers["asked"]["status"] == "answered"]
     index = pd.MultiIndex.from_frame(answered[_KEY])
     scores = tables.read(tables.SCORES, run / "scores.parquet")
     before = _wide(scores[scores["classifier"] == name], index)
-    now = _wide(found["scores"], index)
+    now = _wide(answers["scores"], index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
     before, now = (frame.fillna(0.0) for frame in returned)
@@ -209,22 +209,33 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
     cells = np.indices(change.shape).reshape(2, -1)
     shape = change.shape
-    each = Units.of(
+    units = Units.of(
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos))
     )
-    found = contrast(each.joined(photos), permutations=FLIPS)
-    p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=not few(effective_units(sizes)))
+    contrasts = contrast(units.joined(photos), permutations=FLIPS)
+    p, _ = below_floor(
+        contrasts.p_perm, contrasts.p, FLIPS, trusted=not few(effective_units(sizes))
+    )
     p = np.where(
-        found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan
+        contrasts.varying > 0, np.fmax(p, 2.0 ** (1 - contrasts.varying)), np.nan
     )  # the least that signs can show
     p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
     means = (frame.mean().to_numpy(float) for frame in (before, now))
-    numbers = (before.columns, len(photos), *means, found.difference, found.low, found.high, p, q)
-    made = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
-    order = made.assign(_q=places(q), _flat=places(-made["difference"].abs())).sort_values(
+    numbers = (
+        before.columns,
+        len(photos),
+        *means,
+        contrasts.difference,
+        contrasts.low,
+        contrasts.high,
+        p,
+        q,
+    )
+    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
+    order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
         ["_q", "_flat", "label"]
     )
-    return order[made.columns].reset_index(drop=True)
+    return order[changes.columns].reset_index(drop=True)
 
 
 def _verdict(drift: Drift) -> str:

@@ -42,8 +42,8 @@ def is_expected(label: str, attribute: str) -> bool:
     >>> is_expected("Male", "gender"), is_expected("Mandarin", "gender"), is_expected("Black_Hair", "race")
     (True, False, False)
     """
-    attribute, other, value = split(attribute)
-    if other and not value and is_expected(label, other):
+    attribute, second, value = split(attribute)
+    if second and not value and is_expected(label, second):
         return True
     words = words_of(label)
     named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
@@ -66,6 +66,6 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
 def _lists(attribute: str) -> tuple[tuple[Words, ...], frozenset[str], frozenset[str]]:
     """(rows of words that count anywhere, words that count by themselves, words of people) of an attribute."""
     content = read_toml(Path(__file__).parent / "data" / "expected.toml")
-    own = content.get(attribute, {})
-    rows = tuple(words_of(text) for text in own.get("anywhere", ()))
-    return rows, frozenset(own.get("alone", ())), frozenset(content["people"])
+    lists = content.get(attribute, {})
+    rows = tuple(words_of(text) for text in lists.get("anywhere", ()))
+    return rows, frozenset(lists.get("alone", ())), frozenset(content["people"])

@@ -102,20 +102,20 @@ def choices(
         *(
             one
             for name, spec in models.items()
-            for text, found in zip(
+            for text, value_and_reason in zip(
                 texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True
             )
-            if (one := _of_editor(name, spec, text, found)) is not None
+            if (one := _of_editor(name, spec, text, value_and_reason)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
 
 
 def _of_editor(
-    name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]
+    name: str, spec: ModelSpec, text: Mapping[str, str], value_and_reason: tuple[str, str]
 ) -> Choice | None:
     """A choice of one editor; None for a choice about another attribute."""
-    value, reason = found
+    value, reason = value_and_reason
     edited = spec.labels[0]
     if text.get("of", edited) != edited:
         return None
