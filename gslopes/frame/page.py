@@ -1,9 +1,13 @@
 """The page of an audit: one shell for all, the sections of each, and the summary next to it.
 
+Sections called ``title``, ``kicker``, ``headline``, ``lede``, ``nav`` and ``footer`` take that place of the shell;
+those called ``typical``, ``differently`` and ``sure`` come first, like those declared so; ``quote`` takes the place
+of the card at the end of the page.
+
 sentences.toml of the audit holds ``limits``, the assumptions at the page's end; ``next``, the steps to do: what, text,
 command; ``quote``, what the card for others to quote says, see ``report.quote.About``, with the first three limits;
 ``published``, figures of the paper; ``links``, further parts of the page that its first lines lead to;
-``question``, its heading.
+``folded``, what is folded away, in words; ``question``, its heading.  An audit may have none of the first three.
 """
 
 from __future__ import annotations
@@ -11,17 +15,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
+from gslopes.core.progress import Watch, counted
 from gslopes.core.tables import Tables as Opened
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
-from gslopes.frame.shown import arranged, charted, counted, leads
-from gslopes.frame.spec import Audit, Headline, Tables
+from gslopes.frame.shown import arranged, charted, count_decisions, leads
+from gslopes.frame.spec import Assets, Audit, Headline
 from gslopes.report import inline, quote, words
 from gslopes.report.choices import Choice, read_choices, rows_of
 
@@ -30,24 +36,55 @@ if TYPE_CHECKING:
     from gslopes.frame.spec import Made
 
 Content = dict[str, Any]  # what the macro of a section is called with
+QUESTIONS = {"differently": "Does it answer differently?", "sure": "How sure?"}
+FIRST = {"typical", *QUESTIONS}
 
 
 @dataclass(frozen=True)
-class Page:
-    """What the sections of a page are made from.
+class Finished:
+    """A run whose tables are made, as its page needs it.  config: its options."""
 
-    run: the folder, and the options.  tables: all of them.  findings: what is judged, decided.
+    audit: Audit
+    folder: Path
+    config: Any
+
+
+@dataclass(eq=False)
+class Page:
+    """What the sections of a page are made from; an audit may declare another one with more, see ``spec.Assets``.
+
+    run: the folder, and the options.
+    styles, scripts: files in the audit's folder; scripts bring the plotting library, and read ``data`` as JSON.
     """
 
-    run: Run
-    tables: Tables
-    findings: pd.DataFrame
-    headline: Headline
+    run: Finished
+    styles: ClassVar[tuple[str, ...]] = ("sections.css",)
+    scripts: ClassVar[tuple[str, ...]] = ()
 
     @property
     def audit(self) -> Audit:
         """The audit."""
         return self.run.audit
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the page."""
+        return self.run.folder / "report"
+
+    @cached_property
+    def tables(self) -> Opened:
+        """The tables of the audit, each checked when it is read."""
+        return Opened(self.run.folder, self.audit.tables)
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """What is judged, decided."""
+        return decide(self.audit.judged(self.tables))
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The finding in a sentence."""
+        return self.audit.headline(self.tables)
 
     @cached_property
     def notes(self) -> list[str]:
@@ -70,6 +107,19 @@ class Page:
             leads(self.findings, self.headline),
         )
 
+    @property
+    def data(self) -> Content | None:
+        """What the page's scripts read."""
+        return None
+
+    @property
+    def summary(self) -> Content:
+        """What ``summary.json`` has in addition, see ``core.summary.write``."""
+        return {}
+
+    def draw(self, watch: Watch) -> None:
+        """Write what lies next to the page.  Raises: StorageError."""
+
 
 def chart(page: Page) -> Content | None:
     """The section with the one chart, see ``shown.arranged``; None where nothing is judged."""
@@ -84,7 +134,7 @@ def sure(page: Page, *lines: str) -> Content:
     """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
     others = page.audit.sentences["quote"]["things"][1]
     held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
-    return {"lines": [*lines, held, counted(page.findings)]}
+    return {"lines": [*lines, held, count_decisions(page.findings)]}
 
 
 def noted(page: Page) -> Content:
@@ -94,39 +144,59 @@ def noted(page: Page) -> Content:
 
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
-    names = [
-        name
-        for stage in run.audit.stages
-        for name in stage.makes
-        if name in run.audit.tables and run.has(name)
-    ]
-    tables = Opened(run.folder, {name: run.table(name) for name in names})
-    page = Page(run, tables, decide(run.audit.judged(tables)), run.audit.headline(tables))
-    file = run.folder / "report" / "index.html"
-    runfolder.make_folder(file.parent)
-    runfolder.write_bytes(file, render(page).encode())
-    quote.write_card(file.parent, page.quoted)
-    counts = run.audit.counts(tables)[:2]
-    sentence = page.headline.sentence
-    summary.write(run.folder, run.audit.name, page.findings, counts, headline=sentence, page=file)
+    assets = run.audit.assets or Assets(Page)
+    page = assets.page(Finished(run.audit, run.folder, run.config))
+    file = write(page, counted(run.executor, "report", "steps"))
+    facts = {"audit": run.audit.name, **page.summary}
+    summary.write(
+        run.folder,
+        findings=page.findings,
+        counts=run.audit.counts(page.tables)[:2],
+        headline=page.headline.sentence,
+        page=file,
+        **facts,
+    )
     return {}
+
+
+def write(page: Page, watch: Watch) -> Path:
+    """Write a page with its card and what lies next to it; its file.
+
+    watch: shows progress, if the page has many steps.
+
+    Raises: StorageError.
+    """
+    page.draw(watch)
+    runfolder.make_folder(page.folder)
+    file = page.folder / "index.html"
+    runfolder.write_bytes(file, render(page).encode("utf-8", "backslashreplace"))
+    quote.write_card(page.folder, page.quoted)
+    return file
 
 
 def render(page: Page) -> str:
     """The page as text, self-contained."""
     audit = page.audit
+    sections = list(_sections(page))
+    differs = []
+    if audit.differences is None:
+        differs = rows_of(choices_of(audit, runfolder.read_manifest(page.run.folder))[1])
     return inline.render(
         "audit.html.j2",
         house=audit.home,
-        styles=("sections.css",),
+        styles=page.styles,
+        scripts=page.scripts,
+        plots=bool(page.scripts),
+        data=page.data,
         audit=audit,
         headline=page.headline.sentence,
-        sections=list(_sections(page)),
+        sections=sections,
+        bodies={section["name"]: section["body"] for section in sections},
         steps=[
             (step["what"], step["text"], step.get("command", ""))
-            for step in audit.sentences["next"]
+            for step in audit.sentences.get("next", ())
         ],
-        differs=rows_of(choices_of(audit, runfolder.read_manifest(page.run.folder))[1]),
+        differs=differs,
         quote=page.quoted,
     )
 
@@ -141,7 +211,7 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
 
 
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
-    """Name, title and HTML of every section that has something to show."""
+    """Name, title, place and HTML of every section that has something to show."""
     templates = inline.templates(page.audit.home)
     own, shared = (
         templates.get_template(f"{name}.html.j2").module for name in ("sections", "parts")
@@ -149,4 +219,9 @@ def _sections(page: Page) -> Iterator[dict[str, Any]]:
     for section in page.audit.page:
         if (content := section.data(page)) is not None:
             macro = getattr(own, section.name, None) or getattr(shared, section.name)
-            yield {"name": section.name, "title": section.title, "body": Markup(macro(**content))}
+            yield {
+                "name": section.name,
+                "title": section.title or QUESTIONS.get(section.name, ""),
+                "first": section.first or section.name in FIRST,
+                "body": Markup(macro(**content)),
+            }

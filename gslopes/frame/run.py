@@ -26,10 +26,10 @@ from gslopes.core.files import inside, is_file, read_json, sha256_of, show
 from gslopes.core.progress import Tick
 from gslopes.core.tables import Table
 from gslopes.frame.executors import OneProcess, engine
-from gslopes.frame.page import write_page
+from gslopes.frame.page import Page, write_page
 from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result, notes_of, result_of
-from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
+from gslopes.frame.spec import INPUTS, NOTES, Assets, Audit, Made, Stage
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
@@ -184,14 +184,16 @@ def _leave_out(run: Run, stage: Stage) -> None:
 
 def page_stage(audit: Audit) -> Stage:
     """The last stage of every audit: findings, summary and page, from all tables."""
+    assets = audit.assets or Assets(Page)
     names = dict.fromkeys(
         name for stage in audit.stages for name in stage.makes if name in audit.tables
     )
     return Stage(
         "report",
-        (*names, NOTES),
-        ("summary.json", "report/index.html", "report/model_card.md"),
+        (*names, NOTES, *assets.reads),
+        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
         write_page,
+        options=assets.options,
     )
 
 

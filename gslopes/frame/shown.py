@@ -15,10 +15,10 @@ from gslopes.report.units import writer_in
 MOST = 6  # rows of a terminal, which has fifteen lines with them, and of a chart
 
 
-def counted(rows: pd.DataFrame) -> str:
+def count_decisions(rows: pd.DataFrame) -> str:
     """How many numbers there are of each decision, and why most of those that are not judged are not.
 
-    >>> counted(pd.DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
+    >>> count_decisions(pd.DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
     '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
     """
     judged = rows[rows["decision"] != UNJUDGED]
@@ -94,7 +94,12 @@ def printed(lead: Headline, rows: pd.DataFrame) -> str:
         *([terminal.table(columns, cells), ""] if cells else []),
     ]
     return "\n".join(
-        [*lines, terminal.wrap("● finding. " * any(shown["decision"] == FINDING) + counted(rows))]
+        [
+            *lines,
+            terminal.wrap(
+                "● finding. " * any(shown["decision"] == FINDING) + count_decisions(rows)
+            ),
+        ]
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gslopes.core.executor import Executor
     from gslopes.core.tables import Tables as Opened
-    from gslopes.frame.page import Page
+    from gslopes.frame.page import Finished, Page
     from gslopes.frame.plan import Plan
     from gslopes.frame.result import Result
     from gslopes.frame.run import Run
@@ -110,11 +110,26 @@ class Section:
     """Part of a page: the macro ``name`` of the audit's sections.html.j2, or of parts.html.j2, called with ``data``.
 
     data: None leaves the part out.  title: its heading; empty for a part that brings its own.
+    first: before what is folded away; see ``frame.page`` for names that have a place of their own.
     """
 
     name: str
     title: str
-    data: Callable[[Page], Mapping[str, Any] | None]
+    data: Callable[[Any], Mapping[str, Any] | None]
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Assets:
+    """How a page is made that has more than sections, such as figures and data for scripts.
+
+    page: of a run.  options, reads, makes: of the stage that writes it, next to all tables and the page; see ``Stage``.
+    """
+
+    page: Callable[[Finished], Page]
+    options: tuple[str, ...] | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
 
 
 def _always(config: Any) -> bool:
@@ -136,7 +151,7 @@ class Audit:
         has decisions is shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
-    page: its sections; without any, a stage of its own called report writes the page.
+    page: its sections.  assets: if it has more than these.
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
@@ -163,6 +178,7 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
+    assets: Assets | None = None
     photos: Callable[[Any], bool] = _always
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False

@@ -119,7 +119,9 @@ def _if(declared: object, decorate: Callable[[Any], Any]) -> Callable[[Any], Any
 
 def _check_findings(audit: Audit, only: Sequence[str]) -> None:
     """Raises: UsageError if none of the stages makes what a condition judges: the findings would be old ones."""
-    judging = [stage.name for stage in audit.stages if {*stage.makes} & {*audit.shown, NAME}]
+    from gslopes.frame.run import stages_of
+
+    judging = [stage.name for stage in stages_of(audit) if {*stage.makes} & {*audit.shown, NAME}]
     if not {*only} & {*judging}:
         problem = f"--fail-if judges the findings, and {' and '.join(f'--only {stage}' for stage in only)} makes none."
         raise UsageError(problem, f"Add {' or '.join(f'--only {stage}' for stage in judging)}.")

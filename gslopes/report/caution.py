@@ -1,21 +1,19 @@
-"""When a headline may say that something does not move: where the data have shown it.
+"""When a headline may tell that something does not move: if the data have shown it.
 
-One rule for all audits.  Nothing found counts as nothing there only if the estimate rests on ``LEAST`` units (photos,
-people, images, or clusters of them), and its 95 % interval holds 0 and stays within the size that matters on both
-sides, per unit of what is edited if anything is.  Otherwise the headline says that it cannot tell, over how many, and
-what size still fits.  What matters of log-odds: 0.2; of a share: as many points as these are there, 5 at a half, 0.4
-where 2 % have it; of a score: 0.05; of a number in a unit of its own: a fifth of its standard deviation among photos,
-where that is known.
+One rule for all audits.  Only an estimate that rests on ``LEAST`` units (photos, people, images, or clusters of them)
+counts as nothing, and only if its 95 % interval holds 0 and stays within the size that matters on both sides, per unit
+of what is edited if anything is.  Otherwise the headline tells that the run cannot tell, over how many units, and what
+size still fits; see ``report.headline``.  What matters of log-odds: 0.2; of a share: as many points as these are at
+that share, 5 at a half, 0.4 at 2 %; of a score: 0.05; of a number in another unit: a fifth of its standard deviation
+among photos, if that is known.
 
 Source: an interval within bounds set beforehand, as in tests of equivalence, Schuirmann 1987, doi 10.1007/BF01068419.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from gslopes.core.text import two_digits
-from gslopes.report import words
 from gslopes.stats.rounding import places
 
 LEAST = 10
@@ -24,7 +22,7 @@ OF_SPREAD = 0.2
 
 
 def points(share: float) -> float:
-    """The percentage points that matter of a share that lies about here; 0 and 1 count as a thousandth from them.
+    """The percentage points that matter of a share; 0 and 1 count as a thousandth from them.
 
     >>> [round(points(share), 2) for share in (0.5, 0.02, 0)]
     [5.0, 0.39, 0.02]
@@ -37,9 +35,9 @@ def points(share: float) -> float:
 class Nothing:
     """An estimate that is not a finding.
 
-    name: what it is of, as shown.  low, high: its 95 % interval, in the unit of ``matters``; NaN for none.
+    name: of what it is, as shown.  low, high: its 95 % interval, in the unit of ``matters``; NaN if it is missing.
     n: units.  matters: the size that matters.  shown: the interval as the sentence has it.
-    note: what stands in brackets: why it may be nothing though the interval leaves out 0; else what would matter.
+    note: in brackets: why it may be nothing though the interval leaves out 0; if empty, what would matter.
     """
 
     name: str
@@ -52,7 +50,7 @@ class Nothing:
 
     @property
     def holds_zero(self) -> bool:
-        """Whether the interval does not leave out 0; so it is where there is none."""
+        """Whether the interval does not leave out 0; true without an interval."""
         return not (self.low > 0 or self.high < 0)
 
     @property
@@ -73,57 +71,11 @@ class Nothing:
         return self.n >= LEAST and self.reach < 1 and self.holds_zero
 
 
-def widest(found: Sequence[Nothing]) -> Nothing:
-    """The one that says least of nothing: whose interval leaves out 0, then of which least is known."""
-    far = zip(places([one.reach for one in found]).tolist(), found, strict=True)
-    return max(
-        far, key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name)
-    )[1]
-
-
-def fits(one: Nothing) -> str:
-    """What the data leave open: the interval, or that there is none.
-
-    >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per unit")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
-    ('“a” may lie anywhere in [−3, +21] points per unit (5 would matter)', '“a” has no interval')
-    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per unit", "q 0.07 is not below 0.05"))
-    '“a” lies in [+1, +4] points per unit (q 0.07 is not below 0.05)'
-    """
-    if not math.isfinite(one.low + one.high):
-        return f"{one.name} has no interval"
-    where = f"may lie anywhere in {one.shown}" if one.holds_zero else f"lies in {one.shown}"
-    return f"{one.name} {where} ({_noted(one)})"
-
-
-def undecided(found: Sequence[Nothing]) -> str:
-    """Of how many it is not known whether they move, and of the one of which least is known, what is.
-
-    >>> undecided([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), Nothing("“b”", -1, 1, 80, 5, "[−1, +1]")])
-    '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
-    """
-    one = widest(found)
-    number = sum(not each.clear for each in found)
-    if number == 1:
-        return f"{one.name} is undecided: {fits(replace(one, name='it'))}"
-    return f"{number:,} are undecided: {fits(one)}"
-
-
-def cannot_tell(one: Nothing, question: str, *units: str) -> str:
-    """The sentence of a run that could not tell, without its full stop.
-
-    question: whether what.  units: what is counted, one and several.
-
-    >>> cannot_tell(Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), "whether “a” moves", "photo")
-    'Cannot tell with 8 photos whether “a” moves: “a” may lie anywhere in [−3, +21] (5 would matter)'
-    """
-    return f"Cannot tell with {words.many(one.n, *units)} {question}: {fits(one)}"
-
-
-def widely(one: Nothing, *units: str) -> str:
-    """How surely there is nothing: over how many, and the interval next to what would matter."""
-    return f"{words.many(one.n, *units)}; widest: {one.shown}, {_noted(one)}"
-
-
-def _noted(one: Nothing) -> str:
-    known = f"{two_digits(one.matters, '')} would matter"
-    return one.note or (known if one.matters > 0 else "what would matter is not known")
+def widest(estimates: Sequence[Nothing]) -> Nothing:
+    """The estimate of which least is known: one whose interval leaves out 0, else the one with the largest reach."""
+    reach = places([estimate.reach for estimate in estimates]).tolist()
+    _, least = max(
+        zip(reach, estimates, strict=True),
+        key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name),
+    )
+    return least

@@ -187,7 +187,7 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
 def picture(
     axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0
 ) -> None:
-    """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
+    """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square with a note if it is missing."""
     from matplotlib.patches import Rectangle
 
     if pixels is None:
@@ -213,10 +213,10 @@ def picture(
 # -- SVG in a page: colours are the page's variables, so that it follows light and dark -------------------------------
 
 
-def whisker(low: float, at: float, high: float, scale: float) -> dict[str, float]:
-    """Where an interval and its value lie in a strip 120 wide from -scale to scale, and whether an end is cut."""
+def whisker(low: float, value: float, high: float, scale: float) -> dict[str, float]:
+    """The positions of an interval and its value in a strip 120 wide, -scale to scale, and whether an end is cut."""
     left, right, middle = (
-        round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at)
+        round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, value)
     )
     return {"low": left, "high": right, "at": middle, "cut": max(abs(low), abs(high)) > scale}
 
@@ -239,9 +239,9 @@ class Mark:
 def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) -> dict[str, Any]:
     """Marks on one scale, as the macro ``chart`` of parts.html.j2 draws them.  middle: what lies in their middle."""
     numbers = np.array([mark.number for mark in marks], np.float64) - middle
-    at, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
+    value, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
     scale = float(np.nanmax(np.abs(numbers), initial=0.0)) or 1.0
-    places = [whisker(*row, scale) for row in zip(low, at, high, strict=True)]
+    places = [whisker(*row, scale) for row in zip(low, value, high, strict=True)]
     return {
         "unit": unit,
         "title": title,

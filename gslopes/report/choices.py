@@ -18,8 +18,8 @@ class Choice:
     """One choice of the method.
 
     what: is chosen.  paper: as the paper has it.  here: as the run has it.  reason: of the difference, or what cannot
-    be set; empty where there is none.  option: that sets it as published; empty where nothing does.  section: of the
-    paper, where it says so; empty where it is silent.
+    be set; may be empty.  option: that sets it as published; empty if nothing does.  section: of the
+    paper that describes it; empty if the paper is silent.
     """
 
     what: str
@@ -47,7 +47,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
 
     file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
     in the configuration, and published, its value as the paper has it; default: of a key that the run does not name;
-    otherwise: said where the run has no such value; instead: said in place of any other value; named: true for names
+    otherwise: shown if the run has no such value; instead: shown in place of any other value; named: true for names
     such as ``onnx:FILE``, of which what comes before the colon is compared.
     config: the run's, flat.
     """
@@ -67,7 +67,9 @@ def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
         return Choice(here=fields["paper"], **fields)
     if "instead" in text:
         return Choice(here=text["instead"], **fields)
-    return Choice(here=_shown(value) if value else text.get("otherwise") or _shown(value), **fields)
+    if not value and "otherwise" in text:
+        return Choice(here=text["otherwise"], **fields)
+    return Choice(here=_shown(value), **fields)
 
 
 def _shown(value: Any) -> str:
@@ -101,8 +103,10 @@ def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     lines = [f"How this run differs from {paper}:"]
     for choice in differs:
         lines += ["", choice.what, f"  paper   {choice.printed}", f"  here    {choice.here}"]
-        lines += [f"  why     {choice.reason}"] if choice.reason else []
-        lines += [f"  as published: {choice.option}"] if choice.option else []
+        if choice.reason:
+            lines.append(f"  why     {choice.reason}")
+        if choice.option:
+            lines.append(f"  as published: {choice.option}")
     if same:
         lines += ["", f"As published: {', '.join(choice.what for choice in same)}."]
     return "\n".join(lines)
@@ -114,8 +118,7 @@ def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
         (
             choice.what,
             choice.printed,
-            "the same" if choice.same else choice.here,
-            "" if choice.same else choice.reason,
+            *(("the same", "") if choice.same else (choice.here, choice.reason)),
         )
         for choice in choices
     ]

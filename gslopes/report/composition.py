@@ -39,11 +39,11 @@ def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.D
             "answered": by["female"]["answered"],
         }
         for value in ("female", "male"):
-            own = by[value]
+            shares = by[value]
             row |= {
-                value: own["share"],
-                f"{value}_low": own["ci_low"],
-                f"{value}_high": own["ci_high"],
+                value: shares["share"],
+                f"{value}_low": shares["ci_low"],
+                f"{value}_high": shares["ci_high"],
             }
         others = sum(by[value]["share"] for value in ("non-binary", "unknown") if value in by)
         rows.append({**row, "other_answers": others, "women": women.get(str(name), np.nan)})
@@ -63,13 +63,13 @@ def table3(shares: pd.DataFrame) -> pd.DataFrame:
 
     shares: as of ``by_occupation``.
 
-    Columns: SIDES, shares in [0, 1]; equal shares by name; empty where one side is shorter.
+    Columns: SIDES, shares in [0, 1]; equal shares by name; empty if one side is shorter.
 
     Source: Joo & Kärkkäinen 2020, Table 3.
     """
     sides = []
-    for end, other in (("female", "male"), ("male", "female")):
-        largest = shares[exceeds(shares[end], shares[other])]
+    for end, opposite in (("female", "male"), ("male", "female")):
+        largest = shares[exceeds(shares[end], shares[opposite])]
         by = largest.sort_values([end, "occupation"], ascending=[False, True], key=sort_key)
         first = by[:MOST]
         sides.append(first[["occupation", end]].reset_index(drop=True))

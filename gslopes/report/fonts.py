@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
 
 CHIEF = "DejaVu Sans"  # comes with matplotlib
+_FORMS = {"KATAKANA": "JP", "HIRAGANA": "JP", "HANGUL": "KR"}  # of Noto's families, by script
 
 
 def fit(figure: Figure) -> None:
@@ -25,7 +26,7 @@ def fit(figure: Figure) -> None:
 
 
 def advice(texts: Iterable[str]) -> list[str]:
-    """The sentence that says which fonts to install, if figures with these texts need any."""
+    """The sentence that names the fonts to install, if figures with these texts need any."""
     missing = sorted(set().union(*(_looked_up(text)[1] for text in texts)))
     what = f"No font here has {''.join(missing[:8])}, which figures show as boxes."
     named = " and ".join(dict.fromkeys(map(_to_install, missing)))
@@ -59,9 +60,7 @@ def _looked_up(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
     from matplotlib.font_manager import FontPath, FontProperties, findfont, get_font
 
     names = " ".join(unicodedata.name(char, "") for char in text)
-    form = (
-        "JP" if "KATAKANA" in names or "HIRAGANA" in names else "KR" if "HANGUL" in names else "SC"
-    )
+    form = next((form for script, form in _FORMS.items() if script in names), "SC")
     rest = sorted(
         _installed(),
         key=lambda entry: (entry.name != CHIEF, not entry.name.endswith(form), entry.name),
@@ -73,9 +72,10 @@ def _looked_up(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
         ("", bold),
         *((entry.name, FontPath(entry.fname, entry.index)) for entry in rest),
     ]:
-        found = {char for char in missing if get_font(path).get_char_index(ord(char))}
-        families += [family] if found else []
-        missing -= found
+        covered = {char for char in missing if get_font(path).get_char_index(ord(char))}
+        if covered:
+            families.append(family)
+        missing -= covered
     return tuple(filter(None, families)), frozenset(missing)
 
 

@@ -1,4 +1,4 @@
-"""How every page is made: one shell template, one style sheet, and a policy that lets in their hashes alone."""
+"""How every page is made: one shell template, one style sheet, and a policy that lets in only their hashes."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ _PLOT_STYLE = """\
 def templates(house: Path | None = None) -> Environment:
     """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
     environment = Environment(
-        loader=FileSystemLoader([*([house] if house else []), TEMPLATES]),
+        loader=FileSystemLoader([*filter(None, [house]), TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -62,13 +62,13 @@ def render(
     scripts: Iterable[str] = (),
     data: Any = None,
     plots: bool = False,
-    **known: Any,
+    **variables: Any,
 ) -> str:
     """A page as text; its template extends ``shell.html.j2``.
 
     house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: in order, after fold.js.
     data: what the scripts read as JSON.  plots: with the plotting library, and data files next to the page.
-    known: what the template uses.
+    variables: what the template uses.
     """
     css = "".join(_read(name, house) for name in ("page.css", *styles))
     js = "".join(_read(name, house) for name in ("fold.js", *scripts))
@@ -83,7 +83,7 @@ def render(
             scripts=[Markup(text) for text in code],
             data=None if data is None else Markup(inline_json(data)),
             policy=Markup(_policy([css, *[_PLOT_STYLE] * plots], code, plots)),
-            **known,
+            **variables,
         )
     )
 

@@ -16,12 +16,16 @@ _SPECIAL = {
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
 
 
-def to_markdown(shown: pd.DataFrame, caption: str) -> str:
+def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     """A table of untrusted texts as Markdown under its caption, numbers to the right."""
-    rows = [[escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
-    rules = ["---" if str(column).strip() in TEXTS else "---:" for column in shown]
-    head = [str(column).strip() for column in shown]
+    rows = [[escaped(cell) for cell in row] for row in frame.to_numpy().tolist()]
+    head = _head_of(frame)
+    rules = ["---" + ":" * (column not in TEXTS) for column in head]
     return f"{caption}\n\n{markdown(head, rows, rules)}\n"
+
+
+def _head_of(frame: pd.DataFrame) -> list[str]:
+    return [str(column).strip() for column in frame]
 
 
 def markdown(
@@ -41,27 +45,30 @@ def escaped(cell: str) -> str:
     return printable(cell).translate(_MARKS)
 
 
-def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
+def to_latex(frame: pd.DataFrame, caption: str, label: str) -> str:
     r"""A table of untrusted texts as LaTeX with booktabs; the classifier is printed in its first row only.
 
-    Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
+    ``\midrule`` parts the classifiers, but not in Table 4, which mixes them.
     """
-    by_api = "API" in shown and list(shown) != list(RACES)
+    by_api = "API" in frame and list(frame) != list(RACES)
     lines = []
     before = ""
-    for row in shown.to_numpy().tolist():
-        same = by_api and row[0] == before
-        lines += ["\\midrule"] if by_api and before and not same else []
-        lines.append(_tex(map(latex, ["", *row[1:]] if same else row)))
-        before = row[0]
-    kinds = "".join("l" if str(column).strip() in TEXTS else "r" for column in shown)
+    for row in frame.to_numpy().tolist():
+        classifier = row[0]
+        if by_api and classifier == before:
+            row[0] = ""
+        elif by_api and before:
+            lines.append("\\midrule")
+        lines.append(_tex(map(latex, row)))
+        before = classifier
+    head = _head_of(frame)
+    kinds = "".join("rl"[column in TEXTS] for column in head)
     top = [
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
         "\\centering",
         f"\\caption{{{latex(caption)}}}",
     ]
-    head = [str(column).strip() for column in shown]
     return "\n".join(
         [*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"]
     )
@@ -83,9 +90,8 @@ def tabular(
 
 def _tex(cells: Iterable[str]) -> str:
     row = " & ".join(cells)
-    return (
-        ("{}" if row.startswith(("[", "*")) else "") + row + " \\\\"
-    )  # the end of the row before would take them
+    guard = "{}" * row.startswith(("[", "*"))  # which the end of the row before would take
+    return f"{guard}{row} \\\\"
 
 
 def latex(text: str) -> str:

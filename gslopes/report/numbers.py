@@ -1,4 +1,4 @@
-"""How numbers are written in every table, figure and page: with a true minus, and a dash where there is none.
+"""How numbers are written in every table, figure and page: with a true minus, and a dash for a missing one.
 
 The scripts of the pages write them alike, see templates/page-base.js.
 """
@@ -39,8 +39,11 @@ def signed(number: float | None) -> str:
             return "0.000"
         return "0"
     number = nudged(number)
-    large = f"{number:+,.0f}" if abs(number) < 1e9 else f"{number:+.3g}"
-    return _minus(f"{number:+.3f}" if abs(number) < 100 else large)
+    if abs(number) < 100:
+        return _minus(f"{number:+.3f}")
+    if abs(number) < 1e9:
+        return _minus(f"{number:+,.0f}")
+    return _minus(f"{number:+.3g}")
 
 
 def points(number: float | None, digits: int = 1) -> str:
@@ -88,7 +91,7 @@ def ratio(number: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:
-    """Both ends in brackets; 0 where both are written as 0; a dash where one is not known.
+    """Both ends in brackets; 0 if both are written as 0; a dash if one is unknown.
 
     >>> interval(-14.94, 20.16), interval(-0.01, 0.04), interval(0.1, float("nan"))
     ('[−14.9, +20.2]', '0', '–')
@@ -102,7 +105,7 @@ def interval(low: float | None, high: float | None, write: Format = points) -> s
 
 
 def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
-    """A number and, where it is known, its interval.
+    """A number and, if it is known, its interval.
 
     >>> with_interval(0.694, -0.001, 0.73, ratio), with_interval(2, float("nan"), float("nan"))
     ('+0.69 [0.00, +0.73]', '+2.0')
@@ -145,7 +148,7 @@ def fraction(number: float | None) -> str:
 
 
 def share_range(low: float, high: float) -> str:
-    """Both ends of a share's interval in per cent; empty where one is not known.
+    """Both ends of a share's interval in per cent; empty if one is unknown.
 
     >>> share_range(0.123, 0.4567)
     '12.3 to 45.7 %'
@@ -165,7 +168,7 @@ def share_with_range(number: float, low: float, high: float) -> str:
 
 
 def decimal(number: float | None, digits: int = 2) -> str:
-    """A plain number with as many decimals as ``digits`` says.
+    """A plain number with ``digits`` decimals.
 
     >>> decimal(-0.1234), decimal(2, 3), decimal(None)
     ('−0.12', '2.000', '–')
@@ -179,7 +182,7 @@ def decimal(number: float | None, digits: int = 2) -> str:
 
 
 def span_of(first: float, last: float) -> float:
-    """How far two numbers lie apart; 0 where that is nothing but rounding."""
+    """How far two numbers lie apart; 0 if that is nothing but rounding."""
     return float(settled(abs(last - first), max(abs(first), abs(last)), STORED))
 
 
@@ -192,18 +195,16 @@ def apart(values: Iterable[float]) -> list[str]:
     row = [float(number) for number in values]
     finite = [number for number in row if not math.isnan(number)]
     span = nudged(span_of(max(finite, default=0.0), min(finite, default=0.0)))
-    digits = (
-        1
-        if span >= 5
-        else 2
-        if span >= 0.02 or span == 0
-        else min(5, 1 - math.floor(math.log10(span)))
-    )
+    digits = 2
+    if span >= 5:
+        digits = 1
+    elif 0 < span < 0.02:
+        digits = min(5, 1 - math.floor(math.log10(span)))
     return [decimal(number, digits) for number in row]
 
 
 def change(first: float, last: float) -> tuple[str, str]:
-    """Two levels with as few decimals as show by how much they differ, to two digits or so; equal where they hardly do.
+    """Two levels with as few decimals as show by how much they differ, to two digits or so; equal if they hardly do.
 
     >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.500001)
     (('94', '6'), ('0.02', '0.99'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
@@ -212,7 +213,9 @@ def change(first: float, last: float) -> tuple[str, str]:
     if math.isnan(span):
         return NONE, NONE
     least = 2 if max(abs(first), abs(last)) <= 1 else 0
-    digits = min(max(math.ceil(-math.log10(span / 2)), least), 4) if span > 0 else least
+    digits = least
+    if span > 0:
+        digits = min(max(math.ceil(-math.log10(span / 2)), least), 4)
     return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
 
 
@@ -240,5 +243,5 @@ def probability(number: float | None) -> str:
 
 
 def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:
-    """Numbers for the pages' scripts, to ``digits`` significant digits; None where there is none."""
+    """Numbers for the pages' scripts, to ``digits`` significant digits; None for a missing one."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]

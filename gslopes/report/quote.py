@@ -1,18 +1,18 @@
-"""What others may say of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
+"""What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.core import runfolder, summary
+from gslopes.core.tables import Record
 from gslopes.report import numbers, words
 from gslopes.report.layouts import to_markdown
 from gslopes.report.units import writer_in
 
 MOST_ROWS = 8
+_HEAD = ["Of", "What", "Difference", "95 % interval", "unit", "n"]
 LIMITS = (
     "An association under this edit of these photos, about how faces are perceived: not who anybody is.",
     "Other photos, another editor or another version of the classifier may give another number.",
@@ -31,7 +31,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an audit says of itself.
+    """How an audit describes itself.
 
     title: heading of the card.  things: what n counts, one and several.  compared: what was varied, or compared.
     limits: sentences.  source: of the method.
@@ -45,12 +45,12 @@ class About:
 
 
 def of_findings(
-    run: Path, findings: pd.DataFrame, headline: str, about: About, first: pd.Series | None = None
+    run: Path, findings: pd.DataFrame, headline: str, about: About, leading: pd.Series
 ) -> Quote | None:
-    """The sentence and the snippet of an audit; None where nothing could be judged.
+    """The sentence and the snippet of an audit; None if nothing could be judged.
 
-    run: its folder, whose ``run.json`` says version and day.  findings: columns of ``core.summary.FINDINGS``.
-    headline: the page's first sentence.  first: which of the rows it is about; all if None.
+    run: its folder, whose ``run.json`` has version and day.  findings: columns of ``core.summary.FINDINGS``.
+    headline: the page's first sentence.  leading: which of the rows it is about.
 
     Raises: UsageError if there is no ``run.json``.
     """
@@ -58,36 +58,38 @@ def of_findings(
     if judged.empty:
         return None
     sure = judged[judged["decision"] == summary.FINDING]
-    own = judged if first is None else judged[first.reindex(judged.index)]
-    own = own if len(own) else judged
-    found = own[own["decision"] == summary.FINDING]
-    cells = _cells((found if len(found) else own).to_dict("records")[0], about)
-    what = "Not a finding" if len(sure) else "Nothing is a finding; the largest difference"
-    what = "In numbers" if len(found) else what
-    also = f"; one of {len(sure)} findings" if len(found) and len(sure) > 1 else ""
-    version = (
-        words.printable(runfolder.read_manifest(run).get("gslopes", "")) or "of an unknown version"
-    )
-    made = f"gslopes {version}, on {summary.began_on(run)}"
+    first = judged[leading.reindex(judged.index)]
+    if first.empty:
+        first = judged
+    surest = first[first["decision"] == summary.FINDING]
+    what = "Nothing is a finding; the largest difference"
+    also = ""
+    if len(surest):
+        what = "In numbers"
+        first = surest
+        also = f"; one of {len(sure)} findings" * (len(sure) > 1)
+    elif len(sure):
+        what = "Not a finding"
+    cells = _cells(first.to_dict("records")[0], about)
+    version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
+    maker = f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}"
     number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
-    sentence = f"{headline} {number} ({about.compared}; {made}. {about.limits[0]})"
+    sentence = f"{headline} {number} ({about.compared}; {maker}. {about.limits[0]})"
     lines = [f"## {about.title}", "", headline, ""]
     if len(sure):
         rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
-        frame = pd.DataFrame(
-            rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object
-        )
+        frame = pd.DataFrame(rows, columns=_HEAD, dtype=object)
         lines.append(to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."))
-    said = (
+    method = (
         f"{about.compared[:1].upper()}{about.compared[1:]}.",
-        f"Measured with {made}; method: {about.source}.",
+        f"Measured with {maker}; method: {about.source}.",
     )
-    lines += [f"- {text}" for text in (*said, *about.limits)]
+    lines += [f"- {text}" for text in (*method, *about.limits)]
     return Quote(sentence, "\n".join(lines) + "\n")
 
 
 def write_card(report: Path, quoted: Quote | None) -> None:
-    """Write ``model_card.md`` into a report's folder; remove an earlier one where nothing is to say.
+    """Write ``model_card.md`` into a report's folder; remove an earlier one if nothing is quoted.
 
     Raises: StorageError.
     """
@@ -98,17 +100,14 @@ def write_card(report: Path, quoted: Quote | None) -> None:
         runfolder.write_bytes(file, quoted.card.encode("utf-8", "backslashreplace"))
 
 
-def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
+def _cells(row: Record, about: About) -> list[str]:
+    """A finding under ``_HEAD``."""
     write = writer_in(row["unit"])
-    ends = numbers.ends_of(row, write)
-    of = words.printable(f"{row['model']}, {row['label']}")
-    what = words.printable(row["contrast"])
-    many = words.many(int(row["n"]), *about.things)
     return [
-        of,
-        what,
+        words.printable(f"{row['model']}, {row['label']}"),
+        words.printable(row["contrast"]),
         write(row["value"]),
-        "unknown" if ends == numbers.NONE else ends,
+        numbers.ends_of(row, write).replace(numbers.NONE, "unknown"),
         row["unit"],
-        many,
+        words.many(int(row["n"]), *about.things),
     ]

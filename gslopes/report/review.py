@@ -74,7 +74,7 @@ def review_data(
     columns: of that CSV.  copied: those that name an item.  done: cells of an answered row, ``*`` for any text.
     keys: key to the cells that it ``set``s, or to the name of an item's own (``from``), and whether it moves on
         (``next``).  values: column to the texts that a file may have in it.  reviewer: the column of who answers.
-    more: ``id`` where rows differ by more than ``copied``; ``others``, rows about no item are kept; ``resets``,
+    more: ``id`` if rows differ by more than ``copied``; ``others``, rows about no item are kept; ``resets``,
         cells of a row that another key begins again; ``untold``, columns that are not shown; ``names`` of values;
         ``noun`` of an item.
     """

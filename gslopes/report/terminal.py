@@ -1,9 +1,10 @@
-"""Tables for a terminal, by rich: 100 columns at most, colours only where there is a terminal that shows them."""
+"""Tables for a terminal, by rich: 100 columns at most, colours only on a terminal that shows them."""
 
 import io
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gslopes.report import words
 
@@ -12,14 +13,13 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, whether its cells are numbers (to the right), and whether long ones may be folded.
+    """A column: its title, and whether its cells are numbers, which are aligned right.
 
-    gives_way: its cells alone are cut where a line would be longer than ``WIDTH``.
+    gives_way: its cells are cut if a line would be longer than ``WIDTH``.
     """
 
     title: str
     number: bool = True
-    fold: bool = False
     gives_way: bool = False
 
 
@@ -41,32 +41,17 @@ def table(
         header_style="bold",
         collapse_padding=True,
     )
-    for column in columns:
-        grid.add_column(
-            column.title,
-            justify="right" if column.number else "left",
-            no_wrap=not column.fold,
-            overflow="fold" if column.fold else "ellipsis",
-            min_width=8 if column.fold else None,
-        )
     texts = [[words.printable(cell) for cell in row] for row in rows]
-    for place in (place for place, column in enumerate(columns) if column.gives_way):
-        wide = sum(
-            max(map(len, cells)) + 2
-            for cells in zip([one.title for one in columns], *texts, strict=True)
-        )
-        room = (
-            WIDTH
-            - wide
-            - 1
-            + max(len(columns[place].title), *(len(row[place]) for row in texts), 0)
-        )
-        texts = [
-            [*row[:place], words.shorten(row[place], max(room, 10)), *row[place + 1 :]]
-            for row in texts
-        ]
-    for index, row in enumerate(texts):
-        style = styles[index] if index < len(styles) else ""
+    lines = [[column.title for column in columns], *texts]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    for index, column in enumerate(columns):
+        justify: Literal["left", "right"] = "right" if column.number else "left"
+        grid.add_column(column.title, justify=justify, no_wrap=True)
+        if column.gives_way:
+            room = WIDTH - 1 - sum(widths) - 2 * len(widths) + widths[index]
+            for row in texts:
+                row[index] = words.shorten(row[index], max(room, 10))
+    for row, style in zip(texts, [*styles, *[""] * len(texts)], strict=False):
         grid.add_row(*map(Text, row), style=style)
     return render(grid)
 
@@ -76,14 +61,17 @@ def wrap(text: str, indent: str = "") -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def render(thing: object) -> str:
-    """What rich shows, as text: with colours where stdout is a terminal that has them, else plain."""
+def render(renderable: object) -> str:
+    """What rich shows, as text: with colours if stdout is a terminal that has them, else plain."""
     from rich.console import Console
 
     real = Console()
     text = io.StringIO()
-    width = min(WIDTH, real.width) if real.is_terminal else WIDTH
-    colours = real.color_system if real.is_terminal and not real.no_color else None
+    width = WIDTH
+    colours = None
+    if real.is_terminal:
+        width = min(WIDTH, real.width)
+        colours = None if real.no_color else real.color_system
     console = Console(
         file=text,
         width=width,
@@ -93,5 +81,5 @@ def render(thing: object) -> str:
         markup=False,
         legacy_windows=False,
     )
-    console.print(thing)
+    console.print(renderable)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")

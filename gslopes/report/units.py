@@ -15,7 +15,7 @@ UNITS = {
 
 
 def measure_of(row: Any) -> str:
-    """The measure of a row of the slopes table; presence where the table is older than the column."""
+    """The measure of a row of the slopes table; presence if the table is older than the column."""
     measure = row.get("measure")
     if isinstance(measure, str) and measure in UNITS:
         return measure
@@ -23,13 +23,13 @@ def measure_of(row: Any) -> str:
 
 
 def short(row: Any) -> str:
-    """What is counted, without "per unit", after a number that has its own per cent sign; empty where not known.
+    """What is counted, without "per unit", after a number that has a per cent sign; empty if unknown.
 
     >>> short({}), short({"measure": "log-odds"}), short({"measure": "value", "unit": "years per unit"})
     ('points', 'of the odds', 'years')
     """
-    own = unit_of(row).removesuffix(" per unit").removeprefix("of its number")
-    return {"presence": "points", "log-odds": "of the odds"}.get(measure_of(row), own)
+    unit = unit_of(row).removesuffix(" per unit").removeprefix("of its number")
+    return {"presence": "points", "log-odds": "of the odds"}.get(measure_of(row), unit)
 
 
 def after(row: Any) -> str:
@@ -43,8 +43,8 @@ def after(row: Any) -> str:
 
 def is_crossed(row: Any) -> bool:
     """Whether a row is of two attributes, and its slope their interaction."""
-    _, other, value = split(str(row.get("attribute", "")))
-    return bool(other) and not value
+    _, second, value = split(str(row.get("attribute", "")))
+    return bool(second) and not value
 
 
 def unit_of(row: Any) -> str:
@@ -99,9 +99,9 @@ def writer_of(row: Any) -> Format:
 
 
 def _percent(slope: float) -> str:
-    known = math.isfinite(slope)
-    if known and slope:
+    is_finite = math.isfinite(slope)
+    if is_finite and slope:
         return f"{numbers.points(odds(slope))} %"
-    if known:
+    if is_finite:
         return "0"
     return numbers.NONE

@@ -46,7 +46,7 @@ def ends(attribute: str) -> tuple[str, str]:
 
 
 def between(attribute: str) -> str:
-    """Both ends of a sweep, as the place where something changes.
+    """Both ends of a sweep, as the range in which something changes.
 
     >>> between("gender"), between("beard")
     ('between the feminine and the masculine end', 'between less beard and more beard')
@@ -67,11 +67,11 @@ def perceived(attribute: str) -> str:
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
-    first, other, value = split(attribute)
+    first, second, value = split(attribute)
     if value:
-        return f"{perceived(first)} on {faces(other)[float(value) > 0]}"
-    if other:
-        return f"the interaction of {perceived(first)} and {perceived(other)}"
+        return f"{perceived(first)} on {faces(second)[float(value) > 0]}"
+    if second:
+        return f"the interaction of {perceived(first)} and {perceived(second)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
 
 
@@ -82,8 +82,8 @@ def faces(attribute: str) -> tuple[str, str]:
     (('darker-skinned faces', 'lighter-skinned faces'), ('faces with less beard', 'faces with more beard'))
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
-    known = attribute in _ENDS
-    if known:
+    is_plain = attribute in _ENDS
+    if is_plain:
         return (f"{first} faces", f"{last} faces")
     return (f"faces with {first}", f"faces with {last}")
 
@@ -110,7 +110,7 @@ def label(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """A label as people read it, in sentences and charts; its exact name stands on hover and in tables.
+    """A label as people read it, in sentences and charts; its exact name is shown on hover and in tables.
 
     >>> readable("Wearing_Lipstick"), readable("mine2:hairchin"), readable("5_o_Clock_Shadow"), readable("US_Flag")
     ('Wearing lipstick', 'mine2 · hairchin', '5 o clock shadow', 'US flag')

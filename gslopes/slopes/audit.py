@@ -28,7 +28,6 @@ from gslopes.frame.ask import Questions, ask, check_models, check_versions, mone
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
-from gslopes.frame.result import result_of
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.sources import keep_sources
 from gslopes.frame.spec import Audit, Inputs, Made, Stage
@@ -44,8 +43,8 @@ from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.outcome import Walked
-from gslopes.slopes.page import ReportConfig
 from gslopes.slopes.page.decisions import CONDITION
+from gslopes.slopes.page.sections import ASSETS, SECTIONS
 from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
 
 ASKS = {"score", UNEDITED}
@@ -380,25 +379,6 @@ def fit(run: Run) -> Made:
     return {}
 
 
-def report(run: Run) -> Made:
-    """Tables to a page.  Raises: StorageError."""
-    from gslopes.slopes.page import write_report
-
-    config: ReportConfig = run.config.report
-    with runfolder.storage(run.folder):
-        watch = counted(run.executor, "report", "steps")
-        write_report(
-            run.folder,
-            p=config.p,
-            slope=config.slope,
-            embed=config.embed,
-            labels=config.labels,
-            watch=watch,
-        )
-        outcome.write_summary(result_of(run.audit, run.folder))
-    return {}
-
-
 def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """The paper, and the list for the run in a folder; of a folder without one, and without a folder, for options."""
     if run is not None and (run / runfolder.MANIFEST).is_file():
@@ -436,17 +416,9 @@ SLOPES = Audit(
             (*FITTED, PRESENCE), fit,
             options=("fit", "seed", "edit", "compose.placebo"),
         ),
-        Stage(
-            "report",
-            (
-                *("edits", "photos", "verdicts", "readings", "asked", "scores", "sources.parquet", "edits/"),
-                *FITTED, *DROPPED_FILES, PRESENCE,
-                *("run.json", "validity.json"),
-            ),
-            ("summary.json", "report/"), report,
-            options=("report",),
-        ),
     ),
+    page=SECTIONS,
+    assets=ASSETS,
     alone=outcome.ALONE,
     judged=outcome.judged,
     headline=outcome.headline,

@@ -28,9 +28,9 @@ def compare_runs(
 ) -> pd.DataFrame:
     """What changed from the first run to the second, label by label; see ``differences.paired_differences``.
 
-    pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; those of the same name if none
-        is given, and if each run has one alone, those two.
-    photos_csv, cluster: a row a photo, and its column that says which photos are one unit, such as a person.
+    pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; by default those with the same
+        name, and if each run has only one, those two.
+    photos_csv, cluster: a row a photo, and its column that names the unit of each photo, such as a person.
 
     Raises: UsageError if there is nothing to compare, or no photo in common; TableError if a table is damaged.
     """
@@ -110,14 +110,14 @@ def write_page(
 
 
 def edits_differ(one: Path, other: Path) -> str:
-    """A sentence where the two runs' pictures were made in different ways; empty where they were not."""
+    """A sentence if the two runs' pictures were made in different ways; else empty."""
     first, second = (runfolder.read_manifest(run).get("identity") or {} for run in (one, other))
     lines: list[str] = []
     for part in ("edit", "compose"):
         lines += runfolder.differences(first.get(part), second.get(part), part)
-    made = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
+    text = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
     if lines:
-        return f"{made} Slopes differ by that as well."
+        return f"{text} Slopes differ by that as well."
     return ""
 
 

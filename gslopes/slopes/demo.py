@@ -33,7 +33,7 @@ from gslopes.stats.ols import fit_lines
 EDITOR = "drawn-confounded"
 SIZE = 160  # of the drawn photos, pixels
 
-# Label to (bias, offset): it is returned where tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
+# Label to (bias, offset): it is returned if tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
 # (-2, 2) and does not belong to the edit, so that the share of photos with the label is a straight line in the cue.
 PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)}
 
@@ -59,7 +59,7 @@ class Demo:
 class PlantedClassifier:
     """A classifier with a bias that we know: it reads the drawn cue and the skin's tone from the pixels.
 
-    points: (5, 2) where the landmarks of all its photos are, photo frame.
+    points: (5, 2) the landmarks of all its photos, photo frame.
     """
 
     name = "planted"
@@ -92,7 +92,7 @@ class PlantedClassifier:
 def demo(
     out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0, device: str = "auto"
 ) -> Demo:
-    """Run the demo in the folder ``out``; called again, it goes on where it was stopped.
+    """Run the demo in the folder ``out``; called again, it continues a stopped run.
 
     faces: how many are drawn.
 

@@ -43,7 +43,7 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
-    labels: a row a label: label, n, before and now (mean score, 0 where it was not returned),
+    labels: a row a label: label, n, before and now (mean score, 0 if it was not returned),
         difference, p and q as of ``changes_of``.
     """
 
@@ -89,7 +89,7 @@ def check_drift(
 ) -> Drift:
     """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
 
-    classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
+    classifier: the name under which it was asked, or an object.  sample: pictures.  seed: of the sample.
     cost_limits: budget, confirm_above and yes count.
 
     Raises: UsageError if the run has no answers of it; as ``slopes.audit.score_photos`` for what asking may meet.
@@ -175,7 +175,7 @@ def _compared(
 
 
 def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
-    """Scores by picture and label, NaN where a label was not returned."""
+    """Scores by picture and label, NaN for a label that was not returned."""
     wide = scores.pivot_table(
         index=_KEY, columns="label", values="score", aggfunc="max", observed=True
     )
@@ -183,7 +183,7 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
 
 
 def _highest(scores: pd.DataFrame) -> Integers:
-    """(pictures,) column of the highest score; -1 where no label was returned."""
+    """(pictures,) column of the highest score; -1 if no label was returned."""
     numbers = scores.fillna(-np.inf).to_numpy(float)
     tied = ~exceeds(numbers.max(axis=1, initial=-np.inf)[:, None], numbers)
     return np.where(scores.notna().any(axis=1), tied.argmax(axis=1), -1)
@@ -192,12 +192,12 @@ def _highest(scores: pd.DataFrame) -> Integers:
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
     """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
 
-    Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none where all photos change
+    Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
     that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
     an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
 
-    before, now: (n, L) scores of the same pictures, 0 where a label was not returned.  photos: (n,) codes from 0.
+    before, now: (n, L) scores of the same pictures, 0 for a label that was not returned.  photos: (n,) codes from 0.
     """
     if not len(photos):
         return pd.DataFrame(columns=COLUMNS)
@@ -207,52 +207,69 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
     cells = np.indices(change.shape).reshape(2, -1)
     shape = change.shape
-    each = Units.of(
+    units = Units.of(
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos))
     )
-    found = contrast(each.joined(photos), permutations=FLIPS)
-    p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=not few(effective_units(sizes)))
+    contrasts = contrast(units.joined(photos), permutations=FLIPS)
+    p, _ = below_floor(
+        contrasts.p_perm, contrasts.p, FLIPS, trusted=not few(effective_units(sizes))
+    )
     p = np.where(
-        found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan
+        contrasts.varying > 0, np.fmax(p, 2.0 ** (1 - contrasts.varying)), np.nan
     )  # the least that signs can show
     p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
     means = (frame.mean().to_numpy(float) for frame in (before, now))
-    numbers = (before.columns, len(photos), *means, found.difference, found.low, found.high, p, q)
-    made = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
-    order = made.assign(_q=places(q), _flat=places(-made["difference"].abs())).sort_values(
+    numbers = (
+        before.columns,
+        len(photos),
+        *means,
+        contrasts.difference,
+        contrasts.low,
+        contrasts.high,
+        p,
+        q,
+    )
+    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
+    order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
         ["_q", "_flat", "label"]
     )
-    return order[made.columns].reset_index(drop=True)
+    return order[changes.columns].reset_index(drop=True)
 
 
-def _stayed(drift: Drift) -> str:
-    """The verdict where nothing moved beyond chance: nothing did, or it cannot be said, see ``report.caution``."""
+def _verdict(drift: Drift) -> str:
+    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be sentences.
+
+    See ``report.caution``.
+    """
     from gslopes.report import caution
+    from gslopes.report.headline import Sentences
 
+    sentences = Sentences.read(Path(__file__).parent, "drift")
+    if drift.drifted:
+        return sentences.say("drifted")
     if drift.photos < FEWEST:
-        return f"Cannot tell whether a label's mean has moved beyond chance: it takes answers about {FEWEST} photos."
+        return sentences.say("too_few", FEWEST)
+    if drift.labels.empty:
+        return sentences.say("none")
     changes = []
     for row in drift.labels.to_dict("records"):
-        equal = math.isnan(row["ci_low"]) and row["difference"] == 0
-        low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
+        low, high = row["ci_low"], row["ci_high"]
+        if math.isnan(low) and row["difference"] == 0:
+            low, high = 0.0, 0.0
         name = f"the change of “{row['label']}”"
         ends = f"[{low:+.3f}, {high:+.3f}]"
         changes.append(
             caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
         )
-    if all(change.clear for change in changes):
-        return "No label's mean has moved beyond chance."
-    question = "whether any label's mean has moved beyond chance"
-    return f"{caution.cannot_tell(caution.widest(changes), question, 'photo')}."
+    return sentences.nothing(changes, "photo")
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
-    verdict = "It has drifted." if drift.drifted else textwrap.fill(_stayed(drift), 100)
     lines = [
         f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
         f" (of {many(drift.photos, 'photo')}).",
-        verdict,
+        textwrap.fill(_verdict(drift), 100),
         f"highest label the same   {drift.same:.1%}",
     ]
     for when, names in zip(("model in the run", "model now"), drift.models, strict=True):

@@ -1,8 +1,8 @@
-"""Labels that name the edited attribute: a slope of “Male” along gender says that the edit is seen, and no more.
+"""Labels that name the edited attribute: a slope of “Male” along gender shows that the edit is seen, and no more.
 
 A label is expected if a word of a list is in it.  Words are runs of letters and digits: a label is split at ``_``,
 ``,``, ``-``, blanks and whatever else is neither; case does not matter.  Whole words count, so that "Man" is in "Young
-man" and ``FACE_MAN`` and not in "Mandarin"; several words count where they stand in a row.  The list of each
+man" and ``FACE_MAN`` and not in "Mandarin"; several words count if they follow one another.  The list of each
 attribute is in ``data/expected.toml``.  It orders and words what is shown: no number depends on it.
 """
 
@@ -27,7 +27,7 @@ Words = tuple[str, ...]
 
 
 def words_of(text: str) -> Words:
-    """The words of a label, as they are compared.
+    """The words of a label in the form in which they are compared.
 
     >>> words_of("FACE_FEMALE, covered"), words_of("T-shirt")
     (('face', 'female', 'covered'), ('t', 'shirt'))
@@ -42,8 +42,8 @@ def is_expected(label: str, attribute: str) -> bool:
     >>> is_expected("Male", "gender"), is_expected("Mandarin", "gender"), is_expected("Black_Hair", "race")
     (True, False, False)
     """
-    attribute, other, value = split(attribute)
-    if other and not value and is_expected(label, other):
+    attribute, second, value = split(attribute)
+    if second and not value and is_expected(label, second):
         return True
     words = words_of(label)
     named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
@@ -64,8 +64,8 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _lists(attribute: str) -> tuple[tuple[Words, ...], frozenset[str], frozenset[str]]:
-    """(rows of words that count anywhere, words that count alone, words of people) of an attribute."""
+    """(rows of words that count anywhere, words that count by themselves, words of people) of an attribute."""
     content = read_toml(Path(__file__).parent / "data" / "expected.toml")
-    own = content.get(attribute, {})
-    rows = tuple(words_of(text) for text in own.get("anywhere", ()))
-    return rows, frozenset(own.get("alone", ())), frozenset(content["people"])
+    lists = content.get(attribute, {})
+    rows = tuple(words_of(text) for text in lists.get("anywhere", ()))
+    return rows, frozenset(lists.get("alone", ())), frozenset(content["people"])

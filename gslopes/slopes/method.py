@@ -26,7 +26,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
 
     thresholds: p and slope of the report's tables.
 
-    Raises: UsageError if it is none; TableError.
+    Raises: UsageError if it is not one; TableError.
     """
     file = run / runfolder.MANIFEST
     presence_file = run / PRESENCE
@@ -50,7 +50,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
 def drawn(config: Mapping[str, Any]) -> set[str]:
     """The attributes of a run whose pictures show a drawn face, at every value: those with edits that are pasted.
 
-    Other blends put nothing but changes into the photo, of which there are none at a face's own value.
+    Other blends put nothing but changes into the photo, and a face has no changes at its original value.
     """
     edit = config.get("edit") or {}
     blend = str((config.get("compose") or {}).get("blend") or "auto")
@@ -102,20 +102,20 @@ def choices(
         *(
             one
             for name, spec in models.items()
-            for text, found in zip(
+            for text, value_and_reason in zip(
                 texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True
             )
-            if (one := _of_editor(name, spec, text, found)) is not None
+            if (one := _of_editor(name, spec, text, value_and_reason)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
 
 
 def _of_editor(
-    name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]
+    name: str, spec: ModelSpec, text: Mapping[str, str], value_and_reason: tuple[str, str]
 ) -> Choice | None:
-    """A choice of one editor; None for what is of another attribute alone."""
-    value, reason = found
+    """A choice of one editor; None for a choice about another attribute."""
+    value, reason = value_and_reason
     edited = spec.labels[0]
     if text.get("of", edited) != edited:
         return None
@@ -201,7 +201,7 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 
 
 def _editor_name(attribute: str, model: str) -> str:
-    """The name of an attribute's editor; the attribute itself where no installed model edits it."""
+    """The name of an attribute's editor; the attribute itself if no installed model edits it."""
     try:
         return editor_for(attribute, model)
     except UnknownName:
@@ -232,7 +232,7 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
 
 
 def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tuple[str, str]]:
-    """In the order of method.toml: what an editor has, with its own reason, or none.  fading: as there."""
+    """In the order of method.toml: what an editor has, with its reason, or without one.  fading: as in that file."""
     edit, why = _edit_of(spec, blend)
     if spec.steps and (blend == "paste" or not spec.odd_part):
         edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"

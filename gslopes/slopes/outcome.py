@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import runfolder, summary, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, listed
 from gslopes.core.runfolder import show
@@ -159,27 +159,6 @@ def terminal(found: Tables) -> str:
     fakes = placebos(run, slopes)
     return print_evidence(
         slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes
-    )
-
-
-def write_summary(result: Result) -> None:
-    """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
-    from gslopes.slopes.page import drawing, observed
-    from gslopes.slopes.page.decisions import summary_rows
-
-    makers = {"observed": observed.summary_rows, "drawing": drawing.summary_rows}
-    summary.write(
-        result.folder,
-        "photos",
-        summary_rows(result.findings),
-        (result.found, result.used),
-        headline=result.summary,
-        page=result.page,
-        more={
-            name: rows(result.tables[name])
-            for name, rows in makers.items()
-            if name in result.tables
-        },
     )
 
 

@@ -1,8 +1,8 @@
 """Counterfactuals that others made, as tables of edits: from a CSV, a folder as ``datasets`` reads it, or Parquet.
 
 One row a picture: ``picture``, ``unit`` (what stays the same), ``attribute``, ``value``; maybe ``placebo`` (same,
-light, random: of such a sweep) and ``group``. A row without a value is the unit as it was. Values are numbers, or
-names: each of these is a sweep from 0, a baseline, to 1. Columns of other names, as of exports: ``data/pairs.toml``.
+light, random: of such a sweep) and ``group``. A row without a value is the unit before any change. Values are numbers
+or names: each of these is a sweep from 0, a baseline, to 1. Columns of other names, as of exports: ``data/pairs.toml``.
 """
 
 import re
@@ -61,8 +61,8 @@ class Picture:
 class PairSet:
     """A checked set.  values: sweep to its K values.  facts: a digest of what is read.
 
-    units: by name: photo (its id: the name where that is a sha256, as in exports of ours, else the name's), shown,
-        group, picture (as it was, or its first one), lacks (values, in words).
+    units: by name: photo (its id: the name if that is a sha256, as in exports of ours, else the name's), shown,
+        group, picture (before any change, or its first one), lacks (values, in words).
     edits: sorted by unit, a row a picture of a sweep that it has whole, placebo sweeps among them: attribute (the
         sweep), step, picture.
     """
@@ -85,7 +85,7 @@ def read_pairs(
 ) -> PairSet:
     """Read and check a set; no picture is opened.
 
-    baseline: of named values, with commas between those of several attributes; the commonest value by default.
+    baseline: of named values, with commas between several attributes; the commonest value by default.
     limit: only the first units.  placebos: whether there are placebo sweeps.
 
     Raises: UsageError; UnknownName for a baseline.
@@ -100,16 +100,16 @@ def read_pairs(
     cells = cells.sort_index(axis=1)
     if cells.empty:
         raise refused("empty", show(path))
-    wanted = [name.strip() for name in baseline.split(",") if name.strip()]
-    for name in wanted:
+    baselines = [name.strip() for name in baseline.split(",") if name.strip()]
+    for name in baselines:
         if name not in (known := cells.columns.unique("value")):
             raise UnknownName("baseline", name, known)
     values: dict[str, list[float]] = {}
     parts = []
     for attribute in cells.columns.unique("attribute"):
         of, kinds = (cells.columns.get_level_values(name) for name in ("attribute", "placebo"))
-        own = cells.loc[:, (of == attribute) & (kinds == "")].droplevel([0, 1], axis=1)
-        for sweep, levels, numbers in _sweeps((show(path), attribute), own, wanted):
+        pictures = cells.loc[:, (of == attribute) & (kinds == "")].droplevel([0, 1], axis=1)
+        for sweep, levels, numbers in _sweeps((show(path), attribute), pictures, baselines):
             for kind in ("", *(placebo.KINDS if placebos else ())):
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
                 part = cells.reindex(units.index, columns=columns).set_axis(
@@ -117,14 +117,14 @@ def read_pairs(
                 )
                 have = part.notna().sum(axis=1)
                 if not kind:
-                    said = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
-                    units["lacks"] += said.where(have.between(1, len(levels) - 1), "")
+                    lacking = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
+                    units["lacks"] += lacking.where(have.between(1, len(levels) - 1), "")
                 name = placebo.name(sweep, kind) if kind else sweep
                 values[name] = numbers
-                whole = part[have == len(levels)].melt(
+                complete = part[have == len(levels)].melt(
                     var_name="step", value_name="picture", ignore_index=False
                 )
-                parts.append(whole.assign(attribute=name))
+                parts.append(complete.assign(attribute=name))
     edits = (
         pd.concat(parts).reset_index().sort_values(["unit", "attribute", "step"]).set_index("unit")
     )
@@ -167,34 +167,36 @@ def _checked(rows: pd.DataFrame) -> pd.DataFrame:
     refuse("groups", rows["group"] != rows.groupby("unit")["group"].transform("first"), "unit")
     numbers = _numbers(rows["value"])
     rows["value"] = rows["value"].mask(numbers.notna(), numbers.map(str))
-    each = rows.groupby(["unit", "attribute", "placebo", "value"])["where"]
-    rows["first"] = each.transform("first")
-    refuse("twice", each.cumcount() > 0, "unit", "attribute", "value", "first")
+    places = rows.groupby(["unit", "attribute", "placebo", "value"])["where"]
+    rows["first"] = places.transform("first")
+    refuse("twice", places.cumcount() > 0, "unit", "attribute", "value", "first")
     return rows.drop(columns="first")
 
 
 def _sweeps(
-    about: tuple[str, str], own: pd.DataFrame, wanted: Sequence[str]
+    about: tuple[str, str], pictures: pd.DataFrame, baselines: Sequence[str]
 ) -> Iterator[tuple[str, list[str], list[float]]]:
     """(sweep, values as the set has them, as numbers) of an attribute: one, or one for each name but the baseline.
 
-    about: the set and the attribute.  own: its pictures, units by values, without placebos.
+    about: the set and the attribute.  pictures: its pictures, units by values, without placebos.
     """
-    there = own.notna()
-    numbers = _numbers(pd.Series(own.columns, own.columns)).dropna().sort_values()
+    has_picture = pictures.notna()
+    numbers = _numbers(pd.Series(pictures.columns, pictures.columns)).dropna().sort_values()
     levels = numbers.index.tolist()
-    names = [str(name) for name in own if name not in numbers]
+    names = [str(name) for name in pictures if name not in numbers]
     if levels and names:
         raise refused("mixed", *about, levels[0], names[0])
-    if (most := there.sum(axis=1).max() if len(own.columns) else 0) < 2:
+    if (most := has_picture.sum(axis=1).max() if len(pictures.columns) else 0) < 2:
         raise refused("one", *about)
     if levels:
         if most < len(levels):
             raise refused("full", *about, len(levels), most)
         yield placebo.plain(about[1]), levels, _even(numbers.tolist())
         return
-    base = next((name for name in wanted if name in names), str(there.sum().idxmax()))
-    others = [name for name in names if name != base and there[[base, name]].all(axis=1).any()]
+    base = next((name for name in baselines if name in names), str(has_picture.sum().idxmax()))
+    others = [
+        name for name in names if name != base and has_picture[[base, name]].all(axis=1).any()
+    ]
     if not others:
         raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
@@ -212,7 +214,7 @@ def _numbers(texts: pd.Series) -> pd.Series:
 
 
 def _even(values: list[float]) -> list[float]:
-    """The values; where they are evenly spaced but for rounding, as an editor's are."""
+    """The values; if they are evenly spaced but for rounding, exactly evenly, like an editor's."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
     near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
     if near:
@@ -227,7 +229,7 @@ def _id(unit: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """A unit's name as that of a file; two units never share one."""
+    """A unit's name as a file's name; two units never share one."""
     plain = re.sub(r"[^\w .()+-]|^\.", "_", text)[:120]
     if plain == text:
         return plain
@@ -238,7 +240,7 @@ def file_name(text: str) -> str:
 
 
 def _tables(path: Path) -> Iterator[pd.DataFrame]:
-    """The rows of each table of a set: texts by our names of columns, ``where`` each stands, and its ``Picture``."""
+    """The rows of each table of a set: texts by our names of columns, ``where`` each is found, and its ``Picture``."""
     kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
     files = (
         next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), [])
@@ -275,7 +277,7 @@ def _text(cell: Any) -> str:
 
 
 def _table(file: Path) -> pd.DataFrame:
-    """The cells, of pictures within where they are; the index says where each row stands."""
+    """The cells, for pictures inside the table their positions; the index names each row."""
     if file.suffix not in (".jsonl", ".parquet"):
         csv = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
         return csv.frame().set_axis([f"line {line}" for line in csv.lines])

@@ -270,7 +270,7 @@ def test_other_people_given_to_a_run_are_another_run(
 
 def test_an_option_is_read_by_a_stage_or_by_the_inputs_or_is_about_asking(name: str, run: Path):
     audit = find_audit(name)
-    read = {one for stage in audit.stages for one in stage.options or ()} | {*audit.looked_at}
+    read = {one for stage in stages_of(audit) for one in stage.options or ()} | {*audit.looked_at}
     read |= set(json.loads((run / "run.json").read_text()).get("identity", ()))
     asking = {
         "score",

@@ -180,7 +180,7 @@ def test_a_folder_without_a_photo_that_can_be_read_is_refused_before_any_work(
     assert not run.exists()
 
 
-TOLD = {"photos", "people"}  # the tables that say what was left out
+HEADLINES = {"photos", "people"}  # the tables that say what was left out
 
 
 @pytest.mark.slow
@@ -209,9 +209,9 @@ def test_what_lies_in_the_inputs_twice_counts_once_and_is_told(name: str, tmp_pa
         "left out, same bytes as another photo: " in note or "stood twice" in note
         for note in twice.notes
     )
-    for table in set(once.tables) - TOLD:
+    for table in set(once.tables) - HEADLINES:
         pd.testing.assert_frame_equal(once.tables[table], twice.tables[table])
-    for table in TOLD & set(once.tables):
+    for table in HEADLINES & set(once.tables):
         rows = twice.tables[table]
         if "status" in rows:
             assert (

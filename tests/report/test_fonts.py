@@ -12,7 +12,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.figure import Figure
 
 from gslopes.report import fonts
-from gslopes.slopes.page import paper_figures
+from gslopes.slopes.page import paper_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = np.linspace(-2, 2, 5)
@@ -33,8 +33,8 @@ LABELS = {
 
 
 def figure(label: str) -> Figure:
-    line = paper_figures.Line(f"tagger {label}", np.linspace(1.2, 0.8, 5), 1.0, -0.1)
-    return paper_figures.label_figure([line], VALUES, label=label, attribute="gender")
+    line = paper_sheets.Line(f"tagger {label}", np.linspace(1.2, 0.8, 5), 1.0, -0.1)
+    return paper_sheets.label_figure([line], VALUES, label=label, attribute="gender")
 
 
 def elsewhere(tmp_path: Path, code: str, *, alone: bool) -> list[str]:

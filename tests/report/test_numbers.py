@@ -4,11 +4,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from gslopes.report import caution, inline, numbers, units, words
+from gslopes.report import caution, headline, inline, numbers, units, words
 from gslopes.slopes.page import loading
 
 
-@pytest.mark.parametrize("module", [caution, inline, loading, numbers, units, words])
+@pytest.mark.parametrize("module", [caution, headline, inline, loading, numbers, units, words])
 def test_examples_in_the_docstrings_hold(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted

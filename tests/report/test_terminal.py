@@ -2,7 +2,7 @@ import pytest
 
 from gslopes.report.terminal import WIDTH, Column, table
 
-COLUMNS = [Column("label", number=False, fold=True), Column("slope")]
+COLUMNS = [Column("label", number=False, gives_way=True), Column("slope")]
 
 
 def test_a_table_is_plain_where_there_is_no_terminal_and_fits_its_width() -> None:

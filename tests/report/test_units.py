@@ -9,8 +9,10 @@ from gslopes.report import units
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.frames import fit_slopes
 from gslopes.slopes.page import page_data
-from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.evidence import summary
+from gslopes.slopes.page.lead import headline
+from gslopes.slopes.page.loading import Finding
 
 ROW = {
     "label": "nsfw",
@@ -135,7 +137,8 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
         ages.astype(np.float32),
     )
     answers = Answers("c", "gender", values, label, photos, {}, *pairs, 0.0)
-    page = page_data.finding(slopes, PLACEBOS.empty(), answers, {}, {})
+    of_age = Finding("f0", "c", "gender", values, slopes, PLACEBOS.empty())
+    page = page_data.finding(of_age, answers, {}, {})
     assert page["labels"] == ["age", "hat"]
     assert page["units"] == ["of its number per unit", "percentage points per unit"]
     assert next(iter(page["estimators"])) == page_data.BY_MEASURE

@@ -24,7 +24,7 @@ from gslopes.slopes.config import configure
 from gslopes.slopes.demo import astronaut
 from gslopes.slopes.expected import is_expected
 from gslopes.slopes.page.changes import print_changes
-from gslopes.slopes.page.decisions import effect_of
+from gslopes.slopes.page.lead import effect_of
 from gslopes.slopes.plan import look_at
 from tests.again import redo
 from tests.fixtures import assert_one_minute, assert_page_fits

@@ -15,6 +15,7 @@ from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.charts import Mark, panel
+from gslopes.report.headline import Sentences
 from gslopes.report.units import writer_in
 from gslopes.report.words import many, printable, shorten
 from gslopes.stats.multiplicity import is_finding
@@ -310,6 +311,7 @@ def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
 # -- findings in sentences ---------------------------------------------------------------------------------------------
 
 STAGES = SENTENCES["stages"]
+HEADLINES = Sentences(SENTENCES["headline"])
 GENDERS = SENTENCES["genders"]
 POINTS = "percentage points"
 ODDS = "log odds"
@@ -341,7 +343,7 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
 def findings(tables: Tables) -> list[Content]:
     """Of each technique the finding with the smallest q: its text, number and reading.
 
-    Of the system's captions if any is there, else of its labels, and so on down the stages.
+    Of the system's captions if it has any, else of its labels, and so on down the stages.
     """
     rows = tested(tables["measures"], tables["salience"])
     rows = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
@@ -387,43 +389,29 @@ def headline_of(tables: Tables) -> Headline:
     leading = findings(tables)
     if leading:
         first = leading[0]
-        ends = f"{first['interval']}, " if first["interval"] else "no interval, "
-        sentence = f"{first['text'].removesuffix('.')} ({ends}{first['q']}, {first['n']})."
+        text = first["text"].removesuffix(".")
+        interval = first["interval"] or "no interval"
+        sentence = HEADLINES.say("found", text=text, interval=interval, q=first["q"], n=first["n"])
         return Headline(sentence, f"{first['technique']} ")
     rows = tested(tables["measures"], tables["salience"])
-    cases = len(tables["cases"])
     rows = rows[rows["unit"] == POINTS]
     if len(rows):
-        return Headline(f"{_none(rows)}.")
-    if cases:
-        return Headline(
-            f"No groups were compared; {many(cases, 'case waits', 'cases wait')} to be read."
-        )
-    return Headline("No groups were compared, and no case was found.")
+        return Headline(HEADLINES.nothing(list(map(_nothing, records(rows))), "image"))
+    if cases := len(tables["cases"]):
+        return Headline(HEADLINES.say("cases", cases))
+    return Headline(HEADLINES.say("empty"))
 
 
-def _none(rows: pd.DataFrame) -> str:
-    """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
-    differences = []
-    for row in records(rows):
-        low = row["ci_low"]
-        high = row["ci_high"]
-        name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
-        n = int(row["n"])
-        shown = f"{numbers.interval(low, high)} points"
-        matters = caution.points(row["active"] / max(n, 1))
-        why = f"q {row['q']:.2g}" * (low > 0 or high < 0)
-        differences.append(caution.Nothing(name, low, high, n, matters, shown, why))
-    unclear = [difference for difference in differences if not difference.clear]
-    widest = caution.widest(differences)
-    if len(unclear) == len(differences):
-        return caution.cannot_tell(widest, "whether captions differ between groups", "image")
-    count = many(len(differences), "difference")
-    if unclear:
-        text = f"None of {count} between groups has q below 0.05; of {len(unclear):,} it cannot be said with"
-        return f"{text} {many(widest.n, 'image')}: {caution.fits(widest)}"
-    text = f"None of {count}" if len(differences) > 1 else "No difference"
-    return f"{text} between groups has q below 0.05 ({caution.widely(widest, 'image')})"
+def _nothing(row: Record) -> caution.Nothing:
+    """A difference between groups whose q is not below 0.05."""
+    low = row["ci_low"]
+    high = row["ci_high"]
+    name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
+    n = int(row["n"])
+    shown = f"{numbers.interval(low, high)} points"
+    matters = caution.points(row["active"] / max(n, 1))
+    why = f"q {row['q']:.2g}" * (low > 0 or high < 0)
+    return caution.Nothing(name, low, high, n, matters, shown, why)
 
 
 def _sentence(row: Record) -> Content:

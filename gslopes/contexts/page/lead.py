@@ -1,25 +1,27 @@
-"""The finding of a context audit: its sentence, the numbers that are judged, and what is said next to them."""
+"""The finding of a context audit: the facts of its headline, the numbers that are judged, counts and credits."""
 
 import pandas as pd
 
 from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures.ratings import rated
 from gslopes.core import summary
+from gslopes.core.tables import Record
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
+from gslopes.report.headline import Sentences
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest
 
 ANSWERS = SENTENCES["answers"]
-SAYS = SENTENCES["says"]
+HEADLINES = Sentences(SENTENCES["headline"])
 EVERYBODY = "congruence, everybody"
 _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
 
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
-    """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
+    """Name to table of results, if it has rows; the backgrounds with the ratings of the user's raters."""
     made = {name: tables[name] for name in (*TABLES, "scores") if name in tables}
     filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
     return filled | (
@@ -32,7 +34,7 @@ def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
 def headline_of(tables: Tables) -> Headline:
     """The finding in a sentence."""
     if "described" not in tables:
-        return Headline(SAYS["not_asked"])
+        return Headline(HEADLINES.say("not_asked"))
     results = results_of(tables)
     rows = main_rows(results)
     model = str(_leading(rows)["classifier"]) if len(rows) else ""
@@ -51,45 +53,48 @@ def main_rows(results: Tables) -> pd.DataFrame:
 def headline(results: Tables) -> str:
     """The sentence of the result with its interval: the steepest congruence slope, and how many taggers have one.
 
-    First from end to end, then in points per unit of congruence, of which a context that fits wholly has 1, and one
-    that fits not at all -1.
+    First from end to end, then in points per unit of congruence: 1 if a context fits wholly, -1 if it does not fit at
+    all.
     """
     if not len(results.get("described", (None,))):
-        return str(SAYS["no_answer"])
+        return HEADLINES.say("no_answer")
     rows = main_rows(results)
     if not len(rows):
-        return str(SAYS["no_slope"])
+        return HEADLINES.say("no_slope")
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
-        who = (
-            printable(rows["classifier"].iloc[0])
-            if len(rows) == 1
-            else f"Each of {many(len(rows), 'tagger')}"
-        )
-        same = "infers the same of every person before every context"
-        return f"{who} {same}: nothing varies, so there is no slope to judge."
-    several = many(len(varied), "tagger") if len(varied) > 1 else ""
+        return HEADLINES.say("constant", len(rows), name=printable(rows["classifier"].iloc[0]))
     judged_rows = varied[varied["ci_low"].notna()]
     clear = _clear(judged_rows)
     if len(judged_rows) and not len(clear):
-        return f"{_none(judged_rows, several, results)}."
+        estimates = [_nothing(row, results) for row in judged_rows.to_dict("records")]
+        return HEADLINES.nothing(estimates, "person", "people", count=len(varied))
     row = _leading(varied)
-    more = f"{numbers.size(2 * row['slope'], 0)} {'more' if row['slope'] > 0 else 'fewer'} of 100 people"
-    lead = f"{printable(row['classifier'])} infers the self-reported gender of {more} where the context fits it wholly"
-    lead += " than where it fits not at all"
-    size = f"{numbers.points(row['slope'])} points per unit of congruence"
+    effect = HEADLINES.say(
+        "effect",
+        name=printable(row["classifier"]),
+        people=numbers.size(2 * row["slope"], 0),
+        more="more" if row["slope"] > 0 else "fewer",
+        slope=numbers.points(row["slope"]),
+    )
     if not len(judged_rows):
-        return f"{lead}: {size}, for every person alike: no interval."
-    size += f" {numbers.interval(row['ci_low'], row['ci_high'])}, {many(int(row['n']), 'person', 'people')}"
-    size += f"; {len(clear)} of {several} have an interval without 0" if several else ""
+        return HEADLINES.say("everybody", effect=effect)
+    text = HEADLINES.say(
+        "found",
+        len(varied),
+        effect=effect,
+        interval=numbers.ends_of(row),
+        n=many(int(row["n"]), "person", "people"),
+        clear=len(clear),
+    )
     code, why = decision({**row, "reason": row["note"]})
     if code == summary.FINDING:
-        return f"{lead}: {size}."
-    return f"{lead}: {size}. Not a finding: {why}."
+        return text
+    return text + HEADLINES.say("not_a_finding", why=why)
 
 
 def _leading(rows: pd.DataFrame) -> pd.Series:
-    """The steepest of the findings; where there are none, of the intervals without 0; else of all."""
+    """The steepest of the findings; without one, of the intervals without 0; else of all."""
     clear = _clear(rows)
     found = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
     leading = next((part for part in (found, clear) if len(part)), rows)
@@ -102,7 +107,7 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _right(results: Tables, classifier: str) -> float:
-    """The share of right answers over all contexts, of gross tags; a half where it is not known."""
+    """The share of right answers over all contexts, of gross tags; a half if it is unknown."""
     rows = results.get("inferred", TABLES["inferred"].empty())
     own = rows[
         (rows["classifier"] == classifier)
@@ -114,24 +119,16 @@ def _right(results: Tables, classifier: str) -> float:
     return 0.5
 
 
-def _none(rows: pd.DataFrame, several: str, results: Tables) -> str:
-    """The sentence where every interval holds 0: no association, or it cannot be said."""
-    intervals = []
-    for row in rows.to_dict("records"):
-        shown = f"{numbers.interval(row['ci_low'], row['ci_high'])} points per unit of congruence"
-        name = printable(row["classifier"])
-        matters = caution.points(_right(results, row["classifier"]))
-        intervals.append(
-            caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown)
-        )
-    widest = caution.widest(intervals)
-    who = f"any of {several}" if several else widest.name
-    if not widest.clear:
-        question = f"whether {who} infers the self-reported gender more or less often where the context fits it"
-        return caution.cannot_tell(widest, question, "person", "people")
-    who = f"each of {several}" if several else widest.name
-    text = f"No association between how well a context fits a person's gender and how often {who} infers it"
-    return f"{text} ({caution.widely(widest, 'person', 'people')})"
+def _nothing(row: Record, results: Tables) -> caution.Nothing:
+    """A slope of right answers whose interval holds 0."""
+    return caution.Nothing(
+        printable(row["classifier"]),
+        row["ci_low"],
+        row["ci_high"],
+        int(row["n"]),
+        caution.points(_right(results, row["classifier"])),
+        f"{numbers.ends_of(row)} points per unit of congruence",
+    )
 
 
 def counts(results: Tables) -> str:
@@ -146,8 +143,7 @@ def counts(results: Tables) -> str:
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
     text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
-    alone = "; one background each, so intervals are about people, not about such rooms."
-    text += f", {each:g} backgrounds each{SAYS['several']}" if each > 1 else alone
+    text += SENTENCES["rooms"][int(each > 1)].format(each=each)
     if out := people["photo"].nunique() - composed["photo"].nunique():
         text += f" Left out: {many(out, 'photo')}, see the cut-outs."
     skipped = len(backgrounds) - len(used)
@@ -172,10 +168,10 @@ def judged(tables: Tables) -> pd.DataFrame:
     """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
     inferred gender.
 
-    Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 where a context fits the person's
-    gender wholly, -1 where not at all; a change is in points. q is that of the row's own table.
+    Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 if a context fits the person's
+    gender wholly, -1 if not at all; a change is in points. q belongs to the row's table.
 
-    Without answers there is no row.
+    Without answers it has no rows.
     """
     parts = []
     if "congruence" in tables:

@@ -7,12 +7,15 @@ import pandas as pd
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
 from gslopes.core.tables import Record, records
-from gslopes.crops.config import ABOVE, CONSTANT
+from gslopes.crops.config import ABOVE, CONSTANT, SENTENCES
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
-from gslopes.report.words import many, printable
+from gslopes.report.headline import Sentences
+from gslopes.report.words import printable
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
+
+HEADLINES = Sentences(SENTENCES["headline"])
 
 
 def by_itself(rows: pd.DataFrame) -> pd.DataFrame:
@@ -49,21 +52,16 @@ def ends(row: Record) -> str:
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
-NOTHING = "No picture has an answer: nothing is known of any cropper."
-
-
 def headline_of(tables: Tables) -> Headline:
     """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
     head = main_rows(tables["parity"])
     asked = tables["pairs"]
     silent = set(asked["cropper"]) - set(asked.loc[asked["status"] == "answered", "cropper"])
-    sentence = headline(head[~head["cropper"].isin(silent)])
-    names = ", ".join(sorted(silent))
-    return Headline(
-        f"{sentence} No answer from {printable(names)}."
-        if names and sentence != NOTHING
-        else sentence
-    )
+    head = head[~head["cropper"].isin(silent)]
+    text = headline(head)
+    if silent and len(head):
+        text += HEADLINES.say("silent", names=printable(", ".join(sorted(silent))))
+    return Headline(text)
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -74,44 +72,42 @@ def headline(head: pd.DataFrame) -> str:
     head: rows of PARITY, as ``main_rows`` gives them.
     """
     if head.empty:
-        return NOTHING
+        return HEADLINES.say("no_answer")
     judged = head[head["note"] == ""]
     if judged.empty and head["note"].str.startswith(CONSTANT).any():
-        return "People do not differ: a crop treats all of them alike."
+        return HEADLINES.say("constant")
     if judged.empty:
-        return f"Too few people to say whom a crop keeps: {printable(head['note'].iloc[0])}."
+        return HEADLINES.say("too_few", why=printable(head["note"].iloc[0]))
     uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
-        return printable(f"{_none(judged)}.")
+        estimates = list(map(_nothing, judged.to_dict("records")))
+        croppers = judged["cropper"].nunique()
+        cropper = judged["cropper"].iloc[0]
+        which = HEADLINES.say("any", croppers, cropper=cropper)
+        favours = HEADLINES.say("favours", croppers, cropper=cropper)
+        return printable(
+            HEADLINES.nothing(estimates, "person", "people", any=which, favours=favours)
+        )
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
     )
     best = larger_first(records(order)[0])
-    pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
-    return printable(f"{pair} ({ends(best)}; {best['persons'] + best['other_persons']:,} people).")
+    share = numbers.share(best["p"], 0)
+    people = f"{best['persons'] + best['other_persons']:,}"
+    return printable(
+        HEADLINES.say("found", row=best, share=share, interval=ends(best), people=people)
+    )
 
 
-def _none(judged: pd.DataFrame) -> str:
-    """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
-    pairs = []
-    for row in map(larger_first, records(judged)):
-        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
-        low = 100 * row["ci_low"] - 50
-        high = 100 * row["ci_high"] - 50
-        n = int(row["persons"] + row["other_persons"])
-        name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
-        pairs.append(caution.Nothing(name, low, high, n, caution.points(0.5), ""))
-    unclear = sum(not pair.clear for pair in pairs)
-    several = judged["cropper"].nunique() > 1
-    cropper = judged["cropper"].iloc[0]
-    widest = caution.widest(pairs)
-    people = many(widest.n, "person", "people")
-    if unclear:
-        which = "any of the croppers" if several else cropper
-        some = "" if len(pairs) == 1 else f", in {unclear:,} of {many(len(pairs), 'pair')}"
-        return f"Cannot tell with {people} whether {which} favours one group over another{some}: {widest.name}"
-    which = "None of the croppers favours" if several else f"{cropper} does not favour"
-    return f"{which} one group over another ({people}; widest: {widest.name})"
+def _nothing(row: Record) -> caution.Nothing:
+    """A pair of groups that is not shown to be uneven."""
+    row = larger_first(row)
+    low = 100 * row["ci_low"] - 50
+    high = 100 * row["ci_high"] - 50
+    name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
+    name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
+    people = int(row["persons"] + row["other_persons"])
+    return caution.Nothing(name, low, high, people, caution.points(0.5), "")
 
 
 def side_effect(left: float, variant: str = "") -> str:

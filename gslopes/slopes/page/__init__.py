@@ -7,7 +7,7 @@ from typing import Literal
 
 from gslopes.core.config import from_dict
 from gslopes.core.options import option
-from gslopes.core.progress import Watch
+from gslopes.core.progress import Watch, counted
 
 __all__ = ["ReportConfig", "write_report"]
 
@@ -48,19 +48,19 @@ def write_report(
     labels: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Path:
-    """Write RUN/report/ from the run folder alone: the page, its data and pictures, the paper's tables and figures.
+    """Write RUN/report/, only from the run folder: the page, its data and pictures, the paper's tables and figures.
 
     report/index.html       the page; opens from disk, asks nothing of any server
     report/data/            what its scripts read when they need it
-    report/pictures/        the photos' sweeps, as ``embed`` says
+    report/pictures/        the photos' sweeps, see ``embed``
     report/findings.csv     one row a label: slope to read, interval, q, decision; findings.tex: those that are judged
     report/model_card.md    what was found, for a model card: n, intervals, editor, date, limits
     report/slopes.csv       every estimator in fourteen columns; slopes.parquet has all
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
-    report/figure1.png, figure2.png, figure3.png    those of the paper: the walk of one photo; one label, a curve for
+    report/figure1.png, figure2.png, figure3.png    the paper's: the walk of one photo; one label, a curve for
                             each classifier; every classifier's labels under each picture; also as PDF
 
-    Where the run has several attributes, Figures 2 and 3 are named figure2-<attribute>.png and so on.  Each file is
+    If the run has several attributes, Figures 2 and 3 are named figure2-<attribute>.png and so on.  Each file is
     replaced whole, and the page last.
 
     run: the run folder, with run.json and slopes.parquet; sections whose tables or pictures are not there are left out.
@@ -77,9 +77,14 @@ def write_report(
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
-    from gslopes.slopes.page.folder import write
+    from gslopes.frame.page import Finished, write
+    from gslopes.frame.result import find_audit
+    from gslopes.slopes.page.sections import walk_page
 
     options = from_dict(
         ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)}
     )
-    return write(Path(run), options, watch)
+    audit = find_audit("audit")
+    run = Path(run)
+    page = walk_page(Finished(audit, run, audit.config(run, report=options)))
+    return write(page, watch or counted(None, "report", "steps"))

@@ -51,7 +51,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
 
 
 def cut_of(run: Path, classifier: str) -> Cut:
-    """What counted as present when the run was fitted; every label where ``presence.json`` does not say."""
+    """What counted as present when the run was fitted; every label if ``presence.json`` is silent."""
     try:
         limits = read_json(run / "presence.json")["limits"][classifier]
         return Cut(float(limits["score"]), int(limits["most"]))
@@ -68,7 +68,7 @@ def cut_of(run: Path, classifier: str) -> Cut:
 
 
 def scores(answers: Answers) -> Array:
-    """(P, K) scores, NaN where a label was not returned."""
+    """(P, K) scores, NaN for a label that was not returned."""
     return np.where(answers.present, answers.score.astype(np.float64), np.nan)
 
 
@@ -80,7 +80,7 @@ def slopes(answers: Answers) -> Array:
 def curves(answers: Answers) -> tuple[Array, Array, Array]:
     """(share, low, high), each (labels, K) in [0, 1]: the share of photos with the label, and its interval.
 
-    Interval: 95 %, Wilson.  Where the fit had clusters, it is too narrow: its units are photos.
+    Interval: 95 %, Wilson.  If the fit had clusters, it is too narrow: its units are photos.
     """
     photos = max(len(answers.photos), 1)
     shares = answers.counts() / photos
@@ -95,7 +95,9 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
     means = [mean_t(numbers) for numbers in rows.T]
-    mean, low, high = np.array([(found.value, found.low, found.high) for found in means]).T
+    mean, low, high = np.array(
+        [(estimate.value, estimate.low, estimate.high) for estimate in means]
+    ).T
     return mean, low, high
 
 
@@ -125,7 +127,7 @@ def lines(answers: Answers, shares: Array) -> Array:
 def typical(answers: Answers, label: str) -> int | None:
     """The row of the photo whose own slope of a label is nearest to the mean over photos; None without one.
 
-    Of photos whose answer changes along the sweep, where there are any; by presence first, then by score.
+    Of photos whose answer changes along the sweep, if any; by presence first, then by score.
     """
     rows = np.flatnonzero(answers.labels[answers.label] == label)
     if not len(rows) or not len(answers.values):
@@ -135,8 +137,8 @@ def typical(answers: Answers, label: str) -> int | None:
     steep = slopes(answers)[rows]
     far = presence - presence.sum() / max(len(answers.photos), 1), steep - steep.mean()
     near = [
-        places(np.abs(gap), np.abs(each).max())
-        for gap, each in zip(far, (presence, steep), strict=True)
+        places(np.abs(gap), np.abs(slope).max())
+        for gap, slope in zip(far, (presence, steep), strict=True)
     ]
     order = np.lexsort((near[1], near[0], present.all(axis=1)))
     return int(rows[order[0]])
@@ -164,7 +166,7 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
 
 
 def strongest(answers: Answers, most: int = 24) -> Integers:
-    """Rows, at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
+    """Rows, at most ``most`` a photo: labels whose score moves most, then labels with the highest score."""
     spread = np.ptp(answers.score.astype(np.float64), axis=1) if len(answers.score) else np.empty(0)
     varying = np.round(spread * (1 + STORED), 2)
     order = np.lexsort((places(-answers.score.max(axis=1, initial=0.0)), -varying, answers.photo))

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.core import runfolder
+from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
-from gslopes.report import caution, numbers, units, words
+from gslopes.frame.page import Content
+from gslopes.report import numbers, units, words
+from gslopes.report.headline import Sentences
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
-from gslopes.slopes.page import decisions
+from gslopes.slopes.page.lead import nothing, over
 from gslopes.stats.multiplicity import LEVEL, are_findings
 from gslopes.stats.rounding import highest, ranked
 
@@ -47,6 +49,8 @@ CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(_NUMBERS, 0.0),
     "changed": False,
 }
+HOME = Path(__file__).parents[1]
+HEADLINES = Sentences.read(HOME, "changes")
 NOTE = """\
 first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
 all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
@@ -66,7 +70,7 @@ def print_changes(changes: pd.DataFrame) -> str:
         judged = part[part["q"].notna()]
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
-        styles = ["bold" if found else "dim" for found in are_findings(printed)]
+        styles = ["bold" if changed else "dim" for changed in are_findings(printed)]
         lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
         lines.append(wrap(sentence(part, attribute)))
         rows = []
@@ -94,7 +98,7 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
+    """The changes with the column ``changed``, whether each is a finding; a row's names come first."""
     names = ["classifier", "attribute", "label"]
     return changes.assign(changed=are_findings(changes))[
         [*names, *changes.columns.drop(names), "changed"]
@@ -112,11 +116,11 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(changes: pd.DataFrame) -> str:
-    """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
-    said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
-    if len(said) == 1:
-        return said[0][1]
-    return " ".join(f"{name}: {text}" for name, text in said)
+    """What changed, a sentence for each pair of classifiers along each attribute, named if there are several."""
+    sentences = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
+    if len(sentences) == 1:
+        return sentences[0][1]
+    return " ".join(f"{name}: {text}" for name, text in sentences)
 
 
 def sentence(part: pd.DataFrame, attribute: str) -> str:
@@ -125,44 +129,42 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     part: the changes of one pair of classifiers along the attribute.
     """
     judged = part[part["q"].notna()]
-    along = f" along {words.perceived(attribute)}"
+    changed = judged[are_findings(judged)]
+    along = words.perceived(attribute)
     photos = words.many(int(part["n"].max()), "photo")
     most = part["differing"].max()
+    differ = ""
     if most == 0:
-        return f"No answer differs on {photos}."
-    differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
+        return HEADLINES.say("same", n=photos)
+    if most > 0:
+        differ = HEADLINES.say("differ", most=f"{most:,.0f}", n=photos)
     if judged.empty:
-        return f"{differ}No label is on enough photos to say whether its slope{along} changed."
-    changed = judged[are_findings(judged)]
+        return differ + HEADLINES.say("too_few", attribute=along)
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
         write = units.writer_of(first)
-        unit = units.after(first)
-        by = numbers.of_row(first, "difference", write)
-        text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
-        text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
-        return text + (
-            f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else "."
+        return HEADLINES.say(
+            "found",
+            len(judged),
+            label=words.readable(first["label"]),
+            attribute=along,
+            first=write(first["slope"]),
+            second=write(first["other_slope"]),
+            unit=units.after(first),
+            change=numbers.of_row(first, "difference", write),
+            n=photos,
+            changed=f"{len(changed):,}",
         )
-    unchanged = []
-    one = f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
+    estimates = []
     for row in judged.to_dict("records"):
-        name = "its change" if one else f"the change of “{words.readable(row['label'])}”"
-        unchanged.append(
-            decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}")
-        )
-    widest = caution.widest(unchanged)
-    things = decisions.over(judged)
-    if widest.clear:
-        which = f"{one} did not change" if one else f"None of {len(judged):,} labels changed"
-        return f"{differ}{which} its slope{along} more than chance explains ({caution.widely(widest, *things)})."
-    which = one or f"any of {len(judged):,} labels"
-    return f"{differ}{caution.cannot_tell(widest, f'whether {which} changed its slope{along}', *things)}."
+        name = HEADLINES.say("change", len(judged), label=words.readable(row["label"]))
+        why = f"q {row['q']:.2g}"
+        estimates.append(nothing(row, name, row["share"], int(row["units"]), why))
+    label = words.readable(str(judged["label"].iloc[0]))
+    return differ + HEADLINES.nothing(estimates, *over(judged), label=label, attribute=along)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
-
-HERE = Path(__file__).parents[1] / "templates"
 
 MOST_LABELS = 40
 
@@ -180,7 +182,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     pairs = [_pair(*pair) for pair in _by_pair(changes)]
     html = render(
         "changes.html.j2",
-        house=HERE,
+        house=HOME / "templates",
         scripts=("page-base.js", "page-plots.js", "page-changes.js"),
         data={
             "changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs],
@@ -200,7 +202,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     return page
 
 
-def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Content:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
@@ -215,7 +217,7 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
     }
 
 
-def _row(row: dict[Any, Any]) -> dict[str, Any]:
+def _row(row: Record) -> Content:
     keys = {
         "slope": "slope",
         "other": "other_slope",
@@ -223,7 +225,7 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "low": "ci_low",
         "high": "ci_high",
     }
-    cells: dict[str, Any] = dict(
+    cells: Content = dict(
         zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True)
     )
     write = units.writer_of(row)

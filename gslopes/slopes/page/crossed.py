@@ -8,11 +8,12 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.crossed import Grid, grid_of, split
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import views
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, loading
+from gslopes.slopes.page import decisions, lead, loading
 from gslopes.slopes.page.page_data import Album
 from gslopes.stats.rounding import ranked
 
@@ -20,57 +21,60 @@ MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def panels(source: loading.RunTables, album: Album, credited: Mapping[str, Any]) -> list[Content]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
-    known: photo to credit.
+    credited: photo to credit.
 
     Raises: TableError.
     """
     if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
-    rows = tables.reading(source.real)
-    made = []
-    at = [view for view in views(grid) if split(view)[2]]
-    for name, own in rows.groupby("classifier", sort=True):
-        part = own[own["attribute"] == grid.name]
+    drawn = []
+    crossings = [view for view in views(grid) if split(view)[2]]
+    pictures = [
+        (album.files[photo, grid.name], credited.get(photo))
+        for photo in album.photos
+        if (photo, grid.name) in album.files
+    ]
+    for name, rows in tables.reading(source.real).groupby("classifier", sort=True):
+        part = rows[rows["attribute"] == grid.name]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
-        found = own[
-            own["decision"].isin([decisions.FINDING, decisions.OPEN])
-            & own["label"].isin(answers.labels)
+        moving = rows[
+            rows["decision"].isin([decisions.FINDING, decisions.OPEN])
+            & rows["label"].isin(answers.labels)
         ]
         order = ranked(
-            found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label"
+            moving, "expected", moving["attribute"] != grid.name, -moving["t"].abs(), "label"
         )
-        chosen = list(dict.fromkeys(order["label"]))
-        shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
-        made.append(
+        drawn.append(
             {
                 "classifier": words.printable(name),
-                "sentence": decisions.headline(part, decisions.decide(part), grid.name).sentence,
-                "photos": [
-                    (album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]
-                ],
-                "names": [words.perceived(name) for name in grid.names],
-                "ends": [words.ends(name) for name in grid.names],
+                "sentence": lead.headline(part, decisions.decide(part), grid.name).sentence,
+                "photos": pictures[:PHOTOS],
+                "names": list(map(words.perceived, grid.names)),
+                "ends": list(map(words.ends, grid.names)),
                 "values": [
                     [numbers.value(value, sign=True) for value in values] for values in grid.values
                 ],
-                "at": list(map(words.perceived, at)),
+                "at": list(map(words.perceived, crossings)),
                 "maps": [
-                    _heat(answers, own[own["label"] == label], grid, at) for label in chosen[:MAPS]
+                    _heat(answers, rows[rows["label"] == label], grid, crossings)
+                    for label in order["label"].unique()[:MAPS]
                 ],
             }
         )
-    return made
+    return drawn
 
 
-def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> dict[str, Any]:
-    """A label at every pair of values, and its slopes where one attribute is at an end.  own: its rows.  at: views.
+def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[str]) -> Content:
+    """A label at every pair of values, and its slopes at both ends of one attribute.
+
+    rows: of the label.  crossings: views.
 
     cells: a text and a shade in [0, 1], of each step.
     """
-    by_view = {row["attribute"]: row for _, row in own.iterrows()}
+    by_view = {row["attribute"]: row for _, row in rows.iterrows()}
     row = by_view[grid.name]
     label = row["label"]
     measure = units.measure_of(row)
@@ -84,12 +88,12 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
     return {
         "label": words.readable(label),
         "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
-        "slope": decisions.slope_of(row),
+        "slope": lead.slope_of(row),
         "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
         "slopes": [
-            decisions.interval_of(by_view[view]) if view in by_view else "never returned"
-            for view in at
+            lead.interval_of(by_view[view]) if view in by_view else "never returned"
+            for view in crossings
         ],
     }

@@ -10,8 +10,9 @@ from gslopes.core.crossed import split
 from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.page import decisions, drawing
-from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page import decisions
+from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
@@ -34,6 +35,9 @@ answers are exchangeable over the values.{floor}
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
+DRAWING_NOTE = """\
+drawing: the label's change from the photo to value 0, with its 95 % interval, t over photos.
+Value 0 is not a face's own value, so this averages over faces of both genders."""
 FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
 
 
@@ -65,14 +69,20 @@ def print_evidence(
     for classifier, attribute, part, _ in pairs:
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
         kinds |= set(floor["placebo"])
-        own = (drawn or {}).get((classifier, attribute), {})
+        effects = (drawn or {}).get((classifier, attribute), {})
         blocks.append(
-            _block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own)
+            _block(
+                part,
+                floor,
+                limit,
+                by_pair.get((words.printable(classifier), attribute)),
+                effects,
+            )
         )
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
     lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
-    last = drawing.NOTE if drawn else PHOTOS_NOTE
+    last = DRAWING_NOTE if drawn else PHOTOS_NOTE
     note = NOTE.format(q=adjusted, floor=lines, last=last)
     return "\n\n".join([*blocks, *unanswered, note])
 
@@ -89,7 +99,7 @@ def _block(
     ]
     if split(attribute)[
         2
-    ]:  # a slope at an end of the other attribute: its labels stand in findings.csv
+    ]:  # a slope at an end of the other attribute: its labels are in findings.csv
         return "\n".join(lines)
     if present := decisions.cut(part):
         lines.append(f"Present: {present}.")
@@ -113,12 +123,12 @@ def _block(
 
 def _table(
     judged: pd.DataFrame,
-    found: Mapping[str, Decision],
+    decided: Mapping[str, Decision],
     floor: pd.DataFrame,
     limit: int,
     drawn: Drawn,
 ) -> str:
-    codes = [found[label] for label in judged["label"]]
+    codes = [decided[label] for label in judged["label"]]
     order = judged.assign(
         _plain=[not code.moves for code in codes], _named=[code.expected for code in codes]
     )
@@ -131,28 +141,27 @@ def _table(
     for _, row in printed.iterrows():
         write = units.writer_of(row)
         cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
-        cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
+        cells += [units.short(row).removeprefix("of the "), decided[row["label"]].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
         if drawn:
-            cells.append(
-                drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE
-            )
+            effect = drawn.get(row["label"])
+            cells.append(numbers.of_row(effect, "drawing", write) if effect else numbers.NONE)
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)
     columns = [Column("label", number=False, gives_way=True)]
     columns += [Column(head, number=head not in _TEXTS) for head in heads]
-    styles = [_STYLES.get(found[label].code, "") for label in printed["label"]]
+    styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
     return table(columns, rows, styles)
 
 
-def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
+def _unjudged(part: pd.DataFrame, decided: Mapping[str, Decision]) -> list[str]:
     """One line for each kind of reason, naming its labels; the page has the numbers."""
     reasons: dict[str, list[str]] = {}
     for label in part["label"]:
-        decision = found[label]
+        decision = decided[label]
         if decision.code == decisions.UNJUDGED:
             kind = (decision.why or "not judged").partition(" (")[0]
             reasons.setdefault(kind, []).append(words.label(label))
@@ -171,8 +180,8 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     for classifier, attribute, rows, _ in decisions.by_pair(
         tables.reading(with_units(slopes, run))
     ):
-        said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
-        sentences.append(f"{words.printable(classifier)}: {said.sentence}")
+        lead = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
+        sentences.append(f"{words.printable(classifier)}: {lead.sentence}")
     if sentences:
         return " ".join([*sentences, *silent])
     return no_label(silent)

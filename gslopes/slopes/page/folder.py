@@ -1,20 +1,22 @@
-"""From a run folder to its report folder: load its findings, draw them, write the page."""
+"""The page of a run folder: its parts, and the tables, pictures, figures and data that lie next to it."""
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
-from gslopes.core.progress import Tick, Watch, counted
+from gslopes.core.progress import Watch
 from gslopes.core.reasons import explained, listed
-from gslopes.report import choices, words
-from gslopes.report.quote import of_findings, write_card
+from gslopes.frame.page import Content, Page
+from gslopes.report import choices, quote, words
 from gslopes.slopes import method
-from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import (
     ReportConfig,
     crossed,
@@ -25,225 +27,377 @@ from gslopes.slopes.page import (
     page_data,
     paper,
     paper_figures,
-    screen,
-    sections,
     switches,
     tasks,
     validity,
 )
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page.loading import PAPER, Finding, Source, load
+from gslopes.slopes.page.loading import PAPER, STEPS, Finding, RunTables
+from gslopes.slopes.page.screen import Screen, about, screen_of
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
+_SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 
 
-def write(run: Path, options: ReportConfig, watch: Watch | None = None) -> Path:
-    """See ``slopes.page.write_report``."""
-    source = load(run)
-    paper_figures.check_labels(source, options.labels)
-    sweeps = 0 if options.embed == "none" else page_data.count_sweeps(run, _steps(source))
-    with (watch or counted(None, "report", "steps"))(
-        sweeps + _STEPS * len(source.findings)
-    ) as tick:
-        return _write(run, source, options, tick)
+@dataclass(frozen=True, slots=True)
+class Photos:
+    """What became of the photos.
+
+    found, used: how many.  several: how many of those used show several faces.
+    reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
+    dropped: how many sweeps the gate kept from the classifiers.
+    """
+
+    found: int
+    used: int
+    several: int
+    reasons: tuple[tuple[str, int], ...]
+    skipped: tuple[tuple[str, str], ...]
+    dropped: int = 0
 
 
-def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path:
-    report = run / "report"
-    pictured = options.embed != "none"
-    with runfolder.storage(report):
-        report.mkdir(exist_ok=True)
-        clear(report)
-        papers, findings = _write_tables(report, source, options)
-        album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    credited = loading.read_credits(run) if pictured else {}
-    is_set = placebo.of_a_set(source.manifest)
-    funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
-    screens = []
-    entries = {}
-    scores = {}
-    for finding in source.findings:
+class WalkPage(Page):
+    """The parts of the page by the names that its sections ask for, see ``sections``.
+
+    Those that are set by ``draw`` are files, or come with them.
+    """
+
+    styles = ()
+    scripts = tuple(f"templates/page-{name}.js" for name in _SCRIPTS)
+    steps = STEPS
+    meanings = decisions.MEANINGS
+
+    @property
+    def config(self) -> ReportConfig:
+        """The options of the report."""
+        return self.run.config.report
+
+    @property
+    def pictured(self) -> bool:
+        """Whether photos and their names may be shown."""
+        return self.config.embed != "none"
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def source(self) -> RunTables:
+        """The run folder, read.  Raises: UsageError, TableError."""
+        return loading.load(self.run.folder)
+
+    @cached_property
+    def slopes(self) -> pd.DataFrame:
+        """The table of findings, see ``decisions.findings_table``."""
+        errors = tables.read_rows(tables.ERROR_SLOPES, self.run.folder)
+        return decisions.findings_table(self.source.slopes, errors)
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """What is judged, decided."""
+        return decisions.summary_rows(self.slopes)
+
+    @property
+    def summary(self) -> Content:
+        """Observed differences and drawing effects, if the run has them."""
+        facts: Content = {"audit": "photos"}
+        for name, rows in (
+            ("observed", observed.summary_rows),
+            ("drawing", decisions.drawing_rows),
+        ):
+            if name in self.tables:
+                facts[name] = rows(self.tables[name])
+        return facts
+
+    # -- parts of the page --------------------------------------------------------------------------------------------
+
+    @property
+    def pairs(self) -> bool:
+        """Whether others made the pictures."""
+        return placebo.of_a_set(self.source.manifest)
+
+    @property
+    def created(self) -> str:
+        """When the run began: to the minute, in UTC."""
+        return words.printable(_moment(str(self.source.manifest.get("created", ""))))
+
+    @property
+    def album(self) -> int:
+        """How many photos the explorer has."""
+        if any(len(finding.values) for finding in self.source.findings):
+            return len(self.pictures.photos)
+        return 0
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What users should know, a sentence each."""
+        run = self.run.folder
+        return [*loading.unanswered(run), *loading.cautions(run), *loading.notes(run)]
+
+    @cached_property
+    def credited(self) -> Mapping[str, dict[str, str]]:
+        """Photo to credit."""
+        if self.pictured:
+            return loading.read_credits(self.run.folder)
+        return {}
+
+    @cached_property
+    def funnels(self) -> dict[tuple[str, str], loading.Funnel]:
+        """Classifier and attribute to funnel."""
+        funnels = loading.funnels(self.run.folder)
+        return {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
+
+    @cached_property
+    def crossed(self) -> list[Content]:
+        """See ``crossed``."""
+        return crossed.panels(self.source, self.pictures, self.credited)
+
+    @property
+    def tasks(self) -> list[str]:
+        """See ``tasks``."""
+        return tasks.sentences([screen.scale for screen in self.screens])
+
+    @cached_property
+    def sweeps(self) -> list[Content]:
+        """See ``validity``."""
+        values = self.source.manifest.get("values", {})
+        return validity.sweeps(self.run.folder, values, self.pairs)
+
+    @cached_property
+    def explained(self) -> list[Content]:
+        """See ``validity``."""
+        return validity.explained(self.run.folder, tables.reading(self.source.real))
+
+    @cached_property
+    def observed(self) -> list[Content]:
+        """See ``observed``."""
+        return observed.panels(self.run.folder)
+
+    @cached_property
+    def errors(self) -> list[Content]:
+        """See ``observed``."""
+        return observed.error_panels(self.run.folder)
+
+    @cached_property
+    def photos(self) -> Photos:
+        """What became of the photos; without pictures none is named."""
+        run = self.run.folder
+        columns = ["path", "status", "reason", "detail", "faces"]
+        photos = tables.read_rows(tables.PHOTOS, run, columns)
+        kept = tables.read_rows(tables.VERDICTS, run, ["kept"])["kept"].astype(bool)
+        skipped = photos[photos["status"] == "skipped"]
+        used = photos[photos["status"] == "used"]
+        reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
+        whys = map(explained, skipped["reason"], skipped["detail"])
+        return Photos(
+            found=len(photos),
+            used=len(used),
+            several=int((used["faces"] > 1).sum()),
+            reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+            skipped=tuple(sorted(zip(skipped["path"], whys, strict=True)) * self.pictured),
+            dropped=int((~kept).sum()) if runfolder.is_gated(run) else 0,
+        )
+
+    @cached_property
+    def quoted(self) -> quote.Quote | None:
+        """What others may quote of the run."""
+        if not self.screens:
+            return None
+        first = self.screens[0]
+        rows = self.findings
+        leading = rows["model"].map(words.printable) == first.classifier
+        leading &= rows["contrast"] == first.attribute
+        if first.headline.strongest:
+            leading &= rows["label"] == first.headline.strongest
+        attributes = list(dict.fromkeys(screen.attribute for screen in self.screens))
+        return quote.of_findings(
+            self.run.folder,
+            rows,
+            f"{first.classifier}: {first.headline.sentence}",
+            about(self.source.manifest, attributes),
+            leading,
+        )
+
+    @cached_property
+    def differs(self) -> list[choices.Choice]:
+        """How the run differs from the paper."""
+        if self.pairs:
+            return []
+        return method.of_run(self.run.folder, (self.config.p, self.config.slope))
+
+    @property
+    def models(self) -> dict[str, dict[str, str]]:
+        """The models that made the pictures, with their facts."""
+        return self._facts_of("models")
+
+    @property
+    def classifiers(self) -> dict[str, dict[str, str]]:
+        """The classifiers, with their facts."""
+        return self._facts_of("classifiers")
+
+    def _facts_of(self, kind: str) -> dict[str, dict[str, str]]:
+        """Name to facts; without pictures no file of the machine is named."""
+        manifest = self.source.manifest
+        if self.pictured:
+            return _facts(manifest.get(kind))
+        config = manifest.get("config")
+        photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
+        return _facts(_hidden(manifest.get(kind), photos))
+
+    @property
+    def data(self) -> Content:
+        """What the page's scripts read."""
+        return {
+            "sections": [self.entries[screen.key] for screen in self.screens],
+            "perFile": page_data.PHOTOS_A_FILE,
+            "decisions": self.meanings,
+            "p": self.config.p,
+            "slope": self.config.slope,
+            "readings": [
+                {name: sweep[name] for name in ("values", "curves")} for sweep in self.sweeps
+            ],
+        }
+
+    # -- files next to the page ---------------------------------------------------------------------------------------
+
+    def draw(self, watch: Watch) -> None:
+        """Write tables, pictures, figures and data.  Raises: UnknownName for a label of no classifier; StorageError."""
+        run, source = self.run.folder, self.source
+        paper_figures.check_labels(source, self.config.labels)
+        sweeps = page_data.count_sweeps(run, source.steps) if self.pictured else 0
+        with watch(sweeps + _STEPS * len(source.findings)) as tick:
+            runfolder.make_folder(self.folder)
+            _clear(self.folder)
+            self.papers = self._write_tables()
+            self.pictures = page_data.build_album(
+                run, self.folder, source.steps, self.config.embed, tick
+            )
+            self.entries: dict[str, Content] = {}
+            self.scores: dict[str, Content] = {}
+            screens = []
+            for finding in source.findings:
+                screens.append(self._draw_finding(finding))
+                tick(_STEPS)
+        self.screens = _ranked(screens)
+        self._write_explorer()
+        self.numbered = paper_figures.write(
+            self.folder, source, pictures=self.pictured, labels=self.config.labels
+        )
+        if self.differs:
+            text = choices.to_markdown(self.differs)
+            runfolder.write_bytes(self.folder / "method.md", text.encode())
+        self.switches = switches.write(self.folder, run, source.findings)
+        self.occupations = occupations.panels(self.folder, source)
+
+    def _write_tables(self) -> list[str]:
+        """Write the findings, the slopes and the paper's tables; the names of the latter."""
+        decisions.write_findings(self.folder, self.slopes)
+        slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
+        runfolder.write_bytes(self.folder / "slopes.csv", csv_bytes(slopes))
+        real = self.source.real
+        published = real[real["estimator"] == PAPER]
+        thresholds = {"p": self.config.p, "slope": self.config.slope}
+        return paper.write(self.folder, self.run.folder, published, self.slopes, **thresholds)
+
+    def _draw_finding(self, finding: Finding) -> Screen:
+        """Write the data files of one finding; its first screen."""
+        run = self.run.folder
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        entries[finding.key] = _write_data(report, run, finding, album, decided, answers)
-        scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
-        counted = funnels.get((words.printable(finding.classifier), finding.attribute))
-        scale = tasks.scale_of(finding, decided, source.manifest)
-        screens.append(
-            screen.screen(finding, decided, answers, album, counted, credited, scale, is_set)
+        content = page_data.finding(finding, answers, self.pictures.index, decided)
+        page_data.write_script(self.folder, finding.key, content)
+        self.scores[finding.key] = page_data.photo_scores(answers)
+        screen = screen_of(
+            finding,
+            decided,
+            answers,
+            manifest=self.source.manifest,
+            album=self.pictures,
+            funnels=self.funnels,
+            credited=self.credited,
         )
-        tick(_STEPS)
-    _write_explorer(report, source, album, scores, credited)
-    differs = [] if is_set else method.of_run(run, (options.p, options.slope))
-    numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
-    if differs:
-        runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
-    screens = _ranked(screens)
-    quoted = None
-    if screens:
-        first = screens[0]
-        attributes = list(dict.fromkeys(screen.attribute for screen in screens))
-        lead = f"{first.classifier}: {first.headline.sentence}"
-        about = screen.about(source.manifest, attributes)
-        rows = decisions.summary_rows(findings)
-        label = first.headline.strongest
-        leading = (rows["model"].map(words.printable) == first.classifier) & (
-            rows["contrast"] == first.attribute
+        shown = ("key", "classifier", "attribute", "ends", "perceived", "labels")
+        self.entries[finding.key] = {
+            **{name: getattr(screen, name) for name in shown},
+            "named": placebo.ends_of(finding.attribute) is not None,
+            "values": finding.values.tolist(),
+            "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
+            **page_data.write_comparisons(self.folder, run, finding),
+        }
+        return screen
+
+    def _write_explorer(self) -> None:
+        columns = ["photo", "attribute", "kept", "reason", "detail"]
+        verdicts = tables.read_rows(tables.VERDICTS, self.run.folder, columns)
+        dropped = verdicts[~verdicts["kept"].astype(bool)]
+        if not runfolder.is_gated(self.run.folder):
+            dropped = dropped[:0]
+        why = map(explained, dropped["reason"], dropped["detail"])
+        reasons = zip(dropped["photo"], dropped["attribute"], why, strict=True)
+        content = page_data.photo_listing(
+            self.pictures, list(self.source.steps), reasons, self.credited
         )
-        leading &= (rows["label"] == label) | (label == "")
-        quoted = of_findings(run, rows, lead, about, leading)
-    write_card(report, quoted)
-    sweeps = validity.sweeps(run, source.manifest.get("values", {}), is_set)
-    html = sections.render(
-        source.manifest if pictured else sections.anonymous(source.manifest),
-        _photos(source, options),
-        screens,
-        options=options,
-        data={
-            "sections": [entries[screen.key] for screen in screens],
-            "perFile": page_data.PHOTOS_A_FILE,
-            "decisions": {
-                code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]}
-                for code in decisions.CODES
-            },
-            "p": options.p,
-            "slope": options.slope,
-            "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
-        },
-        sweeps=sweeps,
-        tasks=tasks.sentences(screens),
-        pairs=is_set,
-        explained=validity.explained(run, tables.reading(source.real)),
-        crossed=crossed.panels(source, album, credited),
-        switches=switches.write(report, run, source.findings),
-        occupations=occupations.panels(report, source),
-        errors=observed.error_panels(run),
-        observed=observed.panels(run),
-        album=len(album.photos) if any(len(finding.values) for finding in source.findings) else 0,
-        method=differs,
-        numbered=numbered,
-        papers=papers,
-        prints=sorted(path.name for path in report.glob("*.pdf")),
-        unanswered=[*loading.unanswered(run), *loading.cautions(run), *loading.notes(run)],
-        quote=quoted,
-    )
-    index = report / "index.html"
-    runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
-    runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
-    return index
+        page_data.write_script(self.folder, "photos", content)
+        for number, chunk in enumerate(page_data.scores_files(self.pictures, self.scores)):
+            page_data.write_script(self.folder, f"scores-{number}", chunk)
 
 
-def clear(report: Path) -> None:
+def _clear(report: Path) -> None:
     """Remove what an earlier report drew and handed to its page: it may show photos that this one may not."""
-    for old in [*report.glob("figure[123]*.*"), *report.glob("data/*.js")]:
-        old.unlink()
-    (report / "data").mkdir(exist_ok=True)
+    with runfolder.storage(report):
+        for old in [*report.glob("figure[123]*.*"), *report.glob("data/*.js")]:
+            old.unlink()
+    runfolder.make_folder(report / "data")
 
 
-def _steps(source: Source) -> dict[str, int]:
-    """Attribute to K, where the values are known."""
-    return {name: len(values) for name, values in source.values.items() if len(values)}
+def _ranked(screens: list[Screen]) -> list[Screen]:
+    """The classifier with most labels that move first, then the one whose label goes furthest; expected ones aside."""
 
-
-def _write_tables(
-    report: Path, source: Source, options: ReportConfig
-) -> tuple[list[str], pd.DataFrame]:
-    """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
-    wrong = tables.read_rows(tables.ERROR_SLOPES, source.run)
-    findings = decisions.write_findings(report, source.slopes, wrong)
-    runfolder.write_bytes(
-        report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY)))
-    )
-    slopes = source.real[source.real["estimator"] == PAPER]
-    return paper.write(
-        report, source.run, slopes, findings, p=options.p, slope=options.slope
-    ), findings
-
-
-# -- data of the page's scripts ---------------------------------------------------------------------------------------
-
-
-def _write_data(
-    report: Path,
-    run: Path,
-    finding: Finding,
-    album: page_data.Album,
-    decided: Mapping[str, decisions.Decision],
-    answers: Answers,
-) -> dict[str, Any]:
-    """Write the data files of one finding; what the page must know of it."""
-    content = page_data.finding(
-        finding.rows, finding.placebo, answers, album.index, decided, finding.drawn
-    )
-    labels = sorted(set(finding.rows["label"]))
-    runfolder.write_bytes(
-        report / "data" / f"{finding.key}.js", page_data.script(finding.key, content)
-    )
-    return {
-        "key": finding.key,
-        "classifier": words.printable(finding.classifier),
-        "attribute": finding.attribute,
-        "ends": words.ends(finding.attribute),
-        "named": placebo.ends_of(finding.attribute) is not None,
-        "values": finding.values.tolist(),
-        "perceived": words.perceived(finding.attribute),
-        "labels": len(labels),
-        "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
-        **page_data.write_comparisons(report, run, finding, labels),
-    }
-
-
-def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
-    """The classifier with most labels that move first, then whose label goes furthest; expected ones aside."""
-
-    def rank(one: screen.Screen) -> tuple[int, float, str]:
+    def rank(screen: Screen) -> tuple[int, float, str]:
         far = max(
-            (abs(row.last - row.first) for row in one.chart if not row.decision.expected),
+            (abs(row.last - row.first) for row in screen.chart if not row.decision.expected),
             default=0.0,
         )
-        return one.headline.expected - one.headline.moves, -far, one.key
+        return screen.headline.expected - screen.headline.moves, -far, screen.key
 
     return sorted(screens, key=rank)
 
 
-def _write_explorer(
-    report: Path,
-    source: Source,
-    album: page_data.Album,
-    scores: Mapping[str, Mapping[str, list[list[Any]]]],
-    known: Mapping[str, dict[str, str]],
-) -> None:
-    verdicts = tables.read_rows(
-        tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"]
-    )
-    out = (
-        verdicts[~verdicts["kept"].astype(bool)] if runfolder.is_gated(source.run) else verdicts[:0]
-    )
-    why = zip(
-        out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True
-    )
-    content = page_data.photo_listing(album, list(_steps(source)), why, known)
-    runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
-    for number, chunk in enumerate(page_data.scores_files(album, scores)):
-        name = f"scores-{number}"
-        runfolder.write_bytes(report / "data" / f"{name}.js", page_data.script(name, chunk))
+# -- facts of run.json, in which anything may be written --------------------------------------------------------------
 
 
-def _photos(source: Source, options: ReportConfig) -> sections.Photos:
-    photos: pd.DataFrame = tables.read_rows(
-        tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"]
-    )
-    kept = tables.read_rows(tables.VERDICTS, source.run, ["kept"])["kept"].astype(bool)
-    skipped = photos[photos["status"] == "skipped"]
-    used = photos[photos["status"] == "used"]
-    reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
-    whys = map(explained, skipped["reason"], skipped["detail"])
-    named = sorted(zip(skipped["path"], whys, strict=True)) if options.embed != "none" else []
-    return sections.Photos(
-        found=len(photos),
-        used=len(used),
-        several=int((used["faces"] > 1).sum()),
-        reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-        skipped=tuple(named),
-        dropped=int((~kept).sum()) if runfolder.is_gated(source.run) else 0,
-    )
+def _moment(created: str) -> str:
+    """An ISO date and time to the minute, in UTC; anything else unchanged."""
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        return created
+    if moment.tzinfo:
+        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _facts(value: object) -> dict[str, dict[str, str]]:
+    """Name to facts, from {name: {fact: value}} or {name: version} alike."""
+    if not isinstance(value, Mapping):
+        return {}
+    facts = {}
+    for name, item in value.items():
+        texts = item if isinstance(item, Mapping) else {"version": item}
+        facts[words.printable(name)] = {
+            words.printable(key): words.printable(text) for key, text in texts.items()
+        }
+    return facts
+
+
+def _hidden(value: Any, photos: str) -> Any:
+    """A value without the names of folders and files on the machine: absolute paths, and the folder of the photos."""
+    if isinstance(value, Mapping):
+        return {name: _hidden(inner, photos) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hidden(inner, photos) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if photos and value == photos:
+        return "PHOTOS"
+    if PurePath(value).is_absolute() or "\\" in value:
+        return "FILE"
+    return value

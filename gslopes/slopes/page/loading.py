@@ -22,6 +22,7 @@ from gslopes.slopes.measures.options import NEVER
 
 Embed = Literal["thumbs", "none"]
 PAPER = "paper"
+Corners = tuple[float, float, float, float]  # left, top, right, bottom
 Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
 
 
@@ -31,7 +32,7 @@ class Finding:
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: see ``placebos``.
-    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn.
+    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, if faces are drawn.
     """
 
     key: str
@@ -54,7 +55,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class RunTables:
     """A run folder as a report sees it.
 
     slopes: the whole table.  values: attribute to (K,), placebo sweeps aside.
@@ -68,14 +69,19 @@ class Source:
 
     @property
     def real(self) -> pd.DataFrame:
-        """The slopes, without those of placebo sweeps."""
+        """The slopes, placebo sweeps left out."""
         return self.slopes[~placebo.among(self.slopes["attribute"])]
 
+    @property
+    def steps(self) -> dict[str, int]:
+        """Attribute to K, if its values are known."""
+        return {name: len(values) for name, values in self.values.items() if len(values)}
 
-def load(run: Path) -> Source:
+
+def load(run: Path) -> RunTables:
     """Read a run folder.
 
-    Raises: UsageError if it is none; TableError if it has no slopes table, or a damaged one.
+    Raises: UsageError if it is not one; TableError if it has no slopes table, or a damaged one.
     """
     manifest = runfolder.read_manifest(run)
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
@@ -101,7 +107,7 @@ def load(run: Path) -> Source:
         asked = outcomes.get((classifier, grid.name) if grid else key, {})
         facts = values[attribute], rows, fake, asked, drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
-    return Source(run, manifest, slopes, values, findings)
+    return RunTables(run, manifest, slopes, values, findings)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -134,13 +140,13 @@ def lost(run: Path) -> dict[str, str]:
     """
     result = {}
     for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
-        missed = [
-            (*statuses[status], status) for status in ("refused", "failed") if status in statuses
+        parts = [
+            f"{statuses[status][0]:,} {status} ({statuses[status][1]})"
+            for status in ("refused", "failed")
+            if status in statuses
         ]
-        if missed:
-            parts = [f"{number:,} {status} ({why})" for number, why, status in missed]
-            asked = sum(number for number, _ in statuses.values())
-            result[name] = f"{' and '.join(parts)} of {words.many(asked, 'picture')}"
+        if parts:
+            result[name] = f"{' and '.join(parts)} of {words.many(_asked(statuses), 'picture')}"
     return result
 
 
@@ -150,13 +156,17 @@ def unanswered(run: Path) -> list[str]:
     sentences = []
     for (name,), statuses in outcomes_of(run, ["classifier"]).items():
         if "answered" not in statuses:
-            asked = sum(number for number, _ in statuses.values())
             texts = [
-                f"{number:,} of {asked:,} {ends[status]}"
+                f"{number:,} of {_asked(statuses):,} {ends[status]}"
                 for status, (number, _) in statuses.items()
             ]
             sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
     return sentences
+
+
+def _asked(statuses: Mapping[str, tuple[int, str]]) -> int:
+    """About how many pictures a classifier was asked."""
+    return sum(number for number, _ in statuses.values())
 
 
 def notes(run: Path) -> list[str]:
@@ -178,30 +188,22 @@ def cautions(run: Path) -> list[str]:
         for name, attribute, warning in warned.itertuples(index=False)
     ]
     notes = tables.read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
-    for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")[
-        "note"
-    ]:
-        labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
-        sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
+    never = notes["note"].str.split(NEVER, n=1, regex=False).str[1].dropna()
+    for name, labels in never.groupby(notes["classifier"]):
+        listed = words.shorten(", ".join(labels), LONGEST_TEXT)
+        sentences.append(words.printable(f"{name}{NEVER}{listed}: no error rate is given."))
     drawn = tables.read_rows(tables.SLOPES, run, ["classifier", "label"])
     return [*sentences, *fonts.advice(map(words.label, {*drawn["classifier"], *drawn["label"]}))]
 
 
-def face_box(value: object) -> tuple[float, float, float, float] | None:
-    """A box of the photos table as four numbers, or None if it is none."""
-    numbers = (
-        []
-        if value is None
-        else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
-    )
-    if (
-        len(numbers) != 4
-        or not np.isfinite(numbers).all()
-        or numbers[2] <= numbers[0]
-        or numbers[3] <= numbers[1]
-    ):
-        return None
-    return numbers[0], numbers[1], numbers[2], numbers[3]
+def face_box(value: object) -> Corners | None:
+    """A box of the photos table as four numbers, or None if it is not one."""
+    numbers = np.ravel(np.asarray([] if value is None else value, dtype=float))
+    if len(numbers) == 4 and np.isfinite(numbers).all():
+        left, top, right, bottom = numbers.tolist()
+        if left < right and top < bottom:
+            return left, top, right, bottom
+    return None
 
 
 def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
@@ -216,8 +218,8 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
 def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     """Rows of core.tables.PLACEBOS to read, and low and high: how far slopes go in the sweep, 95 %.
 
-    They lie about its own over the same photos, as near as the paired difference's interval is wide; and about its
-    opposite, where its sign says nothing.  Raises: TableError if the table is damaged.
+    They lie about its slope over the same photos, as near as the paired difference's interval is wide; and about its
+    opposite, if its sign means nothing.  Raises: TableError if the table is damaged.
     """
     keys = ["classifier", "attribute", "label", "estimator"]
     rows = tables.reading(slopes)[keys].merge(tables.read_rows(tables.PLACEBOS, run), on=keys)
@@ -300,36 +302,32 @@ def funnels(run: Path) -> list[Funnel]:
         tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"]
     )
     slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
-    judged: dict[Any, int] = slopes.groupby(["classifier", "attribute"])["n"].max().to_dict()
-    gated = runfolder.is_gated(run)
-    edited = edits.groupby("attribute")["photo"].nunique().to_dict()
-    kept_sweeps = (
-        verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict()
-        if gated
-        else {}
-    )
-    about = asked[["classifier", "attribute"]].drop_duplicates().itertuples(index=False, name=None)
-    pairs: list[tuple[str, str]] = sorted({*judged, *about})
-    listed = []
+    keys = ["classifier", "attribute"]
+    judged: dict[Any, int] = slopes.groupby(keys)["n"].max().to_dict()
+    edited = edits.groupby("attribute")["photo"].nunique()
+    kept_sweeps = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique()
+    if not runfolder.is_gated(run):
+        kept_sweeps = kept_sweeps[:0]
+    by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
     grid = grid_of(runfolder.read_manifest(run).get("values"))
-    for classifier, attribute in pairs:
-        if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
+    funnels = []
+    for classifier, attribute in sorted({*judged, *by_pair}):
+        if placebo.is_placebo(attribute) or placebo.CROSS in attribute:
             continue
         sweep = grid.name if grid else attribute
-        rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == sweep)]
+        rows = by_pair.get((classifier, sweep), asked[:0])
         answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
-        steps = rows["step"].nunique()
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(sweep),
             "kept": kept_sweeps.get(attribute),
             "asked": rows["photo"].nunique() or None,
-            "answered": int((answered == steps).sum()) if len(rows) else None,
+            "answered": (answered == rows["step"].nunique()).sum() if len(rows) else None,
             "judged": judged.get((classifier, attribute)),
         }
         reached = {step: int(number) for step, number in counts.items() if number is not None}
-        listed.append(Funnel(words.printable(classifier), str(attribute), reached))
-    return listed
+        funnels.append(Funnel(words.printable(classifier), attribute, reached))
+    return funnels
 
 
 # -- who made a photo -------------------------------------------------------------------------------------------------
@@ -338,7 +336,7 @@ def funnels(run: Path) -> list[Funnel]:
 def read_credits(run: Path) -> dict[str, dict[str, str]]:
     """Photo to credit: title, creator, licence as texts that can be shown, creator_url, licence_url, page as addresses.
 
-    Empty where the source does not say; no photo if they were not collected.
+    Empty if the source is silent; no photo if they were not collected.
 
     Raises: TableError if the table is damaged.
     """

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.core import summary, tables
+from gslopes.core.tables import Record
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.slopes.page import decisions
@@ -26,7 +27,7 @@ MEANING = {  # in the order in which they are shown
 ORDER = list(MEANING)
 
 
-def panels(run: Path) -> list[dict[str, Any]]:
+def panels(run: Path) -> list[Content]:
     """One panel of observed.html.j2 a classifier, attribute and pair of groups; none without unedited photos.
 
     Raises: TableError if the table is damaged.
@@ -44,35 +45,35 @@ def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
-def writer(row: dict[Any, Any]) -> Format:
+def writer(row: Record) -> Format:
     """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
     if units.measure_of(row) == "presence":
         return numbers.points
     return numbers.signed
 
 
-def sentence(row: dict[Any, Any]) -> str:
-    """Where slope and observed difference disagree, or one is shown alone: what that means; else empty.
+def sentence(row: Record) -> str:
+    """If slope and observed difference disagree, or only one is shown: what that means; else empty.
 
     row: of core.tables.OBSERVED.
     """
-    label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
+    label, group, second = (words.readable(row[name]) for name in ("label", "group", "other"))
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
     if row["agreement"] == "opposite signs":
-        return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
+        return f"“{label}”: {group} and {second} differ by {gap}{unit}, and the edits move it the other way."
     if row["agreement"] == "observed only":
         return (
-            f"“{label}”: {group} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
+            f"“{label}”: {group} and {second} differ by {gap}{unit}, and no slope is shown: what makes the difference "
             "is not what the editor changes, or the classifier was tuned to such edits."
         )
     if row["agreement"] == "edit only":
-        return f"“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}{unit})."
+        return f"“{label}”: the edits move it, and between {group} and {second} no difference is shown ({gap}{unit})."
     return ""
 
 
-def _panel(part: pd.DataFrame) -> dict[str, Any]:
+def _panel(part: pd.DataFrame) -> Content:
     """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
     by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
     printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
@@ -99,7 +100,7 @@ def _panel(part: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _row(row: dict[Any, Any]) -> dict[str, Any]:
+def _row(row: Record) -> Content:
     measure = units.measure_of(row)
     write = writer(row)
     means = [
@@ -127,7 +128,7 @@ MOST_ERRORS = 40
 NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
 
 
-def error_panels(run: Path) -> list[dict[str, Any]]:
+def error_panels(run: Path) -> list[Content]:
     """One panel of errors.html.j2 a classifier and attribute, placebos aside; none without a truth.
 
     Raises: TableError if a table is damaged.
@@ -143,7 +144,7 @@ def error_panels(run: Path) -> list[dict[str, Any]]:
 
 def _error_panel(
     classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
-) -> dict[str, Any]:
+) -> Content:
     """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
     by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"
     printed = ranked(slopes, *by)[:MOST_ERRORS]
@@ -169,7 +170,7 @@ def _error_panel(
     }
 
 
-def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
+def _of(frame: pd.DataFrame, row: Record) -> pd.DataFrame:
     keep = (
         (frame["column"] == row["column"])
         & (frame["label"] == row["label"])
@@ -178,7 +179,7 @@ def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
     return frame[keep]
 
 
-def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[str, Any]:
+def _error_row(row: Record, rates: pd.DataFrame, fake: pd.DataFrame) -> Content:
     fakes = fake["slope"].tolist()
     return {
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
@@ -197,7 +198,7 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
     }
 
 
-def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> str:
+def _error_sentence(row: Record, rates: pd.DataFrame, ends: Sequence[str]) -> str:
     if rates.empty:
         return f"Not judged: {words.printable(row['note'])}."
     first, last = (

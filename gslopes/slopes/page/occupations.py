@@ -1,30 +1,31 @@
 """Slopes of labels that are titles of jobs, next to the share of women among the people who have the job.
 
-Joo & Kärkkäinen 2020, section 4.3, say that classifiers behave in a way close to the gender gap in real occupations,
-and show no number; these are two. Shares are the Bureau's, titles those of ``gslopes collect``'s list, spelt alike.
+Joo & Kärkkäinen 2020, section 4.3, state that classifiers behave in a way close to the gender gap in real occupations,
+and show no number; these are two. Shares are the Bureau's, titles are in ``gslopes collect``'s list, spelt alike.
 
     rank correlation    of slopes and shares; interval over titles, see ``stats.agreement.rank_correlation``
     line                change of the slope from a job without women to one without men; interval over photos, see
                         ``slopes.measures.titles``
 
-Only both together show an order: what moves all titles by chance gives them one that titles alone would take for the
-classifier's.
+Only both together show an order: what moves all titles by chance gives them one that a test over titles would take
+for the classifier's.
 """
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Record
+from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Finding, Source
+from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -45,10 +46,9 @@ LETTER = 6  # width, of a name next to its dot
 LINE = 12
 GAP = 6  # from the dot's middle to its name
 DOT = 4  # radius
-Box = tuple[float, float, float, float]
 
 
-def panels(report: Path, source: Source) -> list[dict[str, Any]]:
+def panels(report: Path, source: RunTables) -> list[Content]:
     """A panel of occupations.html.j2 for each classifier and measure with enough titles; writes them as tables, too.
 
     ``occupations.csv`` has a row a title, ``occupation_ranks.csv`` one a panel.
@@ -72,7 +72,7 @@ def panels(report: Path, source: Source) -> list[dict[str, Any]]:
     return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
 
 
-def _ranked(source: Source, part: pd.DataFrame) -> dict[str, Any]:
+def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
     from gslopes.stats.agreement import (
         rank_correlation,
@@ -83,15 +83,15 @@ def _ranked(source: Source, part: pd.DataFrame) -> dict[str, Any]:
     answers = matrix.read(source.run, classifier, ATTRIBUTE, source.values[ATTRIBUTE])
     photos, units = page_data.clusters(source.run, classifier, ATTRIBUTE) or (1, 1)
     shares = dict(zip(part["label"], part["women"], strict=True))
-    found = titles.line(answers, shares, measure, photos / units)
+    line = titles.line(answers, shares, measure, photos / units)
     return {
         "classifier": classifier,
         "measure": measure,
         **rank_correlation(part["women"], part["slope"])._asdict(),
-        "line": found.value,
-        "line_low": found.low,
-        "line_high": found.high,
-        "line_p": found.p,
+        "line": line.value,
+        "line_low": line.low,
+        "line_high": line.high,
+        "line_p": line.p,
     }
 
 
@@ -99,7 +99,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     """A row for each label of a finding that is the title of a job and is judged, with ``COLUMNS``; sorted by share.
 
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
-    Of labels that are spelt alike but for case the most frequent one stands for the job.
+    Of labels that are spelt alike but for case the most frequent one represents the job.
     """
     rows = finding.read
     rows = rows[rows["decision"] != decisions.UNJUDGED]
@@ -115,7 +115,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
 
 
-def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
+def _panel(part: pd.DataFrame, rank: Content) -> Content:
     """A sentence, the scatter and the rows of the table."""
     of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {numbers.of_row(rank, 'tau', numbers.ratio, 'tau')}"
     change = numbers.of_row(rank, "line", numbers.signed, "line")
@@ -130,7 +130,7 @@ def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(row: dict[Any, Any]) -> tuple[str, ...]:
+def _row(row: Record) -> tuple[str, ...]:
     """A row of the page's table."""
     return (
         words.label(row["label"]),
@@ -140,25 +140,23 @@ def _row(row: dict[Any, Any]) -> tuple[str, ...]:
     )
 
 
-def sentence(rank: dict[str, Any]) -> str:
+def sentence(rank: Content) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
-    of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
+    evidence = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
     titles_rise, photos_rise = (
-        (rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line")
+        (rank[f"{name}_low"] > 0) - (rank[f"{name}_high"] < 0) for name in ("rho", "line")
     )
     if titles_rise and titles_rise == photos_rise:
         end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
-        return f"The more women have a job, the further its title moves towards {end} faces: {of}."
+        return f"The more women have a job, the further its title moves towards {end} faces: {evidence}."
     if titles_rise:
-        return (
-            f"The titles are in order, but chance in these photos may have moved all of them: {of}."
-        )
-    return f"It is not shown that the slopes follow the share of women in the job: {of}."
+        return f"The titles are in order, but chance in these photos may have moved all of them: {evidence}."
+    return f"It is not shown that the slopes follow the share of women in the job: {evidence}."
 
 
-def scatter(part: pd.DataFrame) -> dict[str, Any]:
-    """Where the dots of a scatter lie, which of them have room for their name, and its ticks.
+def scatter(part: pd.DataFrame) -> Content:
+    """The positions of the dots of a scatter, which of them have room for their name, and its ticks.
 
     dots: x, y, name, side of the axis, whether the label moves.  names: x, y, anchor, text.
     """
@@ -168,7 +166,7 @@ def scatter(part: pd.DataFrame) -> dict[str, Any]:
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
 
 
-def _dot(row: dict[Any, Any], far: float) -> dict[str, Any]:
+def _dot(row: Record, far: float) -> Content:
     """The dot of a title.  far: the slope at the upper end of the drawing."""
     return {
         "x": round(WIDE * row["women"], 1),
@@ -180,12 +178,12 @@ def _dot(row: dict[Any, Any], far: float) -> dict[str, Any]:
 
 
 def _round_up(number: float) -> float:
-    """The least multiple of a fifth of its power of ten that is no smaller, such as 3.2 for 3.1."""
+    """The least multiple of a fifth of its power of ten that is not smaller, such as 3.2 for 3.1."""
     step = 10 ** math.floor(math.log10(number)) / 5
     return step * math.ceil(number / step - 1e-9)
 
 
-def _names(dots: list[dict[str, Any]]) -> list[tuple[float, float, str, str]]:
+def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
     taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
     named = []
@@ -194,21 +192,21 @@ def _names(dots: list[dict[str, Any]]) -> list[tuple[float, float, str, str]]:
         for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
             box = _box(dot, left, long, LINE)
             inside = box[0] >= 0 and box[2] <= WIDE
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside and not any(_overlap(box, neighbour) for neighbour in taken):
                 taken.append(box)
                 named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
                 break
     return named
 
 
-def _box(dot: dict[str, Any], left: float, wide: float, tall: float) -> Box:
+def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
     """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
     start = dot["x"] + left
     return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def _overlap(first: Corners, second: Corners) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
-    across = one[0] < other[2] and other[0] < one[2]
-    down = one[1] < other[3] and other[1] < one[3]
+    across = first[0] < second[2] and second[0] < first[2]
+    down = first[1] < second[3] and second[1] < first[3]
     return across and down

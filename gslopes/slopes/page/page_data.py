@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from gslopes.core import runfolder, tables
 from gslopes.core.arrays import Array
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.measures.answers import Answers
@@ -30,81 +31,71 @@ WHY = (
 )
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
+_FLOOR = ("placebo_slope", "low", "high", "difference", "ci_low", "ci_high")
+_DRAWING = ["drawing", "ci_low", "ci_high", "sweep", "q"]
 
 
-def script(name: str, content: Any) -> bytes:
-    """A file that hands its content to the page: read by a script element, which works from a disk as well.
+def write_script(report: Path, name: str, content: Any) -> None:
+    """Write a file that hands its content to the page: read by a script element, which works from a disk as well.
 
-    The content is JSON in ASCII; the page shows texts in it as text only.
+    The content is JSON in ASCII; the page shows texts in it only as text.  Raises: StorageError.
     """
-    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode(
-        "ascii"
-    )
+    text = f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n"
+    runfolder.write_bytes(report / "data" / f"{name}.js", text.encode("ascii"))
 
 
 def finding(
-    slopes: pd.DataFrame,
-    floor: pd.DataFrame,
+    finding: loading.Finding,
     answers: Answers,
     index: Mapping[str, int],
     decided: Mapping[str, Decision],
-    drawn: loading.Drawn | None = None,
-) -> dict[str, Any]:
+) -> Content:
     """Everything about one classifier along one attribute but its groups.
 
-    slopes: its rows of all estimators.  floor: see ``loading.placebos``.  answers: what it said.
-    decided: label to decision, see ``decisions.decide``.
-    index: photo to its place in the explorer's list.  drawn: see ``loading.drawings``.
+    answers: of the classifier.  decided: label to decision, see ``decisions.decide``.
+    index: photo to its place in the explorer's list.
 
     Lists of labels are as long as ``labels`` and in that order.
     """
+    slopes = finding.rows
     labels = sorted(set(slopes["label"]))
-    read = tables.reading(slopes)
-    records = read.to_dict("records")
-    measured = {row["label"]: units.measure_of(row) for row in records}
-    unit = {row["label"]: units.unit_of(row) for row in records}
-    first = slopes.drop_duplicates("label").set_index("label").loc[labels]
-    each = [decided.get(label, Decision(decisions.UNJUDGED, "")) for label in labels]
-    content: dict[str, Any] = {
-        "labels": [words.label(label) for label in labels],
+    records = {row["label"]: row for row in finding.read.to_dict("records")}
+    by_number = {label for label, row in records.items() if units.measure_of(row) != "presence"}
+    first = _by_label(slopes, labels)
+    every = [decided.get(label, Decision(decisions.UNJUDGED, "")) for label in labels]
+    content: Content = {
+        "labels": list(map(words.label, labels)),
         "n": first["n"].tolist(),
         "active": first["active"].tolist(),
         "centre": rounded(first["y_centre"]),
         "estimators": _estimators(slopes, labels),
-        "units": [unit.get(label, units.UNITS["presence"]) for label in labels],
-        "floor": _floor(floor, labels),
-        "decision": [one.code for one in each],
-        "why": [one.why for one in each],
-        "expected": [one.expected for one in each],
+        "units": [units.unit_of(records.get(label, {})) for label in labels],
+        "floor": {
+            str(kind): _columns(rows, labels, _FLOOR)
+            for kind, rows in finding.placebo.groupby("placebo", sort=True)
+        },
+        "decision": [decision.code for decision in every],
+        "why": [decision.why for decision in every],
+        "expected": [decision.expected for decision in every],
         "cut": decisions.cut(slopes),
+        "moved": _varying_photos(answers, labels, index),
+        **_curves(answers, labels, by_number),
     }
-    if drawn:
-        columns = ("drawing", "ci_low", "ci_high", "sweep", "q")
-        cells = [
-            [drawn[label][name] for name in columns] if label in drawn else [np.nan] * 5
-            for label in labels
-        ]
-        content["drawing"] = list(map(rounded, cells))
-    return (
-        content
-        | _curves(answers, labels, measured)
-        | {"moved": _varying_photos(answers, labels, index)}
-    )
+    if finding.drawn:
+        drawn = _by_label(pd.DataFrame([*finding.drawn.values()]), labels)
+        content["drawing"] = list(map(rounded, drawn[_DRAWING].to_numpy(float)))
+    return content
 
 
-def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
-    """Place of the label to rows of column, group, n, slope, interval, p, q.
+def _by_label(rows: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
+    """The first row of each label, in this order."""
+    return rows.drop_duplicates("label").set_index("label").reindex(labels)
 
-    groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
-    """
-    index = {label: number for number, label in enumerate(labels)}
-    rows: dict[str, list[list[Any]]] = {}
-    for row in groups.itertuples():
-        if row.label in index:
-            texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
-            figures = rounded([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
-            rows.setdefault(str(index[str(row.label)]), []).append([*texts, *figures])
-    return rows
+
+def _columns(rows: pd.DataFrame, labels: list[str], names: Sequence[str]) -> Content:
+    """Columns with a number for each label."""
+    by_label = _by_label(rows, labels)[list(names)].astype(float)
+    return {name: rounded(by_label[name], 8) for name in names}
 
 
 def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
@@ -112,72 +103,50 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
 
     Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
     """
-    chosen = matrix.strongest(answers)
-    slopes = np.round(matrix.slopes(answers)[chosen], 4)
+    result: dict[str, list[list[Any]]] = {}
+    if not len(answers.values):
+        return result
+    slopes = matrix.slopes(answers)
     scores = matrix.scores(answers)
     labels = [words.readable(label) for label in answers.labels]
-    result: dict[str, list[list[Any]]] = {}
-    for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
-        content = [labels[answers.label[row]], slope, _thousandths(scores[row])]
+    for row in matrix.strongest(answers).tolist():
+        content = [labels[answers.label[row]], _slope(slopes[row]), _thousandths(scores[row])]
         result.setdefault(answers.photos[answers.photo[row]], []).append(content)
     return result
 
 
-def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    """Name to columns; the rows to read come first, as “by its measure”, where labels are judged by several."""
+def _estimators(slopes: pd.DataFrame, labels: list[str]) -> Content:
+    """Name to columns; the rows to read come first, as “by its measure”, if labels are judged by several."""
     by_estimator = {
         str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)
     }
-    if tables.MEASURED not in by_estimator:
-        return by_estimator
-    del by_estimator[tables.MEASURED]
+    if by_estimator.pop(tables.MEASURED, None):
+        read = _estimator(tables.reading(slopes), labels)
+        return {BY_MEASURE: {**read, "unit": "the unit of its measure"}, **by_estimator}
+    return by_estimator
+
+
+def _estimator(rows: pd.DataFrame, labels: list[str]) -> Content:
+    is_paper = rows["estimator"] == PAPER
+    rows = rows.assign(p_test=rows["p_test"].mask(is_paper, rows["p"]))  # which its q adjusts
+    texts = _by_label(rows, labels)[["note", "p_source"]].fillna("").astype(str)
     return {
-        BY_MEASURE: {
-            **_estimator(tables.reading(slopes), labels),
-            "unit": "the unit of its measure",
-        },
-        **by_estimator,
+        **_columns(rows, labels, _NUMBERS),
+        "unit": next(iter(rows["unit"].dropna()), ""),
+        "note": texts["note"].tolist(),
+        "source": texts["p_source"].tolist(),
     }
 
 
-def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    tested = rows["p_test"].where(
-        rows["estimator"] != PAPER, rows["p"]
-    )  # the paper's q adjusts its own p
-    by_label = (
-        rows.assign(p_test=tested).drop_duplicates("label").set_index("label").reindex(labels)
-    )
-    unit = by_label["unit"].dropna()
-    columns = {
-        name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS
-    }
-    texts = {
-        key: by_label[name].fillna("").astype(str).tolist()
-        for key, name in (("note", "note"), ("source", "p_source"))
-    }
-    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", **texts}
-
-
-def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    result = {}
-    for kind, rows in floor.groupby("placebo", sort=True):
-        by_label = rows.set_index("label").reindex(labels)
-        columns = ("placebo_slope", "low", "high", "difference", "ci_low", "ci_high")
-        result[str(kind)] = {name: rounded(by_label[name].to_numpy(float), 8) for name in columns}
-    return result
-
-
-def _curves(answers: Answers, labels: list[str], measured: Mapping[str, str]) -> dict[str, Any]:
+def _curves(answers: Answers, labels: list[str], by_number: Collection[str]) -> Content:
     """Shares of photos with each label or, of labels that are judged by their number, its means; with intervals."""
     if not len(answers.values):
         return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
     index = {label: number for number, label in enumerate(answers.labels)}
-    by_number = {label for label, measure in measured.items() if measure != "presence"}
-    shares, low, high, drawn = matrix.heights(answers, by_number)
-    columns = {"share": shares, "low": low, "high": high, "line": drawn}
+    columns = zip(("share", "low", "high", "line"), matrix.heights(answers, by_number), strict=True)
     return {
         name: [rounded(rows[index[label]]) if label in index else None for label in labels]
-        for name, rows in columns.items()
+        for name, rows in columns
     }
 
 
@@ -189,20 +158,24 @@ def _varying_photos(
         return [[] for _ in labels]
     slopes = matrix.slopes(answers)
     scores = matrix.scores(answers)
+    photos = answers.photos[answers.photo]
     by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
-    result: list[list[list[float | int | None]]] = [[] for _ in labels]
-    for rows, label in zip(result, labels, strict=True):
-        for row in by_label.get(label, []):
-            photo = answers.photos[answers.photo[row]]
-            if photo in index:
-                rows.append(
-                    [index[photo], round(float(slopes[row]), 4), *_thousandths(scores[row])]
-                )
-    return result
+    return [
+        [
+            [index[photos[row]], _slope(slopes[row]), *_thousandths(scores[row])]
+            for row in by_label.get(label, [])
+            if photos[row] in index
+        ]
+        for label in labels
+    ]
+
+
+def _slope(slope: float) -> float:
+    return round(float(slope), 4)
 
 
 def _thousandths(scores: Array) -> list[float | None]:
-    """Whole ones, or with two digits more where the scores differ by little.  scores: (K,)."""
+    """Whole ones, or with two digits more if the scores differ by little.  scores: (K,)."""
     digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
     return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
 
@@ -210,48 +183,60 @@ def _thousandths(scores: Array) -> list[float | None]:
 # -- groups, differences between them ---------------------------------------------------------------------------------
 
 
-def write_comparisons(
-    report: Path, run: Path, finding: loading.Finding, labels: Sequence[str]
-) -> dict[str, Any]:
+def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Content:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    labels: sorted, as in the finding.
-
-    Returns what the page must know of them: names of files (empty if there is none) and counts.
+    Returns what the page must know of them: names of files (empty without one) and counts.
 
     Raises: TableError if a table is damaged; StorageError.
     """
     attribute = finding.attribute
-    span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
-    own_rows = loading.of_pair(finding.classifier, attribute)
-    own_rows &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
-    frames = {}
-    for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
-        frame = tables.read_rows(table, run, None, own_rows)
-        measured = (
-            frame["estimator"] == tables.MEASURED
-        )  # of the labels that have rows by their measure, those
-        frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
-    seen = tables.read_rows(tables.REACH, run, None, own_rows & (pc.field("reading") == attribute))
-    uneven = frames["differences"]["column"][frames["differences"]["reach_share"] < HALF].unique()
-    entry: dict[str, Any] = {
-        "reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []
+    labels = sorted(set(finding.rows["label"]))
+    pair = loading.of_pair(finding.classifier, attribute)
+    pair &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
+    groups = _by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
+    rows = _by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
+    reach = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
+    is_uneven = rows["reach_share"] < HALF
+    uneven = rows.loc[is_uneven, "column"].unique()
+    contents = {
+        "groups": by_group(_per_reach(groups, reach, groups["column"].isin(uneven)), labels),
+        "differences": differences(rows, labels),
     }
-    frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
-    for kind, write in (("groups", by_group), ("differences", differences)):
-        content = write(frames[kind], labels)
-        entry[kind] = f"{finding.key}-{kind}" if content else ""
-        if content:
-            runfolder.write_bytes(
-                report / "data" / f"{entry[kind]}.js", script(entry[kind], content)
-            )
-    rows = frames["differences"]
-    uneven_rows = rows["reach_share"] < HALF
+    files = {kind: f"{finding.key}-{kind}" if rows else "" for kind, rows in contents.items()}
+    for kind, name in files.items():
+        if name:
+            write_script(report, name, contents[kind])
     low, high = (
-        rows[f"ci_{end}"].mask(uneven_rows, rows[f"per_reach_{end}"]) for end in ("low", "high")
+        rows[f"ci_{end}"].mask(is_uneven, rows[f"per_reach_{end}"]) for end in ("low", "high")
     )
-    found = is_finding(rows["q"], low, high)
-    return {**entry, "differencesFound": [int(rows["q"].notna().sum()), int(found.sum())]}
+    findings = is_finding(rows["q"], low, high)
+    span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
+    return {
+        "reach": reaches(reach, uneven, attribute, span) if len(rows) else [],
+        **files,
+        "differencesFound": [int(rows["q"].notna().sum()), int(findings.sum())],
+    }
+
+
+def _by_measure(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of labels that have rows by their measure, only those."""
+    is_measured = rows["estimator"] == tables.MEASURED
+    return rows[is_measured | ~rows["label"].isin(rows.loc[is_measured, "label"])]
+
+
+def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
+    """Place of the label to rows of column, group, n, slope, interval, p, q.
+
+    groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
+    """
+    content: dict[str, list[list[Any]]] = {}
+    for row in groups[groups["label"].isin(labels)].to_dict("records"):
+        texts = [words.printable(row[name]) for name in ("column", "group")]
+        figures = rounded([row[name] for name in ("slope", "ci_low", "ci_high", "p", "q")])
+        place = str(labels.index(row["label"]))
+        content.setdefault(place, []).append([*texts, row["n"], *figures])
+    return content
 
 
 def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
@@ -259,71 +244,66 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
     """
-    index = {label: number for number, label in enumerate(labels)}
-    rows = []
-    for row in frame[frame["ci_low"].notna()].to_dict("records"):
-        uneven = row["reach_share"] < HALF
-        shown = (
-            ("per_reach", "per_reach_low", "per_reach_high")
-            if uneven
-            else ("difference", "ci_low", "ci_high")
-        )
-        figures = numbers.rounded([row[name] for name in (*shown, "p_test", "q")])
-        if row["label"] in index and figures[1] is not None:
-            texts = [words.printable(row[name]) for name in ("column", "group", "other")]
-            texts[0] += PER_REACH * uneven
-            rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
-    return rows
-
-
-def _per_reach(groups: pd.DataFrame, seen: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
-    """The groups' rows, the uneven ones per unit of reach, without a test.  seen: rows of REACH."""
-    both = groups.merge(
-        seen, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
+    columns = ["difference", "ci_low", "ci_high"]
+    per_reach = frame[["per_reach", "per_reach_low", "per_reach_high"]].set_axis(columns, axis=1)
+    is_uneven = frame["reach_share"] < HALF
+    frame = frame[frame["ci_low"].notna() & frame["label"].isin(labels)]
+    frame = frame.assign(
+        **frame[columns].mask(is_uneven, per_reach),
+        column=frame["column"].map(words.printable) + is_uneven.map({True: PER_REACH, False: ""}),
     )
-    for name, other in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
-        both[name] = both[name].mask(uneven, both[other])
+    content = []
+    for row in frame.to_dict("records"):
+        figures = rounded([row[name] for name in (*columns, "p_test", "q")])
+        if figures[1] is not None:
+            texts = [words.printable(row[name]) for name in ("group", "other")]
+            note = words.printable(row["note"] or "")
+            content.append([labels.index(row["label"]), row["column"], *texts, *figures, note])
+    return content
+
+
+def _per_reach(groups: pd.DataFrame, reach: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
+    """The groups' rows, the uneven ones per unit of reach, without a test.  reach: rows of REACH."""
+    both = groups.merge(
+        reach, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
+    )
+    for name, ratio in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
+        both[name] = both[name].mask(uneven, both[ratio])
     tests = {name: both[name].mask(uneven) for name in ("p", "q")}
     return both.assign(**tests, column=both["column"].mask(uneven, both["column"] + PER_REACH))
 
 
-def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
+def reaches(reach: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
     """A sentence for each column of groups: how far the edit moves the reader in each.
 
-    seen: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
+    reach: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
     span: from the sweep's first value to its last.
     """
     ends = ["reach", "reach_low", "reach_high"]
+    rows = reach[reach["column"] != ""].drop_duplicates(["column", "group"])
     sentences = []
-    for column, rows in (
-        seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column")
-    ):
-        cells = zip(
-            rows["group"], rows["n"], (span * rows[ends]).to_numpy(float).tolist(), strict=True
-        )
-        each = [
-            f"{words.printable(name)} {numbers.with_interval(by, low, high, numbers.ratio)} ({words.many(n, 'photo')})"
-            for name, n, (by, low, high) in cells
+    for column, part in rows.assign(**span * rows[ends]).groupby("column"):
+        by_group = [
+            f"{words.printable(row['group'])} {numbers.of_row(row, 'reach', numbers.ratio, 'reach')}"
+            f" ({words.many(row['n'], 'photo')})"
+            for row in part.to_dict("records")
         ]
         text = (
             f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
+            f" {words.perceived(attribute)} from end to end: {', '.join(by_group)}."
         )
-        text += f" {words.perceived(attribute)} from end to end: {', '.join(each)}."
         sentences.append(text + WHY * (column in uneven))
     return sentences
 
 
 def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
-    """How many photos a fit with clusters used, and how many units they make; empty if each photo was its own.
+    """How many photos a fit with clusters used, and how many units they make; empty if each photo was one unit.
 
     Raises: TableError if the table is damaged.
     """
-    own_rows = loading.of_pair(classifier, attribute)
-    rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
-    differing = rows[rows["units"] < rows["used"]]
-    if len(differing):
-        return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])]
-    return []
+    pair = loading.of_pair(classifier, attribute)
+    rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], pair)
+    return rows[rows["units"] < rows["used"]].head(1).astype(int).to_numpy().ravel().tolist()
 
 
 # -- the explorer's photos --------------------------------------------------------------------------------------------
@@ -356,10 +336,10 @@ def build_album(
     embed: Embed,
     tick: Callable[[int], None] | None = None,
 ) -> Album:
-    """Write the pictures of all photos that have sweeps, as ``embed`` says.
+    """Write the pictures of all photos that have sweeps, see ``embed``.
 
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
-    tick: called with 1 for every sweep whose pictures are there.
+    tick: called with 1 for every sweep whose pictures exist.
     """
     edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(
@@ -373,13 +353,13 @@ def build_album(
     names = [
         photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order
     ]
-    wanted = []
+    sweeps = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
             box = face_box(photos.at[photo, "box"]) if photo in photos.index else None
             steps = tuple(run / file for file in of_photo["file"])
-            wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
-    files = pictures.write(report, run, wanted, embed, tick)
+            sweeps.append(pictures.Wanted(str(photo), str(attribute), box, steps))
+    files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
 
 
@@ -387,11 +367,11 @@ def photo_listing(
     album: Album,
     attributes: Sequence[str],
     why: Iterable[tuple[str, str, str]],
-    known: Mapping[str, dict[str, str]],
-) -> dict[str, Any]:
+    credited: Mapping[str, dict[str, str]],
+) -> Content:
     """The file with the list: names, and for each attribute and photo its strip, if any.
 
-    why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
+    why: (photo, attribute, reason) of the sweeps that the gate dropped.  credited: photo to credit.
     """
     files = {
         name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes
@@ -400,13 +380,15 @@ def photo_listing(
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    credited = {index: known[photo] for index, photo in enumerate(album.photos) if photo in known}
-    return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
+    by_place = {
+        index: credited[photo] for index, photo in enumerate(album.photos) if photo in credited
+    }
+    return {"names": album.names, "files": files, "dropped": dropped, "credits": by_place}
 
 
 def scores_files(
     album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]
-) -> list[dict[str, Any]]:
+) -> list[Content]:
     """The scores of a few photos a file, in the order of the list.
 
     scores: key of a finding (``f0``) to photo to rows; see ``photo_scores``.
@@ -419,7 +401,7 @@ def scores_files(
     return chunks
 
 
-def _path(known: pd.DataFrame, photo: str) -> str:
-    if photo in known.index:
-        return str(known.at[photo, "path"])
+def _path(photos: pd.DataFrame, photo: str) -> str:
+    if photo in photos.index:
+        return str(photos.at[photo, "path"])
     return photo[:16]

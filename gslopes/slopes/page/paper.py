@@ -4,8 +4,8 @@ Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to
 each API; the paper's four come as it prints them, then others by name.  Table 3: the ten occupations most female next
 to the ten most male.  Table 4: API, label and slope of those pulled to Black next to those pulled to White, the
 steepest first.  Ties are by name.  Plain concepts ("face", "Red color") are left out as in the paper.  The paper's
-estimator has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
-intervals, is in ``findings.csv`` and ``findings.tex``.
+estimator has no interval to judge by: labels that are not findings are marked in Markdown and LaTeX; what is judged,
+with intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
 import re
@@ -32,11 +32,11 @@ _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "
 
 
 def write(
-    report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float
+    report: Path, run: Path, slopes: pd.DataFrame, findings: pd.DataFrame, *, p: float, slope: float
 ) -> list[str]:
     """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
 
-    slopes: rows of the estimator ``paper`` of real sweeps.  found: as ``decisions.findings_table`` gives it.
+    slopes: rows of the estimator ``paper`` of real sweeps.  findings: as ``decisions.findings_table`` gives it.
     p, slope: thresholds.
 
     Returns their file names relative to the report, without ending: ``tables/table1`` and so on.
@@ -51,7 +51,7 @@ def write(
     for old in folder.iterdir():
         if old.stem not in frames:
             old.unlink()
-    sure = found[found["decision"] == FINDING]
+    sure = findings[findings["decision"] == FINDING]
     for name, (frame, caption, attribute) in frames.items():
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
         names = (
@@ -72,17 +72,17 @@ def write(
     return [f"{FOLDER}/{name}" for name in frames]
 
 
-def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
+def _marked(frame: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
     """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
-    marked = shown.copy()
+    marked = frame.copy()
     any_marked = False
-    for api, label, _ in _sides_of(shown):
+    for api, label, _ in _sides_of(frame):
         sure_rows = [
-            pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)
+            pair in pairs or not pair[1] for pair in zip(frame[api], frame[label], strict=True)
         ]
         marked[label] = [
             text if sure else f"{text} {MARK}"
-            for text, sure in zip(shown[label], sure_rows, strict=True)
+            for text, sure in zip(frame[label], sure_rows, strict=True)
         ]
         any_marked |= not all(sure_rows)
     return marked, any_marked
@@ -137,19 +137,19 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
-    """A row for each API and label with its own slope, by |slope|; Black next to White."""
+    """A row for each API and label with its slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
         rows = ranked(
             rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier"
         )
-        shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
-        sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
+        texts = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
+        sides.append(rows.assign(**texts)[["classifier", "label", "slope"]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
 
 
 def printed_place(classifier: str) -> int:
-    """Where the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
+    """The place in which the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
 
     classifier: its name in the run; only its first word counts, in any case.
 
@@ -160,7 +160,7 @@ def printed_place(classifier: str) -> int:
 
 
 def plain_concepts(run: Path) -> frozenset[str]:
-    """The run's own list where it has one, else ours; lower case."""
+    """The run's list if it has one, else ours; lower case."""
     in_run = run / PLAIN
     file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
     lines = [line.strip().casefold() for line in read_text(file).splitlines()]
@@ -192,7 +192,7 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash where it is empty."""
+    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash for an empty one."""
     texts = frame.astype(object)
     for column in map(str, frame):
         if column.strip() in TEXTS:

@@ -5,46 +5,42 @@ classifier's labels under each picture of two photos.  Figures 2 and 3 come once
 for each label that a reader asks for.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import Array, centre_of
 from gslopes.core.errors import UnknownName
-from gslopes.report import charts, fonts, numbers, words
-from gslopes.report.charts import (
-    LIGHT,
-    MARKERS,
-    fitted_line,
-    new_figure,
-    new_sheet,
-    sweep_axis,
-    sweep_heads,
-    text,
-)
+from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import loading, paper, pictures
-from gslopes.slopes.page.loading import PAPER, Finding, Source
+from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
+from gslopes.slopes.page.paper_sheets import (
+    ENDS,
+    Answered,
+    LabelCell,
+    Line,
+    Pipeline,
+    answers_figure,
+    label_figure,
+    pipeline_figure,
+)
 from gslopes.stats.rounding import exceeds, places, ranked
 
-Picture = NDArray[np.uint8] | None
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 PHOTOS = 2
 LABELS = 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
-_GAP = 0.06
-ENDS = LIGHT.negative[1], LIGHT.positive[1]
 PRINTED_ENDS = (
     "#c00000",
     "#0000ff",
@@ -55,68 +51,17 @@ class Photo(NamedTuple):
     """What the run knows of a photo: its name, box and (n, 2) points in the photo frame, and (width, height)."""
 
     name: str
-    box: tuple[float, float, float, float] | None = None
+    box: Corners | None = None
     points: Array = np.empty((0, 2))
     size: tuple[int, int] = (1, 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One classifier's curve of a label.
-
-    ratio: (K,) z_k = y_k / y_c.  intercept, slope: of the paper's line through them.
-    """
-
-    classifier: str
-    ratio: Array
-    intercept: float
-    slope: float
-
-
-@dataclass(frozen=True, slots=True)
-class LabelCell:
-    """One label under one picture.
-
-    side: -1 or 1 where it is not under every picture of its photo, else 0.  score: 0 where it was not returned.
-    """
-
-    label: str
-    side: int
-    plain: bool = False
-    score: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answered:
-    """One photo: its K pictures, and for each classifier the labels under each of them and how many more there are."""
-
-    name: str
-    pictures: Sequence[Picture]
-    labels: Sequence[tuple[str, Sequence[tuple[Sequence[LabelCell], int]]]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pipeline:
-    """The walk of one photo.
-
-    photo: (S, S, 3) uint8 RGB, or None.  box: (4,) and points: (5, 2), in [0, 1] of that picture; none: not drawn.
-    faces, pictures: K each.  classifier: who was asked.  label, scores: of one label, (K,), NaN where not returned.
-    """
-
-    photo: Picture
-    box: Sequence[float]
-    points: Array
-    faces: Sequence[Picture]
-    pictures: Sequence[Picture]
-    classifier: str
-    label: str
-    scores: Array
-
-
-def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str] = ()) -> list[str]:
+def write(
+    report: Path, source: RunTables, *, pictures: bool, labels: Sequence[str] = ()
+) -> list[str]:
     """Draw what can be drawn of a run; the names of the files without ending.
 
-    pictures: whether photos may be shown; without, there is Figure 2 alone.  labels: of Figures 2 and 3, any case;
+    pictures: whether photos may be shown; without, only Figure 2 is drawn.  labels: of Figures 2 and 3, any case;
     without, those that ``common_label`` and ``labels_of`` choose.
 
     Raises: StorageError, TableError.
@@ -154,13 +99,13 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     return sorted(drawn)
 
 
-def along(source: Source, attribute: str) -> list[Finding]:
+def along(source: RunTables, attribute: str) -> list[Finding]:
     """The findings of one attribute, the paper's services as it prints them, then others by name."""
     findings = [finding for finding in source.findings if finding.attribute == attribute]
     return sorted(findings, key=lambda finding: paper.printed_place(finding.classifier))
 
 
-def check_labels(source: Source, labels: Sequence[str]) -> None:
+def check_labels(source: RunTables, labels: Sequence[str]) -> None:
     """Raises: UnknownName for a label that no classifier of the run has a slope of."""
     by_key: dict[str, str] = {}
     for finding in source.findings:
@@ -176,15 +121,15 @@ def check_labels(source: Source, labels: Sequence[str]) -> None:
 # -- Figure 2 ---------------------------------------------------------------------------------------------------------
 
 
-def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
-    """The label that most classifiers have a slope of, and among these the one that moves most; empty if there is none.
+def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
+    """The label that most classifiers have a slope of, and among these the one that moves most; empty without a label.
 
-    here: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is not
-    taken for its ratio.  A plain concept is taken only where no other label is left.
+    findings: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is
+    not taken for its ratio.  A plain concept is taken only if no other label is left.
     """
     rows = [
         finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
-        for finding in here
+        for finding in findings
     ]
     frame = pd.concat(rows).dropna(subset=["slope"])
     frame = frame[frame["y_centre"] > 0]
@@ -203,10 +148,10 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     return str(order["label"].iloc[0])
 
 
-def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
-    """Every classifier's curve of a label, where it has a slope of it."""
+def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
+    """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
-    for finding in here:
+    for finding in findings:
         rows = finding.of(PAPER)
         rows = rows[(rows["label"].str.casefold() == label.casefold()) & rows["slope"].notna()]
         if rows.empty:
@@ -225,17 +170,17 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
 
 
 def answered(
-    run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()
+    run: Path, findings: Sequence[Finding], plain: frozenset[str], asked_for: Sequence[str] = ()
 ) -> list[Answered]:
-    """A few photos that every classifier answered at every value, spread evenly, with what was said of them.
+    """A few photos that every classifier answered at every value, spread evenly, with the answers about them.
 
-    wanted: labels, any case; without, those of ``labels_of``.
+    asked_for: labels, any case; without, ``labels_of`` chooses.
     """
-    values = here[0].values
-    attribute = here[0].attribute
+    values = findings[0].values
+    attribute = findings[0].attribute
     by_classifier = {
         finding.classifier: matrix.read(run, finding.classifier, attribute, values)
-        for finding in here
+        for finding in findings
     }
     common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
     positions = (
@@ -253,7 +198,7 @@ def answered(
             continue
         about = about_photos.get(photo, Photo(photo[:16]))
         by_name = [
-            (classifier, labels_of(sweep, photo, plain, wanted))
+            (classifier, labels_of(sweep, photo, plain, asked_for))
             for classifier, sweep in by_classifier.items()
         ]
         shown_photos.append(
@@ -265,7 +210,7 @@ def answered(
 
 
 def labels_of(
-    answers: Answers, photo: str, plain: frozenset[str], wanted: Sequence[str] = ()
+    answers: Answers, photo: str, plain: frozenset[str], asked_for: Sequence[str] = ()
 ) -> list[tuple[list[LabelCell], int]]:
     """For each picture of a photo the scores of its labels, and how many other labels it has.
 
@@ -288,9 +233,9 @@ def labels_of(
         )
     )
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
-    if wanted:
+    if asked_for:
         row_of = {name.casefold(): row for row, name in enumerate(names)}
-        chosen = [(label, row_of.get(label.casefold(), -1)) for label in wanted]
+        chosen = [(label, row_of.get(label.casefold(), -1)) for label in asked_for]
     drawn = sorted({row for _, row in chosen if row >= 0})
     others = present.sum(axis=0) - present[drawn].sum(axis=0)
     table = np.pad(table, ((0, 1), (0, 0)))
@@ -311,12 +256,12 @@ def labels_of(
 # -- Figure 1 ---------------------------------------------------------------------------------------------------------
 
 
-def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
+def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
     """The walk of the first photo that a classifier answered at every value and a label of which moved; None without.
 
-    here: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the picture at the centre.
+    findings: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the central picture.
     """
-    for finding in here:
+    for finding in findings:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         picked = (
             np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0)
@@ -362,7 +307,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     return None
 
 
-def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+def _around(box: Corners) -> Corners:
     """A box whose window in ``pictures.picture``, which is four times as wide, shows little but the face."""
     x0, y0, x1, y1 = box
     half = max(x1 - x0, y1 - y0) * _TIGHT / 8
@@ -406,192 +351,3 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
             words.printable(row["path"]), loading.face_box(row["box"]), points, size
         )
     return by_photo
-
-
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
-def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute: str) -> Figure:
-    """Figure 2: how often each classifier returns one label, relative to the centre, along the sweep.
-
-    lines: one a classifier.  values: (K,).
-    """
-    figure = new_figure(7.0, 3.4, dpi=200)
-    axes = figure.add_axes((0.09, 0.17, 0.6, 0.7))
-    _style(axes, values, values, attribute)
-    axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
-    for line, colour, marker in zip(lines, cycle(LIGHT.series), cycle(MARKERS), strict=False):
-        name = (
-            f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
-        )
-        axes.plot(
-            values,
-            line.ratio,
-            color=colour,
-            marker=marker,
-            markersize=3.5,
-            linewidth=1.2,
-            zorder=4,
-            label=name,
-        )
-        fitted_line(axes, values, line.intercept, line.slope, colour)
-    axes.set_ylabel("presence / presence at 0", fontsize=8, color=LIGHT.ink)
-    legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
-    for entry, colour in zip(legend.get_texts(), cycle(LIGHT.series), strict=False):
-        entry.set(color=colour, parse_math=False)
-    title = f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}"
-    figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
-    return figure
-
-
-def answers_figure(
-    photos: Sequence[Answered], values: Array, *, attribute: str, ends: tuple[str, str] = ENDS
-) -> Figure:
-    """Figure 3: every classifier's labels and their scores under each picture; 0: not returned.
-
-    Coloured: not under every picture of the photo.  photos: with K pictures each.  values: (K,).  Pale: plain concepts.
-    ends: colours of labels whose score rises to the negative and to the positive end.
-    """
-    line = 0.115
-    head = 0.42
-    left = 0.1
-    lists = [
-        [max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels]
-        for photo in photos
-    ]
-    tall = [1.3 + sum(0.2 + line * max(rows, 1) for rows in each) for each in lists]
-    across = 2 * left + len(values) * (1 + _GAP)
-    down = head + sum(tall)
-    figure, axes = new_sheet(across, down, 1.45)
-    lefts = [left + step * (1 + _GAP) for step in range(len(values))]
-    sweep_heads(axes, values, attribute, [x + 0.5 for x in lefts])
-    top = head
-    for photo, height, rows in zip(photos, tall, lists, strict=True):
-        for x, pixels in zip(lefts, photo.pictures, strict=True):
-            charts.picture(axes, pixels, x, top)
-        text(
-            axes,
-            left,
-            top + 1.05,
-            words.shorten(words.printable(photo.name), 60),
-            size=6.5,
-            colour=LIGHT.faint,
-        )
-        below = top + 1.17
-        for (classifier, by_step), longest in zip(photo.labels, rows, strict=True):
-            text(
-                axes,
-                left,
-                below,
-                words.shorten(words.printable(classifier), 60),
-                size=8,
-                weight="bold",
-            )
-            below += 0.13
-            for x, (labels, more) in zip(lefts, by_step, strict=True):
-                for row, cell in enumerate(labels):
-                    _label(axes, x, below + row * line, cell, ends)
-                if more:
-                    text(
-                        axes,
-                        x,
-                        below + len(labels) * line,
-                        f"and {more} more",
-                        size=6,
-                        colour=LIGHT.faint,
-                    )
-            below += 0.07 + line * max(longest, 1)
-        top += height
-    return figure
-
-
-def pipeline_figure(
-    found: Pipeline, values: Array, *, attribute: str, given: bool = False
-) -> Figure:
-    """Figure 1: find, edit, compose, score and fit on one photo.
-
-    values: (K,).  given: others made the pictures.
-    """
-    side = 2.16
-    lefts = [side + 0.55 + step * (1 + _GAP) for step in range(len(values))]
-    right = lefts[-1] + 1.35
-    across = right + 2.71
-    down = 2.9
-    figure, axes = new_sheet(across, down, 1.05, dpi=200)
-    charts.picture(axes, found.photo, 0.1, 0.42, side)
-    _face(axes, found, 0.1, 0.42, side)
-    for left, face, composed, value, score in zip(
-        lefts, found.faces, found.pictures, values, found.scores, strict=True
-    ):
-        charts.picture(axes, face, left, 0.42)
-        charts.picture(axes, composed, left, 1.58)
-        text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
-        text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
-    editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[
-        len(lefts) < 4
-    ]
-    heads = {0.1: "1  find the face", lefts[0]: "pictures as given" if given else editing}
-    for left, title in (
-        heads | {right: "2  score and 3  fit" if given else "4  score and 5  fit"}
-    ).items():
-        text(axes, left, 0.22, title, size=9, weight="bold")
-    arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
-    for start in (side + 0.16, lefts[-1] + 1.06):
-        axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
-    box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)
-    _scores(figure.add_axes(box), found, values, attribute)
-    return figure
-
-
-def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
-    """The answers about one photo, and the line through them; a label that was not returned counts as 0."""
-    scores = np.nan_to_num(found.scores)
-    slope, intercept = np.polyfit(values, scores, 1)
-    _style(axes, values, values[:: max(1, (len(values) - 1) // 2)], attribute)
-    axes.plot(values, scores, "o", color=LIGHT.ink, markersize=3)
-    ends = np.array([values[0], values[-1]])
-    axes.plot(ends, intercept + slope * ends, color=ENDS[int(slope > 0)], linewidth=1.4)
-    label = words.shorten(words.label(found.label), 20)
-    title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
-    axes.set_title(title, fontsize=7, loc="left", parse_math=False)
-    if scores.min() >= 0 and scores.max() <= 1:  # no number in a unit of its own
-        axes.set_ylim(-0.03, 1.03)
-
-
-def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
-    charts.tidy(axes, size=6.5)
-    sweep_axis(axes, values, ticks)
-    negative, positive = words.ends(attribute)
-    axes.set_xlabel(
-        f"← {negative}    {positive} →", fontsize=7, color=LIGHT.faint, parse_math=False
-    )
-
-
-def _label(axes: Axes, left: float, middle: float, one: LabelCell, ends: tuple[str, str]) -> None:
-    colour = LIGHT.faint if one.plain else LIGHT.ink
-    weight = "normal"
-    if one.side and not one.plain:
-        colour = ends[int(one.side > 0)]
-        weight = "bold"
-    name = words.shorten(words.label(one.label), 18)
-    score = numbers.decimal(one.score) if one.score else "0"
-    text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
-    text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)
-
-
-def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> None:
-    if len(found.box) == 4 and found.photo is not None:
-        x0, y0, x1, y1 = found.box
-        corner = left + side * x0, top + side * y0
-        width = side * (x1 - x0)
-        height = side * (y1 - y0)
-        axes.add_patch(
-            Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5)
-        )
-        axes.plot(
-            left + side * found.points[:, 0],
-            top + side * found.points[:, 1],
-            "o",
-            color="white",
-            markersize=2.5,
-        )

@@ -14,13 +14,13 @@ from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray
 from gslopes.photos.decode import named_picture, to_srgb
-from gslopes.slopes.page.loading import Embed
+from gslopes.slopes.page.loading import Corners, Embed
 
 FOLDER = "pictures"
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 _WIDE = 224
 _NARROW = 128
-_MANY = 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+_MANY = 500  # pixels of a square; the narrow one for more sweeps than _MANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Wanted:
 
     photo: str
     attribute: str
-    box: tuple[float, float, float, float] | None
+    box: Corners | None
     files: tuple[Path, ...]
 
 
@@ -55,13 +55,13 @@ def write(
         return {}
     side = (
         _WIDE if len(sweeps) <= _MANY else _NARROW
-    )  # smaller where there are many, so that the folder stays small
+    )  # smaller for many sweeps, so that the folder stays small
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
-        made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
+        names = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
         written: dict[tuple[str, str], str] = {}
-        for sweep, name in zip(sweeps, made, strict=True):
+        for sweep, name in zip(sweeps, names, strict=True):
             if name:
                 written[sweep.photo, sweep.attribute] = name
             if tick is not None:
@@ -89,19 +89,17 @@ def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
 
 
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
-    """Whether a strip is there, of this width, and newer than all its pictures."""
+    """Whether a strip exists, of this width, and newer than all its pictures."""
     try:
-        made = strip.stat().st_mtime
-        if any(file.stat().st_mtime > made for file in files):
+        written = strip.stat().st_mtime
+        if any(file.stat().st_mtime > written for file in files):
             return False
         return named_picture(strip, load=False).width == width
     except (OSError, UsageError):
         return False
 
 
-def picture(
-    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
-) -> ByteArray | None:
+def picture(path: Path, box: Corners | None, run: Path, side: int = _PIXELS) -> ByteArray | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
     path: the file.  box: the face, in the photo frame, None: the middle of the picture.
@@ -118,10 +116,8 @@ def picture(
     )
 
 
-def window(
-    size: tuple[int, int], box: tuple[float, float, float, float] | None
-) -> tuple[float, float, float, float]:
-    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
+def window(size: tuple[int, int], box: Corners | None) -> Corners:
+    """The square to show: four faces wide, if the photo is as large, and never outside the photo."""
     wide, high = size
     x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
     side = min(wide, high, 4 * max(x1 - x0, y1 - y0))

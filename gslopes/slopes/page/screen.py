@@ -14,15 +14,16 @@ from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions
-from gslopes.slopes.page.decisions import Decision, Headline, headline
+from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page.lead import Lead, headline, interval_of
 from gslopes.slopes.page.loading import PAIRED, STEPS, Finding, Funnel
 from gslopes.slopes.page.page_data import Album
-from gslopes.slopes.page.tasks import Scale
+from gslopes.slopes.page.tasks import Scale, scale_of
 from gslopes.stats.rounding import places
 
 MOST = 40
 LEAST = (
-    12  # rows of the chart: labels that move, at most; and at least, where there are other labels
+    12  # rows of the chart: labels that move, at most; and at least, if the run has other labels
 )
 
 
@@ -44,7 +45,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One label of the chart: where its answers stand at both ends of the sweep, whatever their unit.
+    """One label of the chart: its answers at both ends of the sweep, whatever their unit.
 
     place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
         ``decisions``; neg or pos, the end that the label goes with.
@@ -67,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the page says first about one classifier and attribute.
+    """What the page shows first about one classifier and attribute.
 
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
@@ -80,7 +81,7 @@ class Screen:
     attribute: str
     perceived: str
     ends: tuple[str, str]
-    headline: Headline
+    headline: Lead
     labels: int
     decided: tuple[tuple[str, int], ...]
     chart: Sequence[Row]
@@ -94,22 +95,23 @@ class Screen:
     scale: Scale | None = None
 
 
-def screen(
+def screen_of(
     finding: Finding,
     decided: Mapping[str, Decision],
     answers: Answers,
+    *,
+    manifest: Mapping[str, Any],
     album: Album,
-    funnel: Funnel | None,
-    known: Mapping[str, Mapping[str, str]],
-    scale: Scale | None = None,
-    pairs: bool = False,
+    funnels: Mapping[tuple[str, str], Funnel],
+    credited: Mapping[str, Mapping[str, str]],
 ) -> Screen:
     """The first screen of one finding.
 
-    decided: label to decision.  answers: its own.  known: photo to credit.  scale: see ``tasks``.
-    pairs: whether others made the pictures.
+    decided: label to decision.  answers: of its classifier.  manifest: the content of run.json.
+    funnels: by classifier, as shown, and attribute.  credited: photo to credit.
     """
-    named = PAIRED if pairs else STEPS
+    named = PAIRED if placebo.of_a_set(manifest) else STEPS
+    funnel = funnels.get((words.printable(finding.classifier), finding.attribute))
     head = headline(finding.read, decided, finding.attribute, finding.drawn)
     return Screen(
         key=finding.key,
@@ -130,7 +132,7 @@ def screen(
             for label, one in decided.items()
             if one.code == decisions.UNJUDGED
         ],
-        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
+        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, credited),
         steps=()
         if funnel is None
         else tuple((named[step], number) for step, number in funnel.counts.items()),
@@ -141,7 +143,7 @@ def screen(
             f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
             for status, (number, why) in finding.outcomes.items()
         ),
-        scale=scale,
+        scale=scale_of(finding, decided, manifest),
     )
 
 
@@ -149,11 +151,10 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
 
     Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
-    0 to 1, a number in a unit of its own on one from the lowest to the highest that any picture got.
+    0 to 1, a number in another unit on one from the lowest to the highest that any picture got.
     """
-    rows = finding.read
-    rows = rows[rows[["slope", "y_first", "y_last"]].notna().all(axis=1)]
-    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
+    places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     scores = matrix.scores(answers)
     drawn = []
     for row in rows.to_dict("records"):
@@ -162,18 +163,17 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
         if decided[label].code == decisions.UNJUDGED:
             continue
         ends = np.array([row["y_first"], row["y_last"]])
-        low = 0.0
-        high = 1.0
+        low, high = 0.0, 1.0
+        scale = {"presence": "of 100"}.get(measure, "score")
         if measure == "value":
-            of_label = scores[answers.labels[answers.label] == label]
-            low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
+            every = np.append(scores[answers.labels[answers.label] == label], ends)
+            low, high = float(np.nanmin(every)), float(np.nanmax(every))
+            span = " to ".join(numbers.apart([low, high]))
+            scale = f"{units.short(row)}, on a scale of {span}".lstrip(" ,")
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
-        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(
-            " ,"
-        )
         drawn.append(
             Row(
-                index[label],
+                places_of[label],
                 words.readable(label),
                 words.label(label),
                 decided[label],
@@ -181,15 +181,18 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(nudged(first), 1),
                 round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
-                {"presence": "of 100", "value": own}.get(measure, "score"),
-                decisions.interval_of(row),
+                scale,
+                interval_of(row),
                 units.short(row),
             )
         )
     far = places([-abs(row.last - row.first) for row in drawn]).tolist()
-    order = {id(row): place for row, place in zip(drawn, far, strict=True)}
-    drawn.sort(key=lambda row: (*_rank(row.decision), order[id(row)], row.exact))
-    return drawn[: max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))]
+    order = sorted(
+        zip(drawn, far, strict=True),
+        key=lambda pair: (*_rank(pair[0].decision), *pair[1:], pair[0].exact),
+    )
+    most = max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))
+    return [row for row, _ in order[:most]]
 
 
 def _rank(decision: Decision) -> tuple[bool, int, bool]:
@@ -205,7 +208,7 @@ def strip(
     label: str,
     answers: Answers,
     album: Album,
-    known: Mapping[str, Mapping[str, str]],
+    credited: Mapping[str, Mapping[str, str]],
 ) -> Strip | None:
     """One photo with the scores of a label; None without a label or a picture."""
     row = matrix.typical(answers, label) if label else None
@@ -222,7 +225,12 @@ def strip(
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(
-        photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo)
+        photo,
+        album.names[album.index[photo]],
+        words.readable(label),
+        file,
+        cells,
+        credited.get(photo),
     )
 
 
@@ -230,13 +238,13 @@ def strip(
 
 
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
-    """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
+    """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     edit = manifest.get("config", {}).get("edit")
-    own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
+    model = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
     starts = tuple(f"{attribute}-" for attribute in attributes)
     editors = []
     for name, facts in manifest.get("models", {}).items():
-        if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
+        if name.startswith(starts) or (model and PurePath(model).name == PurePath(name).name):
             digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"

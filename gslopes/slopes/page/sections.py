@@ -1,142 +1,77 @@
-"""The page: one HTML file that asks nothing of any server; every label and file name in it is escaped."""
+"""The sections of the walk's page, in their order: each is a macro of ``slopes/sections.html.j2``."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path, PurePath
-from typing import Any
+from functools import partial
 
-from gslopes.report import inline, words
-from gslopes.slopes.page import ReportConfig, decisions
-from gslopes.slopes.page.loading import STEPS
-from gslopes.slopes.page.screen import Screen
+from gslopes.frame.page import Content, Finished, Page
+from gslopes.frame.spec import Assets, Section
+from gslopes.slopes.method import PRESENCE
 
-HERE = Path(__file__).parents[1] / "templates"
 
-_MOST_FILES = 200
-_MOST_REASONS = 12
-_SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
-# What a page has in addition to its sections; a part that is missing is empty.
-# data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed, occupations: see there.
-# quote: see ``screen``.
-# papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
-# album: number of photos in the explorer.
-# method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
-# pairs: whether others made the pictures.  explained: see ``validity``.
-_PARTS = (
-    *(
-        "data",
-        "quote",
-        "album",
-        "sweeps",
-        "errors",
-        "observed",
-        "papers",
-        "prints",
-        "method",
-        "tasks",
-        "switches",
+def _parts(names: tuple[str, ...], page: Page) -> Content:
+    """What a macro is called with: parts of the page by their names, which are its arguments."""
+    return {name: getattr(page, name) for name in names}
+
+
+def _parts_if(names: tuple[str, ...], page: Page) -> Content | None:
+    """The same, if the page has the first of them; else the section is left out."""
+    if getattr(page, names[0]):
+        return _parts(names, page)
+    return None
+
+
+def _always(name: str, *parts: str) -> Section:
+    return Section(name, "", partial(_parts, parts))
+
+
+def _if(name: str, *parts: str, title: str = "", first: bool = False) -> Section:
+    return Section(name, title, partial(_parts_if, parts), first)
+
+
+_question = partial(_if, first=True)
+SECTIONS = (
+    _always("title", "screens"),
+    _always("kicker", "pairs", "created"),
+    _always("headline", "screens"),
+    _if("lede", "screens", "pairs", "photos", "crossed", "steps"),
+    _always("nav", "screens", "crossed", "album"),
+    _question("notes", "notes"),
+    _question("crossed", "crossed"),
+    _question(
+        "differently",
+        *("screens", "tasks", "observed", "errors"),
     ),
-    *("numbered", "unanswered", "explained", "crossed", "occupations", "pairs"),
+    _question("sure", "screens", "sweeps", "photos", "explained"),
+    _question("show", "album", "pictured", title="Show me"),
+    _question("next", "screens", "album", "observed", title="What next?"),
+    _always("contents", "observed", "errors", "occupations", "switches", "sweeps", "quoted"),
+    _always("findings", "screens"),
+    _if("observed", "observed"),
+    _if("errors", "errors"),
+    _if("occupations", "occupations"),
+    _if("switches", "switches"),
+    _always("how", "pairs", "screens"),
+    _always("photos", "photos", "screens"),
+    _if("validity", "sweeps", "pairs", "explained"),
+    _if("quote", "quoted"),
+    _always("glossary", "pairs", "meanings"),
+    _always(
+        "provenance",
+        *("pairs", "papers", "numbered", "differs", "models", "classifiers"),
+    ),
+    _always("footer"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Photos:
-    """What became of the photos.
+def walk_page(run: Finished) -> Page:
+    """The page of a run folder, see ``folder``: whatever does not write it does without its imports."""
+    from gslopes.slopes.page.folder import WalkPage
 
-    found, used: how many.  several: how many of those used show several faces.
-    reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
-    dropped: how many sweeps the gate kept from the classifiers.
-    """
-
-    found: int
-    used: int
-    several: int
-    reasons: tuple[tuple[str, int], ...]
-    skipped: tuple[tuple[str, str], ...]
-    dropped: int = 0
+    return WalkPage(run)
 
 
-def render(
-    manifest: Mapping[str, Any],
-    photos: Photos,
-    screens: Sequence[Screen] = (),
-    *,
-    options: ReportConfig,
-    **parts: Any,
-) -> str:
-    """The page as text.
-
-    manifest: the content of run.json; whatever it lacks, the page leaves out.  screens: the strongest first.
-    parts: see ``_PARTS``.
-    """
-    given = dict.fromkeys(_PARTS, ()) | parts
-    method = given.pop("method")
-    return inline.render(
-        "page.html.j2",
-        house=HERE,
-        scripts=[f"page-{name}.js" for name in _SCRIPTS],
-        plots=True,
-        data={"sections": [], "readings": [], **dict(given.pop("data"))},
-        decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
-        pictured=options.embed != "none",
-        steps=STEPS,
-        differs=[choice for choice in method if not choice.same],
-        alike=[choice for choice in method if choice.same],
-        created=words.printable(_moment(manifest.get("created", ""))),
-        models=_facts(manifest.get("models")),
-        classifiers=_facts(manifest.get("classifiers")),
-        photos=photos,
-        reasons=photos.reasons[:_MOST_REASONS],
-        other_reasons=sum(number for _, number in photos.reasons[_MOST_REASONS:]),
-        skipped=photos.skipped[:_MOST_FILES],
-        screens=screens,
-        ends=list(dict.fromkeys(screen.ends for screen in screens)),
-        **given,
-    )
-
-
-def _moment(created: object) -> str:
-    """An ISO date and time to the minute, in UTC; anything else unchanged."""
-    try:
-        moment = datetime.fromisoformat(str(created))
-    except ValueError:
-        return str(created)
-    if moment.tzinfo:
-        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return f"{moment:%Y-%m-%d %H:%M}"
-
-
-def _facts(value: object) -> dict[str, dict[str, str]]:
-    """Name to facts, from {name: {fact: value}} or {name: version} alike."""
-    if not isinstance(value, Mapping):
-        return {}
-    facts = {}
-    for name, item in value.items():
-        own = item if isinstance(item, Mapping) else {"version": item}
-        facts[words.printable(name)] = {
-            words.printable(key): words.printable(text) for key, text in own.items()
-        }
-    return facts
-
-
-def anonymous(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the names of folders and files on the machine: absolute paths, and where the photos lie."""
-    config = manifest.get("config")
-    photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
-    return {name: _hidden(value, photos) for name, value in manifest.items()}
-
-
-def _hidden(value: Any, photos: str) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _hidden(inner, photos) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_hidden(inner, photos) for inner in value]
-    if not isinstance(value, str):
-        return value
-    if photos and value == photos:
-        return "PHOTOS"
-    if PurePath(value).is_absolute() or "\\" in value:
-        return "FILE"
-    return value
+ASSETS = Assets(
+    walk_page,
+    options=("report",),
+    reads=("run.json", "validity.json", "sources.parquet", PRESENCE, "edits/"),
+    makes=("report/",),
+)

@@ -1,4 +1,4 @@
-"""Where along a sweep a captioner changes from one gender's words for people to the other's.
+"""The value along a sweep at which a captioner changes from one gender's words for people to the other's.
 
 R2 of Wang et al. 2022, arXiv 2206.07173; the measure is ours. Units are photos that were answered at all values.
 """
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.files import csv_bytes
+from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
@@ -25,7 +26,7 @@ FAR = 1e9  # beyond any value
 
 
 def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]:
-    """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way where they switch, else NaN.
+    """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way if they switch, else NaN.
 
     They switch if all captions with *woman* lie on one side of all with *man*.
 
@@ -39,44 +40,42 @@ def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]
     both = woman.any(1) & man.any(1)
     up = both & (last[0] < first[1])
     down = both & (last[1] < first[0])
-    found = np.select(
+    kind = np.select(
         [up | down, both, woman.any(1), man.any(1)], ["switch", "mixed", "woman", "man"], "none"
     )
-    return found, np.select(
-        [up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan
-    )
+    return kind, np.select([up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan)
 
 
-def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[Content]:
     """Write switches.csv, a row a sweep of each captioner and its placebos; the same for the page, one a captioner."""
     (report / "switches.csv").unlink(missing_ok=True)
     sweeps = []
-    for one in findings:
-        if one.rows["label"].str.startswith("mention:").any() and len(one.values):
-            names = (one.attribute, *placebo.names(one.attribute))
-            answers = [matrix.read(run, one.classifier, name, one.values) for name in names]
+    for finding in findings:
+        if finding.rows["label"].str.startswith("mention:").any() and len(finding.values):
+            names = (finding.attribute, *placebo.names(finding.attribute))
+            answers = [matrix.read(run, finding.classifier, name, finding.values) for name in names]
             sweeps.append([_row(sweep) for sweep in answers if len(sweep.photos)])
-    if rows := [row for own in sweeps for row in own]:
+    if rows := [row for rows_of_one in sweeps for row in rows_of_one]:
         runfolder.write_bytes(report / "switches.csv", csv_bytes(pd.DataFrame(rows)))
-    return [_panel(own) for own in sweeps if own]
+    return [_panel(rows_of_one) for rows_of_one in sweeps if rows_of_one]
 
 
-def _row(answers: Answers) -> dict[str, Any]:
+def _row(answers: Answers) -> Content:
     """Of one sweep: photos by what their captions do, the share that switch, and the mean value of the switch."""
     n = len(answers.photos)
     has = np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
-    for place, word in enumerate(("woman", "man")):
-        own = answers.labels[answers.label] == f"mention:{word}"
-        has[place, answers.photo[own]] = answers.present[own]
-    found, at = kinds(has[0], has[1], answers.values)
-    counts = {kind: int((found == kind).sum()) for kind in KINDS}
-    mean = mean_t(at)
+    for index, word in enumerate(("woman", "man")):
+        rows = answers.labels[answers.label] == f"mention:{word}"
+        has[index, answers.photo[rows]] = answers.present[rows]
+    switching, value = kinds(has[0], has[1], answers.values)
+    counts = {kind: int((switching == kind).sum()) for kind in KINDS}
+    mean = mean_t(value)
     row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
     row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
     return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
 
 
-def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _panel(rows: Sequence[Content]) -> Content:
     """A sentence, and a grid with a row a sweep."""
     what = words.perceived(rows[0]["attribute"])
     name = words.printable(rows[0]["classifier"])
@@ -87,7 +86,7 @@ def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         )
         value = numbers.of_row(row, "value", numbers.signed, "value")
         sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
-        grid.append([sweep, *(f"{row[one]:,}" for one in ("photos", *KINDS)), share, value])
+        grid.append([sweep, *(f"{row[kind]:,}" for kind in ("photos", *KINDS)), share, value])
     text = f"Along {what}, captions by {name} change from one gender's words to the other's "
     text += f"on {rows[0]['switch']:,} of "
     text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(

@@ -1,35 +1,31 @@
-"""A language model's tasks side by side: each one's own scale, which of them agree in sign, and which alone shows any.
+"""A language model's tasks side by side: each one's scale, which agree in sign, and which is the only one to move.
 
-A scale is the label that a task says is high, see ``ask.classifiers.prompt``: an option, a number, a list of words.
+A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an option, a number, a list of words.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gslopes.ask import names
 from gslopes.report import words
-from gslopes.slopes.page import decisions
+from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.decisions import Decision
-
-if TYPE_CHECKING:
-    from gslopes.slopes.page.loading import Finding
-    from gslopes.slopes.page.screen import Screen
+from gslopes.slopes.page.loading import Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """One task's.
 
-    task, model: names.  effect, slope: in words.  decision: of its label.  rises: toward the attribute's second end.
-    orders: by how much two orders of the options differ; empty where there is one.
+    task, model, attribute: names.  effect, slope: in words.  decision: of its label.
+    rises: toward the attribute's second end.  orders: by how much two orders of the options differ; empty for one.
     """
 
     task: str
     model: str
+    attribute: str
     effect: str
     slope: str
     decision: Decision
@@ -42,64 +38,62 @@ def scale_of(
 ) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 
-    manifest: the content of run.json, which says what each classifier was asked.
+    manifest: the content of run.json, which has what each classifier was asked.
     """
     facts = manifest.get("classifiers", {}).get(finding.classifier, {})
     if not facts.get("scale"):
         return None
     label = str(facts["scale"])
     task, orders = (words.printable(facts.get(key, "")) for key in ("task", "orders"))
-    model, (kind, _, listed) = names.split(finding.classifier)[1][0], label.partition(":")
+    model = names.split(finding.classifier)[1][0]
+    kind, _, listed = label.partition(":")
     name = f"a word of {listed}" if kind == "list" else words.readable(label)
+    head = task, model, finding.attribute
     rows = finding.read[finding.read["label"] == label]
     if rows.empty:
         never = Decision(decisions.UNJUDGED, "no answer has it")
-        return Scale(task, model, f"“{name}” is never the answer", "", never, False, orders)
+        return Scale(*head, f"“{name}” is never the answer", "", never, False, orders)
     row = rows.iloc[0]
     decision = decided[label]
-    effect = decisions.effect_of(row, name) if decision.moves else f"“{name}” is not shown to move"
-    return Scale(
-        task, model, effect, decisions.slope_of(row), decision, bool(row["slope"] > 0), orders
-    )
+    effect = lead.effect_of(row, name) if decision.moves else f"“{name}” is not shown to move"
+    return Scale(*head, effect, lead.slope_of(row), decision, bool(row["slope"] > 0), orders)
 
 
-def sentences(screens: Sequence[Screen]) -> list[str]:
-    """For each model and attribute with several tasks, which of them move, and whether they agree in sign."""
+def sentences(scales: Sequence[Scale | None]) -> list[str]:
+    """For each model and attribute with several tasks, which of them move, and whether they agree in sign.
 
-    def group(screen: Screen) -> tuple[str, str]:
-        return (screen.scale.model if screen.scale else ""), screen.attribute
+    scales: of each classifier along each attribute; None if it has no task.
+    """
 
-    several: list[tuple[str, Screen, list[Scale]]] = []
-    for (model, _), of_group in groupby(
-        sorted((one for one in screens if one.scale), key=group), key=group
-    ):
-        own = list(of_group)
-        if len(own) > 1:
-            several.append(
-                (words.printable(model), own[0], [one.scale for one in own if one.scale])
-            )
-    models = len({model for model, _, _ in several})
+    def group(scale: Scale) -> tuple[str, str]:
+        return scale.model, scale.attribute
+
+    grouped = sorted(filter(None, scales), key=group)
+    groups = [list(alike) for _, alike in groupby(grouped, key=group)]
+    compared = [alike for alike in groups if len(alike) > 1]
+    models = {alike[0].model for alike in compared}
     return [
-        f"{model}: " * (models > 1) + _sentence(screen, scales) for model, screen, scales in several
+        f"{words.printable(alike[0].model)}: " * (len(models) > 1) + _sentence(alike)
+        for alike in compared
     ]
 
 
-def _sentence(screen: Screen, scales: Sequence[Scale]) -> str:
+def _sentence(scales: Sequence[Scale]) -> str:
     """One model's tasks along one attribute."""
+    attribute = scales[0].attribute
     moving = [scale for scale in scales if scale.decision.moves]
     if not moving:
-        return f"No scale of {len(scales)} tasks is shown to move with {screen.perceived}."
-    said = []
-    for end, rises in zip(screen.ends, (False, True), strict=True):
+        perceived = words.perceived(attribute)
+        return f"No scale of {len(scales)} tasks is shown to move with {perceived}."
+    rising = []
+    for end, rises in zip(words.ends(attribute), (False, True), strict=True):
         tasks = [scale.task for scale in moving if scale.rises == rises]
-        said += (
-            [f"{', '.join(tasks)} {'rises' if len(tasks) == 1 else 'rise'} toward {end}"]
-            if tasks
-            else []
-        )
+        if tasks:
+            verb = "rises" if len(tasks) == 1 else "rise"
+            rising.append(f"{', '.join(tasks)} {verb} toward {end}")
     still = ", ".join(scale.task for scale in scales if not scale.decision.moves)
     rest = f"; of {still} no move is shown" if still else ""
     if len(moving) == 1:
-        return f"One of {len(scales)} tasks alone shows a move: {said[0]}{rest}."
-    agree = "agree in sign" if len(said) == 1 else "do not agree in sign"
-    return f"{len(moving)} of {len(scales)} tasks move and {agree}: {'; '.join(said)}{rest}."
+        return f"One of {len(scales)} tasks alone shows a move: {rising[0]}{rest}."
+    agree = "agree in sign" if len(rising) == 1 else "do not agree in sign"
+    return f"{len(moving)} of {len(scales)} tasks move and {agree}: {'; '.join(rising)}{rest}."

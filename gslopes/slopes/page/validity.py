@@ -1,4 +1,4 @@
-"""Does the sweep move its target, what else moves, and on whom did it fail?"""
+"""Does the sweep move its target, what else moves, and which sweeps failed?"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.rounding import highest, ranked
@@ -28,32 +29,13 @@ NAMES = {
 }
 
 
-def sweeps(
-    run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
-) -> list[dict[str, Any]]:
+def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False) -> list[Content]:
     """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
     """
-    verdicts = tables.read_rows(
-        tables.VERDICTS,
-        run,
-        [
-            "photo",
-            "attribute",
-            "kept",
-            "reason",
-            "looked",
-            "found",
-            "tau",
-            "shift",
-            "off_target",
-            "off_target_reading",
-        ],
-    )
-    readings = tables.read_rows(
-        tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"]
-    )
+    verdicts = tables.read_rows(tables.VERDICTS, run)
+    readings = tables.read_rows(tables.READINGS, run)
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
@@ -62,7 +44,7 @@ def sweeps(
             continue
         rows = readings[readings["attribute"] == attribute]
         looked = of_group[of_group["looked"] > 0]
-        own = values.get(attribute, ())
+        steps = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
@@ -71,23 +53,26 @@ def sweeps(
                 "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
                 "tau": _quartiles(of_group["tau"]),
                 "shift": _quartiles(of_group["shift"]),
-                "found": float((looked["found"] == looked["looked"]).mean())
-                if len(looked)
-                else None,
+                "found": None
+                if looked.empty
+                else float((looked["found"] == looked["looked"]).mean()),
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": [
-                    NAMES.get(r, words.printable(r))
-                    for r in of_group["off_target_reading"].mode()
-                    if r
-                ],
-                "values": list(own),
-                "curves": _curves(rows, attribute, own),
+                "off_readings": list(
+                    map(_name, filter(None, of_group["off_target_reading"].mode()))
+                ),
+                "values": list(steps),
+                "curves": _curves(rows, attribute, steps),
                 "read": attribute in set(rows["reading"]),
-                "changes": _changes(rows, attribute, len(own) - 1) if pairs else (),
+                "changes": _changes(rows, attribute, len(steps) - 1) if pairs else (),
             }
         )
     return entries
+
+
+def _name(reading: str) -> str:
+    """A reading as people call it."""
+    return NAMES.get(reading, words.printable(reading))
 
 
 def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
@@ -101,26 +86,28 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
     ).groupby("reading")
     changes = []
     for name, by in moved:
-        found = mean_t(by.to_numpy(float))
+        estimate = mean_t(by.to_numpy(float))
         if name != attribute:
-            text = numbers.with_interval(found.value, found.low, found.high, numbers.signed)
-            changes.append((NAMES.get(str(name), words.printable(name)), text))
+            text = numbers.with_interval(
+                estimate.value, estimate.low, estimate.high, numbers.signed
+            )
+            changes.append((_name(str(name)), text))
     return changes
 
 
 MOST = 20  # labels of a table
 
 
-def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
+def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
     """One panel a classifier and attribute of a set that others made: what goes with what else moved, surest first.
 
-    found: rows of core.tables.SLOPES to read.
+    slopes: rows of core.tables.SLOPES to read.
     """
     keys = ["classifier", "attribute"]
     panels = []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
     both = ranked(
-        frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
+        frame.merge(slopes[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
     )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
@@ -139,7 +126,7 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
     write = units.writer_of(row)
-    whole = partial(numbers.share, digits=0)
+    per_cent = partial(numbers.share, digits=0)
     adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
     reading = NAMES.get(row["reading"], "")
     texts = {
@@ -154,8 +141,8 @@ def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     }
     if row["note"]:
         return texts | {"share": row["note"]}
-    share = numbers.of_row(row, "share", whole, "share")
-    return texts | {"share": share, "reading": f"{reading}, {whole(row['most'])}"}
+    share = numbers.of_row(row, "share", per_cent, "share")
+    return texts | {"share": share, "reading": f"{reading}, {per_cent(row['most'])}"}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
@@ -173,16 +160,14 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
                     text = numbers.with_interval(
                         share["value"], share["low"], share["high"], numbers.ratio
                     )
-                    rows.append((NAMES.get(name, words.printable(name)), text))
+                    rows.append((_name(name), text))
             by_attribute[str(measured["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return by_attribute
 
 
-def _curves(
-    readings: pd.DataFrame, attribute: str, values: Sequence[float]
-) -> list[dict[str, Any]]:
+def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[Content]:
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
@@ -194,11 +179,11 @@ def _curves(
             continue
         curves.append(
             {
-                "name": NAMES.get(str(name), words.printable(name)),
+                "name": _name(str(name)),
                 "target": name == attribute,
                 "unit": name not in MEASURES,
                 **{
-                    key: numbers.rounded([getattr(found, name) for found in by.values()])
+                    key: numbers.rounded([getattr(estimate, name) for estimate in by.values()])
                     for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))
                 },
             }

@@ -8,7 +8,7 @@ import pytest
 
 from gslopes.slopes.measures.drawing import drawing_rows
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.slopes.page import drawing
+from gslopes.slopes.page.lead import of_drawing
 from tests.skewed import corrected
 from tests.slopes.measures.test_observed import VALUES, answers
 
@@ -43,7 +43,7 @@ def test_the_sentence_stands_where_drawing_moves_a_label_further_than_the_sweep(
     drawn: float, slope: float, further: bool
 ) -> None:
     (row,) = planted(60, drawn, slope).to_dict("records")
-    said = drawing.sentence({"l000": row})
+    said = of_drawing({"l000": row})
     assert (row["q"] < 0.05) == further == bool(said)
     assert not further or said.startswith(
         "The drawing moves “l000” more than the attribute does: by "

@@ -14,7 +14,7 @@ from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import Cut, gather, present
 from gslopes.slopes.measures.differences import paired_differences
 from gslopes.slopes.measures.options import FitOptions, Study
-from gslopes.slopes.page import decisions
+from gslopes.slopes.page import decisions, lead
 from tests.last_digit import differences, moved, moved_table
 from tests.slopes.measures.crossed import GIVEN, GRID
 
@@ -207,7 +207,7 @@ def everything(
     made["findings"] = decisions.findings_table(slopes, found.error_slopes)
     said = []
     for name, attribute, rows, _ in decisions.by_pair(tables.reading(slopes)):
-        line = decisions.headline(rows, decisions.decide(rows), attribute)
+        line = lead.headline(rows, decisions.decide(rows), attribute)
         said.append(
             {
                 "name": name,

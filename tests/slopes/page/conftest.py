@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,14 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
+from gslopes.frame.page import Finished, render
+from gslopes.slopes.audit import SLOPES
+from gslopes.slopes.config import RunConfig
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
+from gslopes.slopes.page.folder import Photos, WalkPage
+from gslopes.slopes.page.loading import RunTables
+from gslopes.slopes.page.page_data import Album
 from tests.fixtures import paper_slopes
 
 VALUES = np.linspace(-2, 2, 7)
@@ -181,6 +188,19 @@ def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.
     return made.assign(
         ci_low=gap - half, ci_high=gap + half, **dict.fromkeys(("se", "p", "p_perm"), 0.5)
     )
+
+
+def page_of(folder: Path, manifest: dict[str, Any], **parts: Any) -> str:
+    """The page of a run without a classifier.  parts: of the page, by name."""
+    page = WalkPage(Finished(SLOPES, folder, RunConfig(folder)))
+    page.source = RunTables(folder, manifest, tables.SLOPES.empty(), {}, [])
+    page.photos = Photos(0, 0, 0, (), ())
+    page.pictures = Album([], [], {}, {})
+    page.screens = page.papers = page.numbered = page.switches = page.occupations = []
+    page.entries, page.differs = {}, []
+    for name, part in parts.items():
+        setattr(page, name, part)
+    return render(page)
 
 
 @pytest.fixture(autouse=True, scope="session")

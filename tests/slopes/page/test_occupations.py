@@ -11,10 +11,10 @@ from scipy.stats import spearmanr
 from gslopes.collect.search import women_by_title
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.titles import line
-from gslopes.slopes.page import ReportConfig, occupations
-from gslopes.slopes.page.loading import Finding, Source
-from gslopes.slopes.page.sections import Photos, render
+from gslopes.slopes.page import occupations
+from gslopes.slopes.page.loading import Finding, RunTables
 from gslopes.stats.ols import line_weights
+from tests.slopes.page.conftest import page_of
 
 WOMEN = women_by_title()
 TITLES = sorted(WOMEN, key=lambda title: (WOMEN[title], title))[::8]
@@ -40,7 +40,7 @@ def finding(
 
 def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
     values = {one.attribute: one.values for one in findings}
-    return occupations.panels(folder, Source(folder, {}, pd.DataFrame(), values, findings))
+    return occupations.panels(folder, RunTables(folder, {}, pd.DataFrame(), values, findings))
 
 
 @pytest.mark.row("slopes-4.3-gap")
@@ -209,8 +209,8 @@ def test_the_page_has_the_figure_and_escapes_every_name(tmp_path) -> None:
     slopes = [0.3 - 0.5 * WOMEN[title] for title in TITLES]
     shown = panels(tmp_path, finding(TITLES, slopes))
     shown[0]["classifier"] = "<b>mine</b>"
-    html = render({}, Photos(1, 1, 0, (), ()), options=ReportConfig(), occupations=shown)
+    html = page_of(tmp_path, {}, occupations=shown)
     assert html.count("<circle") == len(TITLES)
     assert "<b>mine</b>" not in html
     assert 'href="#occupations"' in html
-    assert 'id="occupations"' not in render({}, Photos(1, 1, 0, (), ()), options=ReportConfig())
+    assert 'id="occupations"' not in page_of(tmp_path, {})

@@ -12,15 +12,14 @@ import pytest
 from gslopes.core import tables
 from gslopes.report import words
 from gslopes.report.inline import TEMPLATES
-from gslopes.slopes.page import ReportConfig, decisions, write_report
-from gslopes.slopes.page import sections as page
+from gslopes.slopes.page import decisions, write_report
+from gslopes.slopes.page.folder import Photos
 from gslopes.slopes.page.loading import Finding
 from tests.fixtures import QUESTIONS, questions
+from tests.slopes.page.conftest import page_of
 
 SCRIPT = "<script>alert(1)</script>"
 VALUES = np.linspace(-2, 2, 7)
-OPTIONS = ReportConfig()
-NO_PHOTOS = page.Photos(0, 0, 0, (), ())
 
 
 def finding(rows: pd.DataFrame) -> Finding:
@@ -70,7 +69,7 @@ def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
     assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
 
 
-def test_manifest_of_strangers_is_text() -> None:
+def test_manifest_of_strangers_is_text(tmp_path: Path) -> None:
     hostile = dict.fromkeys(
         ("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT
     )
@@ -85,7 +84,7 @@ def test_manifest_of_strangers_is_text() -> None:
         {},
         {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5},
     ):
-        reader = Reader(page.render(manifest, NO_PHOTOS, options=OPTIONS))
+        reader = Reader(page_of(tmp_path, manifest))
         assert (reader.tags.count("script"), reader.open) == (3, [])
 
 
@@ -167,10 +166,10 @@ def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> No
             )
 
 
-def test_many_reasons_and_files_are_cut_and_say_so() -> None:
+def test_many_reasons_and_files_are_cut_and_say_so(tmp_path: Path) -> None:
     skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
-    photos = page.Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
-    text = Reader(page.render({}, photos, options=OPTIONS)).text
+    photos = Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
+    text = Reader(page_of(tmp_path, {}, photos=photos)).text
     assert "288 for other reasons" in re.sub(r"\s+", " ", text)
     assert "The first 200; all are in photos.parquet" in text
 

@@ -16,9 +16,9 @@ from gslopes.report.charts import LIGHT, render
 from gslopes.slopes.measures.answers import Answers, gather
 from gslopes.slopes.page import paper_figures, write_report
 from gslopes.slopes.page.loading import load
-from gslopes.slopes.page.paper_figures import (
+from gslopes.slopes.page.paper_figures import PRINTED_ENDS
+from gslopes.slopes.page.paper_sheets import (
     ENDS,
-    PRINTED_ENDS,
     Answered,
     LabelCell,
     Line,

@@ -1,0 +1,109 @@
+"""The one writer of headlines: an audit states the case, ``sentences.toml`` has the words.
+
+The section ``headline`` of an audit's ``sentences.toml`` has a sentence for each case. A sentence with two forms is a
+list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any, Self
+
+from gslopes.core.text import many, two_digits
+from gslopes.report.caution import Nothing, widest
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The sentences of one kind of headline.  texts: case to its sentence, or to both forms of it."""
+
+    texts: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, home: Path, section: str = "headline") -> Self:
+        """A section of the ``sentences.toml`` of an audit.  home: its folder."""
+        return cls(tomllib.loads((home / "sentences.toml").read_text("utf-8"))[section])
+
+    def say(self, case: str, count: int = 1, **facts: Any) -> str:
+        """The sentence of a case.  count: chooses the form, and may be named; facts: what else may be named.
+
+        >>> texts = Sentences({"lost": ["{who} lost one.", "{who} lost {count}."]})
+        >>> texts.say("lost", who="A"), texts.say("lost", 2000, who="A")
+        ('A lost one.', 'A lost 2,000.')
+        """
+        text = self.texts[case]
+        if not isinstance(text, str):
+            text = text[int(count > 1)]
+        return text.format(count=f"{count:,}", **facts)
+
+    def nothing(
+        self, estimates: Sequence[Nothing], *units: str, count: int = 0, **facts: Any
+    ) -> str:
+        """The sentence if no estimate is a finding.
+
+        It has the case ``none`` if the data have shown that nothing is there; ``some`` if they have shown it of some
+        estimates, and the audit has that case; else ``unknown``. It may name: ``n``, how many units; ``open``, of how
+        many estimates it is not known; ``name``, ``interval`` and ``fits``, of the one of which least is known; and
+        ``undecided``.
+
+        units: what is counted, one and several.  count: as of ``say``; by default the number of estimates.
+
+        >>> texts = Sentences({"none": "Nothing ({n}; {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
+        >>> texts.nothing([Nothing("“a”", -3, 4, 80, 5, "[−3, +4]")], "photo")
+        'Nothing (80 photos; [−3, +4], 5 would matter).'
+        >>> texts.nothing([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]")], "photo")
+        'Cannot tell with 8 photos: “a” may lie anywhere in [−3, +21] (5 would matter).'
+        """
+        unclear = sum(not estimate.clear for estimate in estimates)
+        case = "unknown" if unclear else "none"
+        if 0 < unclear < len(estimates) and "some" in self.texts:
+            case = "some"
+        least = widest(estimates)
+        return self.say(
+            case,
+            count or len(estimates),
+            n=many(least.n, *units),
+            open=f"{unclear:,}",
+            name=least.name,
+            interval=f"{least.shown}, {_noted(least)}",
+            fits=fits(least),
+            undecided=undecided(estimates),
+            **facts,
+        )
+
+
+def fits(estimate: Nothing) -> str:
+    """What the data leave open: the interval, or that it is missing.
+
+    >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per unit")), fits(Nothing("“a”", float("nan"), 1, 8, 5, ""))
+    ('“a” may lie anywhere in [−3, +21] points per unit (5 would matter)', '“a” has no interval')
+    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per unit", "q 0.07 is not below 0.05"))
+    '“a” lies in [+1, +4] points per unit (q 0.07 is not below 0.05)'
+    """
+    if not isfinite(estimate.low + estimate.high):
+        return f"{estimate.name} has no interval"
+    verb = "may lie anywhere in" if estimate.holds_zero else "lies in"
+    return f"{estimate.name} {verb} {estimate.shown} ({_noted(estimate)})"
+
+
+def undecided(estimates: Sequence[Nothing]) -> str:
+    """How many estimates may be something or nothing, and the interval of the one of which least is known.
+
+    >>> undecided([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), Nothing("“b”", -1, 1, 80, 5, "[−1, +1]")])
+    '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
+    """
+    least = widest(estimates)
+    number = sum(not estimate.clear for estimate in estimates)
+    if number == 1:
+        return f"{least.name} is undecided: {fits(replace(least, name='it'))}"
+    return f"{number:,} are undecided: {fits(least)}"
+
+
+def _noted(estimate: Nothing) -> str:
+    if estimate.note:
+        return estimate.note
+    if estimate.matters > 0:
+        return f"{two_digits(estimate.matters, '')} would matter"
+    return "what would matter is not known"
