@@ -232,16 +232,14 @@ def swept(
             pictures[region, blend], edits = [], swept_by[blend, (region, blend) == PUBLISHED]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None
-                given = (
+                whole = compose(
                     photo.pixels,
                     photo.gray,
-                    edits.edited[i],
-                    edits.neutral[i],
+                    edits.of(i),
                     masks[region][i],
                     face.matrix,
-                )
-                whole = compose(
-                    *given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head
+                    blend,
+                    head,
                 )
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)

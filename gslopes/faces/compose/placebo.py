@@ -17,8 +17,9 @@ import numpy as np
 from gslopes.core.arrays import doubles
 from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
+from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
 from gslopes.faces.compose.encode import QUALITY
-from gslopes.faces.compose.paste import STEEPEST, Composite, Mover, steepness
+from gslopes.faces.compose.paste import Mover
 
 # In units of the longer side of the masked box.
 GRAIN = 0.15  # the width of the random change's blobs

@@ -10,13 +10,12 @@ Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer be
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import FloatArray, Tone
 
@@ -37,77 +36,43 @@ SMOOTH = (
 Lab = Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """Of one value: luminance of the face's skin before and after, the share of it that is one ratio, its logarithm,
-    and the logarithms (3,) by which the colour turns.
-    """
-
-    at: float
-    to: float
-    even: float
-    evenly: float
-    turned: FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Turn:
-    """What becomes of a face's skin.
-
-    light: (S, S) luminance.  rich: (S, S), 1 where a pixel has the skin's colour, 0 where it is gray.
-    steps: one a value.
-    """
-
-    light: FloatArray
-    rich: FloatArray
-    steps: list[Step]
-
-
-def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) -> FloatArray:
-    """An edit with the tone of skin that it shall have.
+def toned(
+    layers: Any,
+    chip: FloatArray,
+    skin: FloatArray,
+    tone: Tone,
+    log: Callable[[Any], Any] = np.log,
+    beside: Callable[[Any], Any] = floats,
+) -> None:
+    """Give an edit the tone of skin that it shall have, in place; nothing if too little skin is seen.
 
     layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
-    skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; where it is 0 the edit stays.
+    skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; if it is 0 the edit stays.
+    log, beside: for layers that are a tensor, torch's, and what puts an array on its device.
     """
-    turn = turn_of(chip, skin, tone)
-    if turn is None:
-        return layers
-    found = np.empty_like(layers)
-    for out, layer, one in zip(found, layers, turn.steps, strict=True):
-        moved = np.asarray(step(turn.light, one.at, one.to), np.float32)
-        lighter = one.even * one.evenly + (1 - one.even) * moved
-        change = lighter[..., None] + turn.rich[..., None] * one.turned - layer[skin > 0.5].mean(0)
-        out[:] = layer + skin[..., None] * change
-    return found
-
-
-def turn_of(chip: FloatArray, skin: FloatArray, tone: Tone) -> Turn | None:
-    """What ``toned`` does; None where too little skin is seen.  Arguments as there."""
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
-        return None
-    own = np.median(
-        cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0
-    )
+        return
+    own = np.median(doubles(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0]), 0)
     before = _levels(own)
+    luma = floats(LUMA)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
-    luma = np.array(LUMA, np.float32)
-    light = np.asarray(smooth @ luma, np.float32)
+    light = floats(smooth @ luma)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
-    seen = (
-        np.log((smooth + OFFSET) / (light + OFFSET)[..., None])
-        @ colour
-        / max(float(colour @ colour), 1e-4)
-    )
-    steps = []
-    for share in tone.shares.tolist():
+    lean = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour
+    rich = beside(np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST).astype(np.float32))
+    light = beside(light)
+    weight = beside(skin)
+    means = layers[:, weight > 0.5].mean(1)
+    at = float(before @ luma)
+    for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
         after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
-        at = float(before @ luma)
         to = float(after @ luma)
         evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
-        turned = (np.log((after + OFFSET) / (before + OFFSET)) - evenly).astype(np.float32)
-        steps.append(Step(at, to, EVENLY if to < at else PALER, evenly, turned))
-    return Turn(light, np.clip(seen, 0, RICHEST).astype(np.float32), steps)
+        turned = beside(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
+        even = EVENLY if to < at else PALER
+        lighter = even * evenly + (1 - even) * beside(step(light, at, to, log))
+        layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
 def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
@@ -120,12 +85,11 @@ def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     >>> offset(np.array([40.0, 15.0, 20.0]), ((45, 15, 20, 10, 0, 0), (65, 14, 18, 5, -0.2, 0)), True).tolist()
     [22.5, -0.5, -2.0]
     """
-    here, there = (np.array(end).reshape(2, 3) for end in (ends if onwards else ends[::-1]))
+    both = np.array(ends).reshape(2, 2, 3)
+    here, there = both if onwards else both[::-1]
     place = np.clip((own[0] - here[0, 0]) / here[1, 0], -FARTHEST, FARTHEST)
-    first, second = (
-        end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there)
-    )
-    return np.asarray(second - first)
+    colours = [end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there)]
+    return doubles(colours[1] - colours[0])
 
 
 def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -> Any:

@@ -4,9 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.records import EditedChips, Motion
+from gslopes.core.records import EditedChip, EditedChips, Motion
+from gslopes.faces.compose import paste
+from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.device import compose_batch
-from gslopes.faces.compose.paste import Composite
+
+
+def compose(
+    pixels: Any, gray: bool, edited: Any, neutral: Any, mask: Any, matrix: Any, blend: Any = "difference", *,
+    motion: Motion | None = None, head: Any = None,
+) -> Composite:  # fmt: skip
+    """As ``paste.compose``, of a chip's parts."""
+    return paste.compose(
+        pixels, gray, EditedChip(edited, neutral, motion), mask, matrix, blend, head
+    )
 
 
 def compose_there(

@@ -10,9 +10,9 @@ from gslopes.core.crossed import Grid, grid_of
 from gslopes.core.geometry import warp
 from gslopes.core.records import EditedChips, Motion
 from gslopes.faces import zoo
-from gslopes.faces.compose.crossed import crossed, crossed_placebo
+from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.masks import heads_of
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.compose.placebo import lightened
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of

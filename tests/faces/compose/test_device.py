@@ -60,8 +60,7 @@ def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, na
     )
     for row, (photo, made) in enumerate(zip(photos, batch, strict=True)):
         one = compose(
-            *(photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], matrices[row], blend),
-            motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row],
+            photo.pixels, photo.gray, swept.of(row), masks[row], matrices[row], blend, heads[row],
         )  # fmt: skip
         assert made.box == one.box
         assert made.mask_area == one.mask_area

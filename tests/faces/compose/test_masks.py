@@ -15,7 +15,7 @@ from gslopes.faces.compose.masks import (
     padded,
     soft_mask,
 )
-from gslopes.faces.compose.paste import compose
+from tests.faces.compose.conftest import compose
 
 Y, X = np.mgrid[:128, :128].astype(np.float32)
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.core.records import Motion
+from gslopes.faces.compose.composite import STEEPEST, within
 from gslopes.faces.compose.masks import soft_mask
-from gslopes.faces.compose.paste import STEEPEST, compose, within
-from tests.faces.compose.conftest import compose_there
+from tests.faces.compose.conftest import compose, compose_there
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])

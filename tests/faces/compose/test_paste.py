@@ -9,8 +9,8 @@ from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import Ends
 from gslopes.faces.compose.masks import border_ramp
-from gslopes.faces.compose.paste import Blend, compose
-from tests.faces.compose.conftest import compose_there
+from gslopes.faces.compose.paste import Blend
+from tests.faces.compose.conftest import compose, compose_there
 
 S = 32
 BLENDS: tuple[Blend, ...] = ("difference", "paste")
