@@ -156,8 +156,8 @@ def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
             return " ".join(words), len(words)
     token = tokens[index]
     if token.tag in ("PRP", "PRF"):
-        return (token.word, 1)
-    return ("", 0)
+        return token.word, 1
+    return "", 0
 
 
 def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
@@ -176,15 +176,12 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
     lemmas = [token.lemma for token in tokens[index:end]]
     if not lemmas:
         return None, start
-    suffixes = [
-        "_".join([*(token.word for token in tokens[at : end - 1]), lemmas[-1]])
-        for at in range(index, end - 1)
-    ]
-    length = next(
-        (len(lemmas) - at for at, name in enumerate(suffixes) if wordnet.knows(name, "n")), 1
-    )
-    head = suffixes[len(lemmas) - length] if length > 1 else lemmas[-1]
-    noun = Noun(head, (*attributes, *lemmas[: len(lemmas) - length]), tokens[end - 1].tag == "NN2")
+    words = [*(token.word for token in tokens[index : end - 1]), lemmas[-1]]
+    first = 0
+    while first < len(words) - 1 and not wordnet.knows("_".join(words[first:]), "n"):
+        first += 1
+    plural = tokens[end - 1].tag == "NN2"
+    noun = Noun("_".join(words[first:]), (*attributes, *lemmas[:first]), plural)
     return Phrase((noun,), negated), end
 
 

@@ -123,19 +123,19 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
     ('warm',)
     """
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
-    denied = 0
-    said = set[str]()
+    denied = 0  # how many more words are
+    affirmed = set[str]()
     for place, word in enumerate(words):
-        denied = (
-            0
-            if word in (*".;:!?", "but")
-            else _REACH + 1
-            if word in _DENIAL
-            else max(denied - 1, 0)
-        )
+        denied = max(denied - 1, 0)
+        if word in (*".;:!?", "but"):
+            denied = 0
+        elif word in _DENIAL:
+            denied = _REACH + 1
         if not denied:
-            said |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
-    return tuple(sorted(name for name, entries in lists.items() if not said.isdisjoint(entries)))
+            affirmed |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
+    return tuple(
+        sorted(name for name, entries in lists.items() if not affirmed.isdisjoint(entries))
+    )
 
 
 def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:

@@ -10,6 +10,7 @@ import io
 import math
 from functools import cache, lru_cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -54,34 +55,28 @@ class WordNet:
 
     def __init__(self) -> None:
         lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
-        self.name, self.digest = (
-            "wordnet-3.0",
-            sha256("".join(SHA256.values()).encode()).hexdigest(),
-        )
+        self.name = "wordnet-3.0"
+        self.digest = sha256("".join(SHA256.values()).encode()).hexdigest()
         words = lemmas["lemma"].to_pylist()
         parts = lemmas["part"].to_numpy()
-        self._row = {
-            (word, "nvar"[part]): row
-            for row, (word, part) in enumerate(zip(words, parts, strict=True))
-        }
+        keys = zip(words, ("nvar"[part] for part in parts), strict=True)
+        self._row = {key: row for row, key in enumerate(keys)}
         self._senses, self._starts = _lists(lemmas["senses"])
         self._above = _lists(synsets["hypernyms"]), _lists(synsets["classes"])
         self._irregular = {(row["part"], row["form"]): row["base"] for row in forms.to_pylist()}
-        head, kind = (synsets[name].to_numpy() for name in ("head", "kind"))
-        owner = np.repeat(
-            np.arange(len(words)), np.diff(self._starts)
-        )  # the number of a sense is its place among them
+        head = synsets["head"].to_numpy()
+        kind = synsets["kind"].to_pylist()
+        # the number of a sense is its place among its lemma's
+        owner = np.repeat(np.arange(len(words)), np.diff(self._starts))
         rank = np.arange(len(self._senses)) - self._starts[owner] + 1
         own = head[self._senses] == owner
         number = np.zeros(len(head), np.int64)
         number[self._senses[own]] = rank[own]
-        rows = zip(head.tolist(), kind.tolist(), number.tolist(), strict=True)
+        rows = zip(head.tolist(), kind, number.tolist(), strict=True)
         self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
         self._index = {name: index for index, name in enumerate(self._names)}
-        keys = zip(
-            ("nvara"[code] for code in kind.tolist()), synsets["offset"].to_pylist(), strict=True
-        )
-        self._by_id = dict(zip(keys, self._names, strict=True))
+        ids = zip(("nvara"[code] for code in kind), synsets["offset"].to_pylist(), strict=True)
+        self._by_id = dict(zip(ids, self._names, strict=True))
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
         self.above = cache(self._above_of)
@@ -96,9 +91,8 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        return tuple(
-            self._names[index] for index in self._senses[self._starts[row] : self._starts[row + 1]]
-        )
+        senses = self._senses[self._starts[row] : self._starts[row + 1]]
+        return tuple(map(self._names.__getitem__, senses))
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
@@ -168,10 +162,10 @@ class WordNet:
 
     def _up(self, index: int) -> tuple[list[int], list[int]]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
-        (above, starts), (classes, firsts) = self._above
-        return above[starts[index] : starts[index + 1]].tolist(), classes[
-            firsts[index] : firsts[index + 1]
-        ].tolist()
+        above, classes = (
+            rows[starts[index] : starts[index + 1]].tolist() for rows, starts in self._above
+        )
+        return above, classes
 
     def _above_of(self, synset: str) -> frozenset[str]:
         """All hypernyms of a synset, itself not among them; none for a name that is not known."""
@@ -187,13 +181,8 @@ class WordNet:
         steps = 0
         while edge:
             steps += 1
-            edge = [
-                above
-                for below in edge
-                for some in self._up(below)
-                for above in some
-                if above not in distances
-            ]
+            above = chain.from_iterable(chain(*self._up(below)) for below in edge)
+            edge = [row for row in above if row not in distances]
             distances.update(dict.fromkeys(edge, steps))
         if ".v." in self._names[index]:
             distances[-1] = max(distances.values()) + 1
