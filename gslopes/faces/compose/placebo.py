@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import doubles
+from gslopes.core.arrays import doubles, floats
 from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
@@ -38,11 +38,8 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
     if not whole.weight.size:
         return 0.0
     weight = whole.weight / max(float(whole.weight.sum()), 1e-6)
-    luma = np.array(
-        [
-            float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum())
-            for patch in whole.patches
-        ]
+    luma = doubles(
+        [float(((floats(patch) @ floats(LUMA)) * weight).sum()) for patch in whole.patches]
     )
     centred = doubles(values) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
@@ -74,22 +71,15 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     weight = whole.weight[..., None]
     gray = bool((whole.patches == whole.patches[..., :1]).all())
     noise = _noise(whole, generator, 1 if gray else 3)
-    noise = noise.reshape(*whole.weight.shape, -1)
-    field = (
-        np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(
-            np.float32
-        )
-        * weight
-    )
-    edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
-    light = np.broadcast_to(weight, field.shape).astype(np.float32)
+    shape = (*whole.weight.shape, 3)
+    field = np.broadcast_to(noise / max(float(noise.std()), 1e-9), shape) * weight
+    edit = floats(whole.patches[-1]) - whole.patches[0]
+    light = np.broadcast_to(weight, shape)
     field = _without(field, _orthonormal(light, edit))
-    random_motion = (
-        None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
-    )
-    return _changed(
-        whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion
-    )
+    random_motion = None
+    if whole.motion is not None:
+        random_motion = _random_motion(whole, whole.motion, values, generator)
+    return _changed(whole, values, floats(field / np.maximum(weight, 1e-3)), random_motion)
 
 
 def _random_motion(
@@ -99,12 +89,9 @@ def _random_motion(
     and shorter where it would fold, or change the picture by more than the edit does.
     """
     near = max(1.0, NEAR * max(whole.weight.shape))
-    length = np.sqrt(
-        cv2.GaussianBlur(
-            np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT
-        )
-    )
-    field = _noise(whole, generator, 2) * (length * whole.weight)[..., None]
+    squares = np.square(motion.field).sum(-1)
+    length = np.sqrt(cv2.GaussianBlur(squares, (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    field = _noise(whole, generator, 2) * floats(length * whole.weight)[..., None]
     field = _without(field, _orthonormal(motion.field))
     field[whole.weight == 0] = 0
     field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
@@ -112,13 +99,12 @@ def _random_motion(
     ends = (0, len(values) - 1)
     longest = max(abs(values[k] - values[centre]) for k in ends)
     field *= STEEPEST / max(longest * steepness(field), STEEPEST)
-    base = whole.patches[centre].astype(np.float32)
+    base = floats(whole.patches[centre])
     shares = [1.0]
     for k in ends:
-        moved = float(np.abs(Mover(field)(base, values[k] - values[centre]) - base).mean())
-        edited = float(np.abs(whole.patches[k].astype(np.float32) - base).mean())
-        shares.append(edited / max(moved, 1e-9))
-    return np.asarray(min(shares) * field, np.float32)
+        moved = _size(Mover(field)(base, values[k] - values[centre]) - base)
+        shares.append(_size(whole.patches[k] - base) / max(moved, 1e-9))
+    return min(shares) * field
 
 
 def _key(photo: str, seed: int, what: str = "") -> int:
@@ -129,19 +115,18 @@ def _noise(whole: Composite, generator: np.random.Generator, channels: int) -> F
     """(h, w, channels) smooth noise."""
     noise = generator.standard_normal((*whole.weight.shape, channels)).astype(np.float32)
     sigma = max(1.0, GRAIN * max(whole.weight.shape))
-    return np.asarray(
-        cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT), np.float32
-    )
+    smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT)
+    return floats(smooth).reshape(noise.shape)
 
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     """The directions that the vectors span."""
     directions: list[FloatArray] = []
     for vector in vectors:
-        left = _without(vector.astype(np.float32), directions)
-        size = float(np.sqrt(np.square(left, dtype=np.float64).sum()))
-        if size > 1e-3:
-            directions.append(left / np.float32(size))
+        rest = _without(vector, directions)
+        length = float(np.sqrt(np.square(rest, dtype=np.float64).sum()))
+        if length > 1e-3:
+            directions.append(rest / np.float32(length))
     return directions
 
 
@@ -160,34 +145,36 @@ def _changed(
 ) -> Composite:
     """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2
-    base = whole.patches[centre].astype(np.float32)
+    base = floats(whole.patches[centre])
     masked = whole.weight[..., None] * change
     move = None if random_motion is None else Mover(random_motion)
     patches = np.empty_like(whole.patches)
-    for k, patch in enumerate(patches):
+    for k, edited in enumerate(whole.patches):
         distance = values[k] - values[centre]
-        size = (
-            float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
-        )
         moved = base if move is None else move(base, distance)
         signed = np.float32(np.sign(distance)) * masked
-        patch[:] = np.clip(
-            np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255
-        ).astype(np.uint8)
+        amount = _amount(moved - base, signed, _size(edited - base))
+        patches[k] = np.clip(np.rint(moved + amount * signed), 0, 255)
     return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
 
 
 def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
     """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``, 0 at least."""
-    unit = float(np.abs(change).mean()) if change.size else 0.0
-    already = float(np.abs(start).mean()) if start.size else 0.0
+    unit = _size(change)
+    already = _size(start)
     if unit == 0 or already >= size:
         return np.float32(0)
-    amount = (
-        size + already
-    ) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    # enough; the mean is convex in it, so Newton comes down to the root from there
+    amount = (size + already) / unit
     for _ in range(NEWTON if already else 0):
         total = start + np.float32(amount) * change
         slope = float((np.sign(total) * change).mean())
-        amount -= (float(np.abs(total).mean()) - size) / slope
+        amount -= (_size(total) - size) / slope
     return np.float32(amount)
+
+
+def _size(change: FloatArray) -> float:
+    """The mean absolute change, 0 for no pixels."""
+    if change.size:
+        return float(np.abs(change).mean())
+    return 0.0

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from gslopes.core import runtime
-from gslopes.core.arrays import slices
+from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
-from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
 from gslopes.faces.zoo.spec import Blend
 
@@ -80,8 +80,7 @@ class FaderEditor:
         self.network.to(self.device)
         self.photo_values = None
         if reader is not None:
-            tagger = load(self.spec.tagger, device) if self.spec.tagger else None
-            self.photo_values = PhotoValues(load(reader, device), self.spec.labels, tagger)
+            self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -121,13 +120,15 @@ class FaderEditor:
         elif self.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
-            wanted = torch.stack(
-                [*(self.condition(photo, float(value)) for value in values), photo], 1
-            )
+            conditions = self._conditions(photo, values.tolist())
             if self.calibrated:
-                wanted = photo[:, None] + self.gain * (wanted - photo[:, None])
-            pictures = self._decode(latents, wanted)
-        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+                conditions = photo[:, None] + self.gain * (conditions - photo[:, None])
+            pictures = self._decode(latents, conditions)
+        return floats(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu())
+
+    def _conditions(self, photo: Tensor, values: Sequence[float]) -> Tensor:
+        """The photos' own values (b, A) at each value of the edited attribute, and as they are: (b, n + 1, A)."""
+        return torch.stack([*(self.condition(photo, value) for value in values), photo], 1)
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
@@ -141,9 +142,7 @@ class FaderEditor:
         latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
         """
         inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
-        conditions = torch.stack(
-            [*(self.condition(photo, value) for value in inner), photo], 1
-        )  # (b, n + 1, A)
+        conditions = self._conditions(photo, inner)
         decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
         ratio = self.blend == "ratio"
         if ratio:
@@ -155,11 +154,8 @@ class FaderEditor:
         for value in values.tolist():
             edit = torch.zeros_like(neutral)
             if value:
-                edit = (
-                    float(np.sign(value))
-                    * max(abs(value), 1.0)
-                    * odd[:, inner.index(min(abs(value), 1.0))]
-                )
+                nearest = min(abs(value), 1.0)
+                edit = value / nearest * odd[:, inner.index(nearest)]
             pictures.append(neutral + self.gain * (edit - odd[:, -1]))
         stacked = torch.stack([*pictures, neutral], 1)
         if ratio:
@@ -203,7 +199,7 @@ class EndsEditor:
         self.border = self.spec.border
         self.region = self.spec.region
         self.device = torch.device(device)
-        self.photo_values = PhotoValues(load(reader, device), self.spec.labels)
+        self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and as they are.
@@ -229,6 +225,8 @@ class EndsEditor:
         )
         edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
         ends: list[Ends] = []
+        # on a CPU one chip at a time is drawn, in its cache
+        few = 1 if self.device.type == "cpu" else step
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
         for part in slices(len(chips), step):
@@ -240,19 +238,15 @@ class EndsEditor:
                 given = ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share
                 ends += map(Ends, *(each.cpu().numpy() for each in given))
             logs = (255 * x + OFFSET).log()
-            alone = (
-                1 if self.device.type == "cpu" else len(x)
-            )  # on a CPU one chip at a time, in its cache
-            for rows in slices(len(x) * drawn, alone):
+            for rows in slices(len(x) * drawn, few):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
-                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)
+                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
             fields[part] = moves.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
-            shares[part] = (
-                share * (towards - (1 + source_value) / 2)
-            ).cpu()  # skin at an end goes no further
+            # skin at an end goes no further
+            shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()
         tones = self.network.config.tone
         tone = Tone(shares.numpy(), tones) if tones else None
         motion = Motion(fields.numpy(), distances.numpy())
@@ -283,7 +277,7 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
     table = np.asarray(steps)
     left = np.clip(np.searchsorted(knots, values) - 1, 0, len(steps) - 2)
     share = (values - knots[left]) / (knots[1] - knots[0])
-    return np.asarray(table[left] + share * (table[left + 1] - table[left]), np.float32)
+    return floats(table[left] + share * (table[left + 1] - table[left]))
 
 
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
@@ -318,14 +312,19 @@ class PhotoValues:
         self.read = tuple(name for name in attributes if name not in self.tagged)
         self.reader.check(self.read)
 
+    @classmethod
+    def of(cls, spec: ModelSpec, reader: str, device: str) -> Self:
+        """For the editor that a spec is about.  Raises: UnknownName, ModelError."""
+        tagger = load(spec.tagger, device) if spec.tagger else None
+        return cls(load(reader, device), spec.labels, tagger)
+
     def __call__(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to values (B, A) in [-1, 1]."""
         values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
         if self.tagger is not None and self.tagged:
             spec = self.tagger.spec
-            probabilities = self.tagger.module(
-                normalised(self.tagger, cropped(chips, spec.crop, spec.size))
-            ).sigmoid()
+            faces = normalised(self.tagger, cropped(chips, spec.crop, spec.size))
+            probabilities = self.tagger.module(faces).sigmoid()
             for name in self.tagged:
                 label, opposite = TAGS[name]
                 column = probabilities[:, spec.labels.index(label)]

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, show
-from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.faces.zoo.loading import LoadedModel, fill
 from gslopes.faces.zoo.spec import ModelSpec
 
 LARGEST_CHECKPOINT = 2 << 30  # bytes
 
 
-def fill(network: nn.Module, path: Path, layout: str) -> str:
+def read_into(network: nn.Module, path: Path, layout: str) -> str:
     """Put the parameters of a PyTorch checkpoint into a network; the sha256 of the file.
 
     layout: a sentence that says which file is expected.
@@ -43,16 +43,8 @@ def fill(network: nn.Module, path: Path, layout: str) -> str:
         raise ModelError(
             f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again."
         )
-    try:
-        missing, unexpected = network.load_state_dict(state, strict=False)
-    except RuntimeError as error:  # torch's word for a tensor of another shape
-        raise ModelError(
-            f"{name} has another shape: {str(error).splitlines()[-1].strip()}", layout
-        ) from error
-    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
-    if lost or unexpected:
-        which = f"lacks {lost[0]}" if lost else f"also has {unexpected[0]}"
-        raise ModelError(f"{name} is another network: it {which}.", layout)
+    if misfit := fill(network, state):
+        raise ModelError(f"{name} is another network: it {misfit}", layout)
     return hashlib.sha256(data).hexdigest()
 
 
@@ -80,10 +72,12 @@ BISENET = ModelSpec(
 def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
     """A face parser from the public BiSeNet checkpoint of zllrunning/face-parsing.PyTorch.
 
-    Raises: as ``fill``.
+    Raises: as ``read_into``.
     """
     from gslopes.faces.networks.bisenet import BiSeNet
 
     network = BiSeNet()
-    digest = fill(network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth.")
+    digest = read_into(
+        network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth."
+    )
     return LoadedModel(network.to(device).eval().requires_grad_(False), BISENET, digest)

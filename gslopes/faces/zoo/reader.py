@@ -14,7 +14,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray
-from gslopes.faces.zoo.checkpoint import fill
+from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
@@ -128,14 +128,10 @@ def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
     side = model.spec.size
     crop = model.spec.crop
     if crop == "tight":  # part of the editors' chip; other rectangles are cut from the photo
-        small = cropped(chips, crop, side)
-    else:
-        small = (
-            chips
-            if chips.shape[-1] == side
-            else F.interpolate(chips, size=(side, side), mode="area")
-        )
-    return standardised(small, model.spec.mean, model.spec.std)
+        chips = cropped(chips, crop, side)
+    elif chips.shape[-1] != side:
+        chips = F.interpolate(chips, size=(side, side), mode="area")
+    return standardised(chips, model.spec.mean, model.spec.std)
 
 
 def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
@@ -204,10 +200,10 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
 
     Its four-race file has the same shapes and looks alike from outside: name the one of seven races.
 
-    Raises: as ``checkpoint.fill``.
+    Raises: as ``checkpoint.read_into``.
     """
     from torchvision.models import resnet34  # which imports torch's compiler
 
     network: nn.Module = resnet34(weights=None, num_classes=18)
-    digest = fill(network, path, LAYOUT)
+    digest = read_into(network, path, LAYOUT)
     return FairFaceReader(network.to(device).eval().requires_grad_(False), digest)

@@ -12,11 +12,11 @@ from gslopes.faces.compose.skin import (
     CLASSES,
     ParserMasker,
     class_probabilities,
-    framed,
     mirrored_classes,
     region_classes,
 )
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
+from gslopes.faces.zoo.framing import framed
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
