@@ -66,10 +66,10 @@ class FaceReader:
 
     def check(self, names: tuple[str, ...]) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
-        unknown = [name for name in names if name not in ("gender", "race", "age", *self.labels)]
-        if unknown:
-            message = f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face."
-            raise ModelError(message, "Name a reader that was trained on it.")
+        for name in names:
+            if name not in ("gender", "race", "age", *self.labels):
+                problem = f"The model {self.model.spec.name} cannot read {name!r} from a face."
+                raise ModelError(problem, "Name a reader that was trained on it.")
 
 
 def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:

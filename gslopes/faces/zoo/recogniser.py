@@ -58,16 +58,13 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
         ) from error
 
     def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
-        rows = []
-        for photo, place in zip(photos, doubles(points), strict=True):
-            matrix = similarity(place[:3], _TEMPLATE)
-            chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
-            rows.append(
-                np.full(128, np.nan)
-                if chip is None
-                else np.array(network.compute_face_descriptor(chip))
-            )
-        return np.array(rows, np.float32).reshape(len(rows), 128)
+        embeddings = np.full((len(photos), 128), np.nan, np.float32)
+        for row, photo, face in zip(embeddings, photos, doubles(points), strict=True):
+            matrix = similarity(face[:3], _TEMPLATE)
+            if matrix is not None:
+                chip = np.ascontiguousarray(warp(photo, matrix, _SIZE))
+                row[:] = network.compute_face_descriptor(chip)
+        return embeddings
 
     return embedded
 
@@ -77,4 +74,4 @@ def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     x = doubles(a)
     y = doubles(b)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
-    return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))
+    return doubles((x * y).sum(-1) / np.maximum(length, 1e-12))

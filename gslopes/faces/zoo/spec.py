@@ -23,29 +23,25 @@ HOME_VARIABLE = "GSLOPES_HOME"
 
 def homes() -> list[Path]:
     """Every folder that may hold models/, training/ and weights/, first come first served."""
-    folders = [Path(os.environ[HOME_VARIABLE])] if os.environ.get(HOME_VARIABLE) else []
-    checkout = (
-        PACKAGE.parent
-    )  # of an installed package this is site-packages, where others' folders may lie
+    folders = [PACKAGE / "_assets"]
+    checkout = PACKAGE.parent  # of an installed package site-packages, which holds others' folders
     if (checkout / "pyproject.toml").is_file():
-        folders.append(checkout)
-    return [*folders, PACKAGE / "_assets"]
+        folders.insert(0, checkout)
+    if home := os.environ.get(HOME_VARIABLE):
+        folders.insert(0, Path(home))
+    return folders
 
 
 def find_asset(folder: str, name: str) -> Path | None:
     """``<home>/<folder>/<name>`` in the first home that has it."""
-    return next((home / folder / name for home in homes() if (home / folder / name).exists()), None)
+    assets = (home / folder / name for home in homes())
+    return next(filter(Path.exists, assets), None)
 
 
 def asset_names(folder: str, inside: str = "") -> list[str]:
     """Names in a folder of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
-    names: set[str] = set()
-    for home in homes():
-        if (home / folder).is_dir():
-            names.update(
-                p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file()
-            )
-    return sorted(names)
+    assets = (asset for home in homes() for asset in (home / folder).glob("*"))
+    return sorted({asset.name for asset in assets if not inside or (asset / inside).is_file()})
 
 
 # --- What a model is -----
@@ -100,11 +96,11 @@ class ModelSpec:
     region: Literal["face", "head"] = "face"
 
     def __post_init__(self) -> None:
-        if self.steps and (len(self.steps) != 7 or not all(a < b for a, b in pairwise(self.steps))):
+        rising = all(a < b for a, b in pairwise(self.steps))
+        if self.steps and (len(self.steps) != 7 or not rising):
+            problem = f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}."
             hint = "Correct it, or leave it out; python -m training steps finds it."
-            raise ConfigError(
-                f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.", hint
-            )
+            raise ConfigError(problem, hint)
 
 
 def read_spec(path: Path) -> ModelSpec:
@@ -163,9 +159,10 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])
         content.pop("chroma", None)  # of weights that were written before; it was always 1
+        # before, too
         content["data"] = [
             DRAWN if one == "gslopes.datasets.drawn" else one for one in content["data"]
-        ]  # before, too
+        ]
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
