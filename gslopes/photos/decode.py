@@ -21,23 +21,15 @@ from gslopes.core.records import ByteArray
 
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
-LONGEST_SIDE = (
-    65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
-)
+# libjpeg's limit: a longer photo could be read, but its counterfactuals not written.
+LONGEST_SIDE = 65_500
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
 MOST_SCANS = 100  # of a JPEG, as in libtiff: each may cost 50 bytes and goes over all pixels
 
-_BITS = 258
-_PHOTOMETRIC = 262  # tags of a TIFF
+_BITS = 258  # tags of a TIFF
+_PHOTOMETRIC = 262
 _GRAY = ("1", "L", "LA", "La")
-_SPACES = {
-    "1": b"GRAY",
-    "L": b"GRAY",
-    "LA": b"GRAY",
-    "La": b"GRAY",
-    "CMYK": b"CMYK",
-    "LAB": b"Lab ",
-}
+_SPACES = {**dict.fromkeys(_GRAY, b"GRAY"), "CMYK": b"CMYK", "LAB": b"Lab "}
 _TRANSPOSE = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -77,11 +69,10 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
     # a coloured photo answers after its first row
-    return (
-        pixels,
-        gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])),
-        icc,
-    )
+    for part in (pixels[:1], pixels):
+        if gray or not (part == part[..., :1]).all():
+            return pixels, gray, icc
+    return pixels, True, icc
 
 
 def named_picture(
@@ -141,21 +132,21 @@ def _open(data: bytes, path: object) -> Image.Image:
         raise PhotoError(path, _too_large(*_declared_size(data))) from None
     if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
         raise PhotoError(path, _too_large(*image.size))
-    scans = (
-        len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data))
-        if data.startswith(b"\xff\xd8")
-        else 0
-    )
-    if scans > MOST_SCANS:
-        raise PhotoError(path, SkipReason(Reason.TOO_LARGE, f"{scans:,} scans, limit {MOST_SCANS}"))
+    if data.startswith(b"\xff\xd8"):
+        scans = len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data))
+        if scans > MOST_SCANS:
+            detail = f"{scans:,} scans, limit {MOST_SCANS}"
+            raise PhotoError(path, SkipReason(Reason.TOO_LARGE, detail))
     return image
 
 
 def _too_large(width: int, height: int) -> SkipReason:
-    size = f"{width}×{height} pixels, " if width else ""
-    if width * height <= MOST_PIXELS and width:
-        return SkipReason(Reason.TOO_LARGE, f"{size}limit {LONGEST_SIDE} a side")
-    return SkipReason(Reason.TOO_LARGE, f"{size}limit {MOST_PIXELS // 1_000_000} million")
+    limit = f"limit {MOST_PIXELS // 1_000_000} million"
+    if width:
+        if width * height <= MOST_PIXELS:
+            limit = f"limit {LONGEST_SIDE} a side"
+        limit = f"{width}×{height} pixels, {limit}"
+    return SkipReason(Reason.TOO_LARGE, limit)
 
 
 def _declared_size(data: bytes) -> tuple[int, int]:
@@ -173,12 +164,8 @@ def _why(data: bytes, error: Exception) -> SkipReason:
     message = str(error).lower()
     if isinstance(error, UnidentifiedImageError) and not kind_of(data[:HEAD]):
         return SkipReason(Reason.NOT_A_PICTURE)
-    if (
-        isinstance(error, EOFError)
-        or "truncated" in message
-        or "requires a buffer" in message
-        or _cut_short(data)
-    ):
+    ended = "truncated" in message or "requires a buffer" in message
+    if ended or isinstance(error, EOFError) or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)
     if isinstance(error, UnidentifiedImageError) and (unread := unread_kind(data, opens=False)):
         return SkipReason(Reason.UNREAD_KIND, unread)
@@ -205,9 +192,7 @@ def _orientation(image: Image.Image) -> int:
     """EXIF orientation 1 to 8; 1 if there is none or the EXIF block is damaged, which no viewer takes amiss."""
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except (
-        Exception
-    ):  # the block is free-form binary: struct.error, SyntaxError, ValueError, OverflowError, …
+    except Exception:  # of free-form binary: struct.error, SyntaxError, ValueError, …
         return 1
 
 
@@ -272,9 +257,8 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
             source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
         else:
             return image.convert("RGB")
-        if (
-            converted := ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
-        ) is not None:
+        converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
+        if converted is not None:
             return converted
     return image.convert("RGB")
 
@@ -370,9 +354,8 @@ def unread_kind(data: bytes, opens: bool = True) -> str:
 def tiff_tags(data: bytes) -> Mapping[int, Any]:
     """Tags of the first picture in a TIFF; none if they cannot be read."""
     with suppress(Exception):  # what a damaged directory makes Pillow raise can be anything
-        tags = TiffImagePlugin.ImageFileDirectory_v2(
-            data[: 16 if data[2:3] == b"+" or data[3:4] == b"+" else 8]
-        )
+        is_big = b"+" in data[2:4]
+        tags = TiffImagePlugin.ImageFileDirectory_v2(data[: 16 if is_big else 8])
         file = io.BytesIO(data)
         file.seek(tags.next)
         tags.load(file)

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,12 +57,12 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     Raises: as ``list_files``.
     """
     files = list_files(photos, limit)
-    repeats: dict[str, list[str]] = {}
+    repeats = defaultdict[str, list[str]](list)
     same = same_bytes(files)
     for name, first in same.items():
-        repeats.setdefault(first, []).append(name)
+        repeats[first].append(name)
     distinct = (file for file in files if file.relative not in same)
-    return [replace(file, repeats=tuple(repeats.get(file.relative, ()))) for file in distinct]
+    return [replace(file, repeats=tuple(repeats[file.relative])) for file in distinct]
 
 
 def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
@@ -107,10 +108,10 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
     """Those of which another has the same fact, together; without those of which there is none."""
-    groups: dict[Any, list[PhotoFile]] = {}
+    groups = defaultdict[Any, list[PhotoFile]](list)
     for file in files:
-        if known := fact(file.path):
-            groups.setdefault(known, []).append(file)
+        if value := fact(file.path):
+            groups[value].append(file)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -192,20 +193,20 @@ def photo_batches(
 
     read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch alone.
     """
-    held: list[tuple[PhotoFile, Photo]] = []
+    batch: list[tuple[PhotoFile, Photo]] = []
     pixels = 0
     for file in files:
         if (photo := read(file)) is None:
             continue
-        size = photo.pixels.shape[0] * photo.pixels.shape[1]
-        if held and pixels + size > most:
-            yield held
-            held = []
+        size = photo.pixels[..., 0].size
+        if batch and pixels + size > most:
+            yield batch
+            batch = []
             pixels = 0
-        held.append((file, photo))
+        batch.append((file, photo))
         pixels += size
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def display_name(name: bytes) -> str:
@@ -276,9 +277,8 @@ def _is_photo(entry: os.DirEntry[bytes]) -> bool:
     suffix = os.path.splitext(entry.name.lower())[1]
     try:
         regular = entry.is_file()
-        if (
-            suffix in SUFFIXES
-        ):  # what leads to a device or a pipe is not a photo and would block the reader
+        if suffix in SUFFIXES:
+            # what leads to a device or a pipe is not a photo and would block the reader
             return regular or (entry.is_symlink() and not os.path.exists(entry.path))
         if not regular or suffix in _RAW:
             return False
@@ -292,9 +292,8 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     if isinstance(error, PermissionError):
         return SkipReason(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):
-        return SkipReason(
-            Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}"
-        )
+        detail = f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}"
+        return SkipReason(Reason.TOO_LARGE, detail)
     if isinstance(error, (IsADirectoryError, NotRegular)):
         return SkipReason(Reason.NOT_A_FILE)
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
@@ -310,10 +309,8 @@ def count_parts(photos: int, part: int) -> int:
 def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
     """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
     if out.resolve().is_relative_to(photos.resolve()):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(
-            f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint
-        )
+        problem = f"The {what} {show(out)} lies inside the photos folder {show(photos)}."
+        raise UsageError(problem, "Choose a folder outside of it with --out.")
 
 
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -54,22 +55,16 @@ def ending(name: str, data: bytes) -> str:
     return name.removesuffix(suffix) + suffix
 
 
+@dataclass(eq=False)
 class Variants:
     """Files of pictures that differ from one photo in a box, byte for byte those of ``encode``, whose arguments it
     takes: what they share is encoded once.
     """
 
-    def __init__(
-        self,
-        pixels: ByteArray,
-        gray: bool,
-        icc: bytes | None,
-        file_format: Format = "jpeg",
-    ) -> None:
-        self.pixels = pixels
-        self.gray = gray
-        self.icc = icc
-        self.file_format = file_format
+    pixels: ByteArray
+    gray: bool
+    icc: bytes | None
+    file_format: Format = "jpeg"
 
     def encode(
         self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY

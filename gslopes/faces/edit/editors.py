@@ -37,7 +37,28 @@ BATCH_SIZE = 4
 PICTURE = 1_400_000
 
 
-class FaderEditor:
+class _ZooEditor:
+    """What both kinds of editor know of their model."""
+
+    def __init__(
+        self, model: LoadedModel, device: str, blend: Blend | None, calibrated: bool
+    ) -> None:
+        self.spec = model.spec
+        self.sha256 = model.sha256
+        self.size = model.spec.size
+        self.blend = blend or model.spec.blend
+        self.border = model.spec.border
+        self.region = model.spec.region
+        self.steps = model.spec.steps if calibrated else ()
+        self.device = torch.device(device)
+
+    def few(self, count: int, least: int) -> int:
+        """How many chips are edited at once, ``count`` pictures each; ``least`` on the CPU."""
+        bytes_each = PICTURE * (self.size / 128) ** 2 * count
+        return runtime.batch_size(str(self.device), bytes_each, least)
+
+
+class FaderEditor(_ZooEditor):
     """A records.Editor on one of the zoo's Fader Networks.
 
     model: loaded on the device.  device: where it runs.
@@ -63,21 +84,14 @@ class FaderEditor:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
-        self.network = FoldedFader(model.module).eval()
+        super().__init__(model, device, blend, calibrated)
+        self.network = FoldedFader(model.module).eval().to(self.device)
         self.condition = model.module.condition
         self.mirrored = model.module.mirrored
         self.gain = model.module.config.gain
         self.template = model.module.template
-        self.spec = model.spec
-        self.sha256 = model.sha256
-        self.size = model.spec.size
-        self.blend = blend or self.spec.blend
-        self.border = self.spec.border
-        self.region = self.spec.region
         self.odd_part = self.spec.odd_part and self.blend != "paste"
         self.calibrated = calibrated
-        self.device = torch.device(device)
-        self.network.to(self.device)
         self.photo_values = None
         if reader is not None:
             self.photo_values = PhotoValues.of(self.spec, reader, device)
@@ -88,13 +102,11 @@ class FaderEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        steps = self.spec.steps if self.calibrated else ()
-        if self.odd_part and steps:
-            values = values * np.float32((steps[-1] - steps[0]) / 4)
+        if self.odd_part and self.steps:
+            values = values * np.float32((self.steps[-1] - self.steps[0]) / 4)
         else:
-            values = stands_at(values, steps)
-        each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
-        step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
+            values = stands_at(values, self.steps)
+        step = self.few(len(values) + 1, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             for part in slices(len(chips), step):
@@ -174,7 +186,7 @@ ENDS = (-2.0, 2.0)  # of the attribute
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
-class EndsEditor:
+class EndsEditor(_ZooEditor):
     """A records.Editor on one of the zoo's networks that know both ends of an attribute.
 
     model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
@@ -190,15 +202,8 @@ class EndsEditor:
         reader: str = "labeller",
         calibrated: bool = True,
     ) -> None:
-        self.calibrated = calibrated
+        super().__init__(model, device, None, calibrated)
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
-        self.spec = model.spec
-        self.sha256 = model.sha256
-        self.size = model.spec.size
-        self.blend = self.spec.blend
-        self.border = self.spec.border
-        self.region = self.spec.region
-        self.device = torch.device(device)
         self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -219,10 +224,8 @@ class EndsEditor:
 
     @torch.inference_mode()
     def _swept(self, chips: ByteArray, values: FloatArray, drawn: bool) -> EditedChips:
-        values = stands_at(values, self.spec.steps if self.calibrated else ())
-        step = runtime.batch_size(
-            str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH
-        )
+        values = stands_at(values, self.steps)
+        step = self.few(len(values) + 1, ENDS_BATCH)
         edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
         ends: list[Ends] = []
         # on a CPU one chip at a time is drawn, in its cache
@@ -235,8 +238,8 @@ class EndsEditor:
             source_value = self.photo_values(x)[:, :1]
             towards, share = way(source_value, values)
             if not drawn:
-                given = ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share
-                ends += map(Ends, *(each.cpu().numpy() for each in given))
+                columns = (ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share)
+                ends += map(Ends, *(column.cpu().numpy() for column in columns))
             logs = (255 * x + OFFSET).log()
             for rows in slices(len(x) * drawn, few):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
@@ -250,7 +253,7 @@ class EndsEditor:
         tones = self.network.config.tone
         tone = Tone(shares.numpy(), tones) if tones else None
         motion = Motion(fields.numpy(), distances.numpy())
-        return EditedChips(edited if drawn else ends, chips.astype(np.float32), motion, tone)
+        return EditedChips(edited if drawn else ends, floats(chips), motion, tone)
 
 
 def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
