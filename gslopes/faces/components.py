@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components that a walk uses; tests bring their own.
+    """The components that a walk uses; tests bring others.
 
     finder, masker: see core.records.  editors: attribute to its editor.
     models: for ``run.json``, name to sha256 and licence.
@@ -74,7 +74,7 @@ def default_components(config: FacesConfig, device: str) -> Components:
 
 
 def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
-    """What ``run.json`` says about the models that a configuration names.
+    """The record in ``run.json`` of the models that a configuration names.
 
     It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
 
@@ -91,8 +91,8 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
     if config.compose.parser is not None:
         from gslopes.faces.zoo.checkpoint import load_bisenet
 
-        own = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
-        models["parser"] = (own.spec, own.sha256)
+        loaded = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
+        models["parser"] = (loaded.spec, loaded.sha256)
     elif config.compose.masks is None:
         models["parser"] = zoo.identify("face-parser")
     return {

@@ -25,7 +25,7 @@ CHIP_SIZE = 128
 def choose(
     detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE
 ) -> Face | SkipReason:
-    """The face whose box centre is nearest the photo's centre, or why there is none.
+    """The face whose box centre is nearest the photo's centre, or why none is.
 
     width, height: of the photo.  min_face: of the box's shorter side.  size: side of the chip; all in pixels.
     """
@@ -91,9 +91,9 @@ class KnownFinder:
     """A records.Finder that looks the faces up in a CSV file, one row a face.
 
     table: UTF-8, with the columns path, x0, y0, x1, y1, and left_eye_x, left_eye_y, right_eye_x, … nose, left_mouth,
-        right_mouth, in pixels of the photo frame; also, if they are there, ``detection`` (the confidence, 1 otherwise)
+        right_mouth, in pixels of the photo frame; if the table has them, ``detection`` (the confidence, 1 otherwise)
         and ``faces`` (of the photo; a row with 0 faces has no coordinates). Other columns are ignored. The photo frame
-        is the photo as seen: turned as its EXIF orientation says. Eyes outside of the photo, or above one
+        is the photo as seen: turned by its EXIF orientation. Eyes outside of the photo, or above one
         another, are a problem of that photo.
     photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
 

@@ -78,7 +78,7 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
 def named_picture(
     path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = ""
 ) -> Image.Image:
-    """A picture, in its own mode, that a user or a table names.
+    """A picture, in its mode, that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
     load: decode its pixels; else only its header is looked at.
@@ -150,7 +150,7 @@ def _too_large(width: int, height: int) -> SkipReason:
 
 
 def _declared_size(data: bytes) -> tuple[int, int]:
-    """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it will not say."""
+    """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it does not tell."""
     for name in formats():
         factory, accept = Image.OPEN[name]
         if accept is not None and accept(data[:16]) is True:
@@ -182,14 +182,14 @@ def _cut_short(data: bytes) -> bool:
         return b"\xff\xd9" not in data[-1024:]
     if data.startswith(b"BM"):
         return len(data) < max(26, int.from_bytes(data[2:6], "little"))
-    if data.startswith((b"II*\0", b"MM\0*")):  # its directory may stand at the very end
+    if data.startswith((b"II*\0", b"MM\0*")):  # its directory may come last
         order: Literal["little", "big"] = "little" if data.startswith(b"II") else "big"
         return len(data) < 8 + int.from_bytes(data[4:8], order)
     return data.startswith(b"GIF8") and not data.endswith(b";")
 
 
 def _orientation(image: Image.Image) -> int:
-    """EXIF orientation 1 to 8; 1 if there is none or the EXIF block is damaged, which no viewer takes amiss."""
+    """EXIF orientation 1 to 8; 1 without one, or if the EXIF block is damaged, which no viewer takes amiss."""
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
     except Exception:  # of free-form binary: struct.error, SyntaxError, ValueError, …
@@ -238,8 +238,8 @@ def _profile(image: Image.Image, space: bytes) -> bytes | None:
 def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
     """(H, W, 3) uint8 RGB as ``decode`` gives them, in sRGB; unchanged without a profile, or if that cannot be read.
 
-    The walk edits and writes a photo in its own colour space. Where pixels leave their file, or meet those of another,
-    they go through here.
+    The walk edits and writes a photo in its own colour space. Pixels that leave their file, or meet another file's,
+    go through this.
     """
     if not icc:
         return pixels
@@ -265,7 +265,7 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
 
 # --- What kind of picture a file holds, by its first bytes and, of a TIFF, by its tags; which kinds are not read ---
 
-HEAD = 32  # bytes that say which kind it is
+HEAD = 32  # bytes that tell which kind it is
 
 _BEGINNINGS = {
     b"\xff\xd8\xff": "JPEG",
@@ -285,7 +285,7 @@ _BRANDS = {
     b"avis": "AVIF",
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC"),
 }
-_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; two letters alone begin many a text
+_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; just two letters begin many a text
 _SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
@@ -319,12 +319,12 @@ def formats() -> tuple[str, ...]:
 
 
 def unread_kind(data: bytes, opens: bool = True) -> str:
-    """What a picture is if it is none that ``decode`` reads, for its reason; empty if it may be one.
+    """The kind of a picture that ``decode`` does not read, for its reason; empty if it may read it.
 
     opens: whether Pillow may open it: some TIFF files it does not know.
 
     Pillow opens some TIFF files as the negative of what they show, or as noise: samples that are signed, or 16-bit in
-    planes of their own. A camera's raw file shows a small preview first.
+    separate planes. A camera's raw file shows a small preview first.
     """
     kind = kind_of(data[:HEAD])
     if kind in ("JPEG XL", "JPEG 2000"):

@@ -20,7 +20,7 @@ from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
 _END = 4096  # bytes
-# Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
+# Files of these names are photos whatever they hold, so that a damaged one is reported; others by their content.
 SUFFIXES = (
     b".jpg",
     b".jpeg",
@@ -43,7 +43,7 @@ class PhotoFile:
 
     path: how to open it.
     relative: its name below the photos folder, ``/`` between the parts, always valid Unicode (see ``display_name``).
-    repeats: such names of later files with the same bytes, where ``list_photos`` found it.
+    repeats: such names of later files with the same bytes, if ``list_photos`` made it.
     """
 
     path: Path
@@ -107,7 +107,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
-    """Those of which another has the same fact, together; without those of which there is none."""
+    """Files with the same fact, together; without files that share it with no other, or have none."""
     groups = defaultdict[Any, list[PhotoFile]](list)
     for file in files:
         if value := fact(file.path):
@@ -161,7 +161,7 @@ def open_srgb(path: Path | str) -> ByteArray:
 
 
 def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
-    """The bytes of a photo; of a file that can be no picture its beginning alone. Safe in threads.
+    """The bytes of a photo; of a file that can be no picture only its beginning. Safe in threads.
 
     path: the file.  folder: whose table names the file; see ``core.files.resolved``.
 
@@ -176,7 +176,7 @@ def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
 
 
 def photo_of(data: bytes, path: Path) -> Photo:
-    """The photo of a file's bytes. What the pixels are, and which pictures are understood, is said at ``decode``.
+    """The photo of a file's bytes. For the pixels, and the pictures that are understood, see ``decode``.
 
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
@@ -189,9 +189,9 @@ def photo_batches(
 ) -> Iterator[list[tuple[PhotoFile, Photo]]]:
     """Decoded photos with their files, as many as may be held at once.
 
-    A batch is closed by its own contents alone, so that it is the same whenever it is computed.
+    Only its contents close a batch, so that it is the same whenever it is computed.
 
-    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch alone.
+    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch by itself.
     """
     batch: list[tuple[PhotoFile, Photo]] = []
     pixels = 0
@@ -210,7 +210,7 @@ def photo_batches(
 
 
 def display_name(name: bytes) -> str:
-    r"""A file name as text that a table can hold: bytes that are no UTF-8 become ``\xNN``, all others stay as they are.
+    r"""A file name as text that a table can hold: bytes that are not UTF-8 become ``\xNN``, all others stay.
 
     Two names never become one: a backslash that would read as such an escape is itself written as ``\x5c``.
 
@@ -234,7 +234,7 @@ def relative_name(path: Path, root: Path) -> str:
 def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
     """Names below ``top`` of all image files, and of all other files that are not hidden.
 
-    Real folders come first, so that a file has its own name, not a link's.
+    Real folders come first, so that a file has its name, not a link's.
     """
     photos = list[bytes]()
     others = list[bytes]()

@@ -32,7 +32,7 @@ class People:
     raises: type[GslopesError] = UsageError
 
     def photo_column(self, usual: Sequence[str] = PHOTO_COLUMNS) -> str:
-        """The first column of these names, in any case.  Raises: ``raises`` if there is none."""
+        """The first column of these names, in any case.  Raises: ``raises`` without one."""
         plain = {name.strip().lower(): name for name in reversed(list(self.columns))}
         for name in usual:
             if name in plain:
@@ -52,7 +52,7 @@ class People:
         return parts
 
     def groups(self, name: str) -> list[str]:
-        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing."""
+        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty if a part is missing."""
         cells = zip(
             *(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True
         )
@@ -152,7 +152,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
 
 def unmatched_rows(path: Path, run: Path) -> str:
-    """A sentence on rows about no photo of the run, used or not; empty if there is none.  Raises: as ``read_about``."""
+    """A sentence on rows about no photo of the run, used or not; empty without such.  Raises: as ``read_about``."""
     people = read_people(path)
     rows = people.by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")

@@ -1,7 +1,7 @@
 """The default parser: from tags to a graph, by rules that a reader can check against a caption.
 
 Objects are heads of noun phrases, their adjectives, participles and other nouns are attributes, verbs and prepositions
-relations. Known limits: where a prepositional phrase attaches, appositions, relative clauses, and the tagger's errors.
+relations. Known limits: attachment of prepositional phrases, appositions, relative clauses, and the tagger's errors.
 """
 
 from collections.abc import Sequence
@@ -236,7 +236,7 @@ class _Clause:
         self.last = joined
 
     def replace(self, before: Phrase, after: Phrase, *roles: str) -> None:
-        """Put a phrase into those of the roles that another has."""
+        """Put a phrase into the roles that another has, of these."""
         for role in roles:
             if getattr(self, role) is before:
                 setattr(self, role, after)

@@ -1,7 +1,7 @@
 """A caption as facts (objects, attributes, relations), what their words mean, and what of a person they mention.
 
 The first sense is often not what a photo shows (*controller*: accountant; *tiger*: a fierce person). Rule ``overrides``
-takes those of ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
+takes ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
 the first. Labels and captions go through the same rule, or every *microwave* of a caption would look made up.
 
 Mentions: a person at all, gender, other identity words; listed words are counted as lower bound, estimate and upper
@@ -20,7 +20,9 @@ from gslopes.words.wordnet import DATA, WordNet
 
 Rule = Literal["overrides", "paper"]
 ROLES = {"object": "n", "attribute": "a", "relation": "v"}
-RELAX = "nvar"  # parts of speech, in the order in which they are tried where the role's own has no synset
+RELAX = (
+    "nvar"  # parts of speech, in the order in which they are tried if the role's own has no synset
+)
 
 
 class Sense(NamedTuple):
@@ -84,7 +86,7 @@ class Fact(NamedTuple):
     """One object, attribute or relation of a caption or of labels.
 
     word: base form with underscores; of a relation the whole of it (``sit on``).
-    subject, object: base forms; the owner of an attribute is its subject; empty if there is none.
+    subject, object: base forms; the owner of an attribute is its subject; empty without one.
     synset, subject_synset, object_synset: what they were taken to mean, None if WordNet has nothing.
     relaxed: the synset is of another part of speech than the role's.  rule: first, override, given, none.
     negated: the caption denies it.  plural: the object is in the plural.
@@ -131,7 +133,7 @@ Facts = Iterable[Fact]
 
 
 def with_synsets(fact: Fact, senses: Senses) -> Fact:
-    """The same with synsets under the sense rule; synsets that are there already stay."""
+    """The same with synsets under the sense rule; synsets that it has stay."""
     if fact.synset is not None:
         return fact
     subject = fact.subject_synset or senses.of(fact.subject, "object").synset
@@ -273,7 +275,7 @@ def bounds(
 
     lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
 
-    word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
+    word: base form.  part: n or a, of its role; if it has no synset as that, the first other part in which it has any.
     listed: synsets.  chosen: the synset under the sense rule, None for the first.  every: its synsets of all parts of
         speech count, as published.
 

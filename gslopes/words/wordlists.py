@@ -1,6 +1,6 @@
 """Word lists: ours, small and mild, and the user's own; every result names list, version and digest.
 
-Lists are assumed exclusive, exhaustive and up to date, and are none of these. No list of slurs is shipped or printed.
+Lists are assumed exclusive, exhaustive and up to date, and are not. No list of slurs is shipped or printed.
 """
 
 import re
@@ -25,7 +25,7 @@ class WordList:
     """One list.
 
     entries: lemmas with underscores for spaces, or names of synsets.
-    groups: entries by group, where the list has any (such as feminine and masculine).
+    groups: entries by group, if the list has any (such as feminine and masculine).
     below, but: synsets as a rule: what is or lies below one of ``below`` is listed, and none of ``but`` or below them.
     """
 
@@ -52,7 +52,7 @@ class WordList:
 
 
 class Lists(dict[str, WordList]):
-    """The lists of a run by name: the shipped ones, and the user's, which replace those of the same name."""
+    """The lists of a run by name: the shipped ones, and the user's, which replace shipped ones of the same name."""
 
     def __missing__(self, name: str) -> WordList:
         raise UnknownName("word list", name, self)

@@ -37,7 +37,7 @@ Ints = NDArray[np.int32]
 
 
 def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Values of lists of integers, and where each list starts: list i is values[starts[i]:starts[i + 1]]."""
+    """Values of lists of integers, and each list's start: list i is values[starts[i]:starts[i + 1]]."""
     array = column.combine_chunks()
     return array.values.to_numpy(), array.offsets.to_numpy()
 
@@ -69,9 +69,9 @@ class WordNet:
         # the number of a sense is its place among its lemma's
         owner = np.repeat(np.arange(len(words)), np.diff(self._starts))
         rank = np.arange(len(self._senses)) - self._starts[owner] + 1
-        own = head[self._senses] == owner
+        heads = head[self._senses] == owner
         number = np.zeros(len(head), np.int64)
-        number[self._senses[own]] = rank[own]
+        number[self._senses[heads]] = rank[heads]
         rows = zip(head.tolist(), kind, number.tolist(), strict=True)
         self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
         self._index = {name: index for index, name in enumerate(self._names)}
@@ -99,7 +99,7 @@ class WordNet:
         return (word.replace(" ", "_"), part) in self._row
 
     def base(self, form: str, part: str) -> str | None:
-        """The base form of an inflected one: the irregular list, then the suffixes; None if there is none.
+        """The base form of an inflected one: the irregular list, then the suffixes; None without one.
 
         >>> wordnet().base("men", "n"), wordnet().base("skis", "n"), wordnet().base("zzzs", "n")
         ('man', 'ski', None)
@@ -122,7 +122,7 @@ class WordNet:
         return synset in self._index
 
     def by_id(self, wnid: str) -> str | None:
-        """The synset of ImageNet's id, part of speech and offset; None if there is none.
+        """The synset of ImageNet's id, part of speech and offset; None without one.
 
         >>> wordnet().by_id("n10787470")
         'woman.n.01'

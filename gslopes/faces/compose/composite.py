@@ -28,13 +28,13 @@ class Composite:
 
     photo: (H, W, 3) uint8 RGB, the photo itself.
     patches: (K, h, w, 3) uint8 RGB, what is inside of ``box`` in each of them.
-    weight: (h, w) float32 in [0, 1], the mask in the box; where it is 0 the patches equal the photo.
+    weight: (h, w) float32 in [0, 1], the mask in the box; with 0 the patches equal the photo.
     box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
     mask_area: share of the photo's pixels that may change, in [0, 1].
     motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
-        value; None where nothing did.
+        value; None if nothing did.
     axes: of a grid, see ``faces.compose.crossed``, its sweep along the first attribute, and the one along the second
-        where the first is at its centre.
+        with the first at its centre.
     """
 
     photo: ByteArray
@@ -72,8 +72,8 @@ def cut(pixels: NDArray[Any], box: Box) -> NDArray[Any]:
     return pixels[y0:y1, x0:x1]
 
 
-class Place:
-    """Where a photo's edit goes, computed on the CPU; ``paste`` and ``device`` draw its patches.
+class Footprint:
+    """Where a photo's edit goes: computed on the CPU; ``paste`` and ``device`` draw its patches.
 
     photo: its pixels, and whether they are gray.  motion, head: None if nothing moves, if nothing is carried beyond the
     chip.  mask, matrix: see ``paste.compose``.

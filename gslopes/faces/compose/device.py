@@ -1,8 +1,8 @@
-"""``paste.compose`` for many photos at once, on the device that holds the networks; edits that are there stay there.
+"""``paste.compose`` for many photos at once, on the device that holds the networks; edits on it stay on it.
 
 The same arithmetic as OpenCV's: cubic interpolation with a = -0.75 at exact places, borders replicated. Single values
 before rounding differ by some thousandths of a level, so that a pixel in ten thousand or so is rounded the other way.
-Photos of all sizes share one canvas, padded; what comes down is uint8, the boxes alone.
+Photos of all sizes share one canvas, padded; what comes down is uint8, only the boxes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
 from gslopes.core.runtime import batch_size
-from gslopes.faces.compose.composite import FRACTIONS, Composite, Place, check_finite, cut
+from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, check_finite, cut
 from gslopes.faces.compose.masks import LEFT, MEAN, NEAR, SIDE, Head
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
@@ -42,7 +42,7 @@ def compose_batch(
     photos: each with whether it is gray.  swept: of all of them; ``edited`` may be a tensor, on this device.
     masks, matrices, blend, heads: as for ``paste.compose``, one a photo.
 
-    Raises: ModelError if a chip holds values that are no numbers.
+    Raises: ModelError if a chip holds values that are not numbers.
     """
     if blend == "paste":
         heads = [None] * len(photos)
@@ -54,35 +54,42 @@ def compose_batch(
             if swept.tone is not None and blend == "ratio":
                 _tone(layers, swept, around)
             layers = _widened(layers, around)
-        places = []
+        footprints = []
         for row, where in enumerate(zip(photos, masks, matrices, heads, strict=True)):
             photo, mask, matrix, head = where
-            places.append(Place(photo, swept.of(row).motion, mask, matrix, head))
-        if any(place.sigma for place in places):
-            layers = _gaussian(layers, [place.sigma for place in places], "replicate")
+            footprints.append(Footprint(photo, swept.of(row).motion, mask, matrix, head))
+        if any(footprint.sigma for footprint in footprints):
+            layers = _gaussian(layers, [footprint.sigma for footprint in footprints], "replicate")
         steps = layers.shape[1]
-        patches = [np.empty((steps, *place.weight.shape, 3), np.uint8) for place in places]
-        for rows in _parts(places, steps, device):
+        patches = [
+            np.empty((steps, *footprint.weight.shape, 3), np.uint8) for footprint in footprints
+        ]
+        for rows in _parts(footprints, steps, device):
             _blend(
-                [places[row] for row in rows], [patches[row] for row in rows], layers[rows], blend
+                [footprints[row] for row in rows],
+                [patches[row] for row in rows],
+                layers[rows],
+                blend,
             )
-    return [place.composite(patch) for place, patch in zip(places, patches, strict=True)]
+    return [
+        footprint.composite(patch) for footprint, patch in zip(footprints, patches, strict=True)
+    ]
 
 
-def _parts(places: list[Place], steps: int, device: str) -> Iterator[list[int]]:
+def _parts(footprints: list[Footprint], steps: int, device: str) -> Iterator[list[int]]:
     """Rows that share a canvas, of about one size; those without a box are in none."""
-    sizes = [place.weight.size for place in places]
-    rows = sorted(filter(sizes.__getitem__, range(len(places))), key=sizes.__getitem__)
+    sizes = [footprint.weight.size for footprint in footprints]
+    rows = sorted(filter(sizes.__getitem__, range(len(footprints))), key=sizes.__getitem__)
     while rows:
-        height, width = _shape([places[row] for row in rows])
+        height, width = _shape([footprints[row] for row in rows])
         fit = max(1, batch_size(device, PIXEL * steps * height * width, 32))
         yield rows[-fit:]
         rows = rows[:-fit]
 
 
-def _shape(places: list[Place]) -> tuple[int, int]:
+def _shape(footprints: list[Footprint]) -> tuple[int, int]:
     """Height and width of a canvas that holds the box of each."""
-    heights, widths = zip(*(place.weight.shape for place in places), strict=True)
+    heights, widths = zip(*(footprint.weight.shape for footprint in footprints), strict=True)
     return max(heights), max(widths)
 
 
@@ -119,8 +126,8 @@ def _widened(layers: Tensor, heads: list[Head]) -> Tensor:
     """As ``Head.widened``."""
     size = layers.shape[-1]
     side = round(SIDE * size)
-    left = round(LEFT * size)
-    around = (left, side - left - size, 0, side - size)
+    margin = round(LEFT * size)
+    around = (margin, side - margin - size, 0, side - size)
     faces = torch.as_tensor(np.stack([head.face for head in heads])).to(layers)
     face = F.pad(faces, around)[:, None, None]
     inner = F.pad(layers, around) * face
@@ -154,19 +161,23 @@ def _gaussian(layers: Tensor, sigmas: list[float], beyond: str) -> Tensor:
 # --- On canvases (B, K, 3, H, W) --------------------------------------------------------------------------------------
 
 
-def _blend(places: list[Place], patches: list[ByteArray], layers: Tensor, blend: Blend) -> None:
+def _blend(
+    footprints: list[Footprint], patches: list[ByteArray], layers: Tensor, blend: Blend
+) -> None:
     """Draw the patches of each."""
-    size = _shape(places)
-    photo = _canvas([cut(place.pixels, place.box) for place in places], size, layers)
-    mask = _canvas([place.weight[..., None] for place in places], size, layers)[:, None]
-    gray = [row for row, place in enumerate(places) if place.gray]
+    size = _shape(footprints)
+    photo = _canvas(
+        [cut(footprint.pixels, footprint.box) for footprint in footprints], size, layers
+    )
+    mask = _canvas([footprint.weight[..., None] for footprint in footprints], size, layers)[:, None]
+    gray = [row for row, footprint in enumerate(footprints) if footprint.gray]
     if gray:
         luma = layers.new_tensor(LUMA)[:, None, None]
         layers[gray] = (layers[gray] * luma).sum(2, keepdim=True).expand_as(layers[gray])
     chips = layers.flatten(1, 2)
-    grid = torch.stack([_grid(place, size, layers) for place in places])
+    grid = torch.stack([_grid(footprint, size, layers) for footprint in footprints])
     carried = F.grid_sample(chips, grid, "bicubic", padding_mode="border", align_corners=True)
-    # cubic interpolation runs beyond the chip's own values, where nothing was drawn
+    # cubic interpolation runs beyond the chip's own values
     carried = carried.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True))
     carried = carried.view(*layers.shape[:3], *size)
     photo = photo[:, None].float()
@@ -174,8 +185,8 @@ def _blend(places: list[Place], patches: list[ByteArray], layers: Tensor, blend:
         mixed = photo + (photo + OFFSET) * torch.expm1(mask * carried)
     else:
         mixed = photo + mask * (carried - photo if blend == "paste" else carried)
-    if any(place.motion is not None for place in places):
-        mixed = _moved(mixed, mask, places)
+    if any(footprint.motion is not None for footprint in footprints):
+        mixed = _moved(mixed, mask, footprints)
     levels = mixed.round_().clamp_(0, 255).to(torch.uint8).permute(0, 1, 3, 4, 2).contiguous()
     pinned = torch.empty(levels.shape, dtype=torch.uint8, pin_memory=levels.is_cuda)
     for patch, picture in zip(patches, pinned.copy_(levels).numpy(), strict=True):
@@ -190,10 +201,10 @@ def _canvas(pictures: Sequence[NDArray[np.generic]], size: Sequence[int], like: 
     return torch.from_numpy(canvas).to(like.device).permute(0, 3, 1, 2)
 
 
-def _grid(place: Place, size: tuple[int, int], chips: Tensor) -> Tensor:
+def _grid(footprint: Footprint, size: tuple[int, int], chips: Tensor) -> Tensor:
     """Where the canvas' pixels lie in the chip, (*size, 2), as ``grid_sample`` has it."""
-    shifted = np.array(place.matrix, np.float64)
-    shifted[:, 2] += shifted[:, :2] @ place.box[:2]
+    shifted = np.array(footprint.matrix, np.float64)
+    shifted[:, 2] += shifted[:, :2] @ footprint.box[:2]
     rows = torch.from_numpy(shifted).to(chips.device)
     y, x = (torch.arange(n, device=chips.device, dtype=torch.float64) for n in size)
     # in 64 bits, as OpenCV adds them
@@ -201,20 +212,20 @@ def _grid(place: Place, size: tuple[int, int], chips: Tensor) -> Tensor:
     return (points * (2 / (chips.shape[-1] - 1)) - 1).float()
 
 
-def _moved(mixed: Tensor, mask: Tensor, places: list[Place]) -> Tensor:
-    """As ``paste.Mover``, where there is something of the mask and a distance."""
+def _moved(mixed: Tensor, mask: Tensor, footprints: list[Footprint]) -> Tensor:
+    """As ``paste.Mover``, within the mask and at other distances than 0."""
     steps = mixed.shape[1]
     size = mixed.shape[3:]
-    shapes = [place.weight.shape for place in places]
+    shapes = [footprint.weight.shape for footprint in footprints]
     still = [
         Motion(np.zeros((*shape, 2), np.float32), np.zeros(steps, np.float32)) for shape in shapes
     ]
-    motions = [place.motion or none for place, none in zip(places, still, strict=True)]
+    motions = [footprint.motion or none for footprint, none in zip(footprints, still, strict=True)]
     field = _canvas([motion.field for motion in motions], size, mixed)
     field = field.permute(0, 2, 3, 1)[:, None]
     distances = torch.from_numpy(np.stack([motion.distances for motion in motions])).to(mixed)
     units = distances[:, :, None, None, None]
-    # beyond its own edge each picture goes on as it ends
+    # beyond its edge each picture goes on as it ends
     rows, columns = (
         torch.minimum(
             torch.arange(length, device=mixed.device), mixed.new_tensor(ends).long()[:, None] - 1
@@ -225,8 +236,8 @@ def _moved(mixed: Tensor, mask: Tensor, places: list[Place]) -> Tensor:
     mixed = mixed.gather(4, columns[:, None, None, None, :].expand_as(mixed))
     y, x = torch.meshgrid(*(torch.arange(n).to(mixed) for n in size), indexing="ij")
     moved_by = (field * (FRACTIONS * units)).round() / FRACTIONS  # (B, K, height, width, 2)
-    places_there = torch.stack([x, y], -1) - moved_by
-    grid = ((2 * places_there + 1) / mixed.new_tensor(size[::-1]) - 1).flatten(0, 1)
+    sources = torch.stack([x, y], -1) - moved_by
+    grid = ((2 * sources + 1) / mixed.new_tensor(size[::-1]) - 1).flatten(0, 1)
     flat = F.grid_sample(
         mixed.flatten(0, 1), grid, "bicubic", padding_mode="border", align_corners=False
     )

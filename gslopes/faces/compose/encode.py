@@ -31,8 +31,8 @@ def encode(
     gray: write one channel, unless the profile is one of colour (then three equal ones).
     icc: the pixels' profile, which goes into the file; None for sRGB.
     file_format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8x8 block of equal pixels decodes to equal
-        pixels whatever is around it, and with a restart marker after each row of blocks, so that rows stand for
-        themselves; ``png`` is lossless, packed quickly rather than tightly.
+        pixels whatever is around it, and with a restart marker after each row of blocks, so that rows are
+        independent; ``png`` is lossless, packed quickly rather than tightly.
     quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
     """
     one_channel = gray and (icc is None or icc[16:20] == b"GRAY")
@@ -57,7 +57,7 @@ def ending(name: str, data: bytes) -> str:
 
 @dataclass(eq=False)
 class Variants:
-    """Files of pictures that differ from one photo in a box, byte for byte those of ``encode``, whose arguments it
+    """Files of pictures that differ from one photo in a box, byte for byte as by ``encode``, whose arguments it
     takes: what they share is encoded once.
     """
 

@@ -46,7 +46,7 @@ def soft_mask(
     sigma = SIGMA * size if sigma is None else sigma
     likely = floats(np.nan_to_num(likely))
     region = central_face(likely >= 0.5)
-    # The sharpened likelihood keeps the edge between pixels where the parser saw it; the region decides what is in.
+    # The sharpened likelihood keeps the edge between pixels as the parser saw it; the region decides what is in.
     near = cv2.dilate(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     steep = 4 * likely - 1.5
     sharp = np.where(region, np.maximum(0.5, steep), np.where(near, steep, 0))
@@ -99,7 +99,7 @@ def _small_parts(region: Flags, least: float) -> Flags:
 
 
 # --- Carry an edit of a face's skin to ears, neck and chest: outside of the chip, or of what an editor has learned
-# The edit there is what the face's own skin undergoes near by, smoothed; down the chest, where the bust ends, it fades.
+# The edit there is what the face's own skin undergoes near by, smoothed; down the chest, at the bust's end, it fades.
 # Nothing moves outside of the face.
 
 # The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle. With twice
@@ -109,7 +109,7 @@ LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's 
 
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
 CHEST = (1.2, 1.48)  # rows between which the edit fades
-MEAN = 0.02  # share of the face's mean edit where the Gaussian hardly reaches
+MEAN = 0.02  # share of the face's mean edit in places that the Gaussian hardly reaches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,7 @@ class Head:
     """Where the head's skin is, of one photo.
 
     mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears, neck and chest in the bust's frame.
-    face: (S, S) float32 in [0, 1], of the face alone in the chip's frame.
+    face: (S, S) float32 in [0, 1], of only the face in the chip's frame.
     skin: (S, S) float32 in [0, 1], how much of the skin's tone each pixel of the chip has: eyes and brows none.
     """
 
@@ -128,7 +128,7 @@ class Head:
     def widened(self, layers: FloatArray) -> FloatArray:
         """Layers of the chip, (K, S, S, C) float32, as layers of the bust, (K, 3/2 S, 3/2 S, C).
 
-        Within the face they are as they were.
+        Within the face they do not change.
         """
         size = len(self.face)
         face = padded(self.face)[..., None]
@@ -168,9 +168,9 @@ def padded(chip: FloatArray) -> FloatArray:
     """A chip (S, S) or (S, S, C) in the bust's frame, 0 around it."""
     size = len(chip)
     side = round(SIDE * size)
-    left = round(LEFT * size)
+    margin = round(LEFT * size)
     wide = np.zeros((side, side, *chip.shape[2:]), np.float32)
-    wide[:size, left : left + size] = chip
+    wide[:size, margin : margin + size] = chip
     return wide
 
 

@@ -24,7 +24,7 @@ from gslopes.core.records import (
 from gslopes.faces.compose.composite import (
     FRACTIONS,
     Composite,
-    Place,
+    Footprint,
     check_finite,
     cut,
     to_photo,
@@ -67,8 +67,8 @@ def compose(
         if chip.tone is not None and blend == "ratio":
             toned(layers, chip.neutral, head.skin, chip.tone)
         layers = head.widened(layers)
-    place = Place((pixels, gray), chip.motion, mask, matrix, head)
-    return place.composite(_patches(place, layers, shares, blend))
+    footprint = Footprint((pixels, gray), chip.motion, mask, matrix, head)
+    return footprint.composite(_patches(footprint, layers, shares, blend))
 
 
 def _layers(chip: EditedChip, blend: Blend) -> tuple[FloatArray, Shares]:
@@ -114,26 +114,26 @@ def _layers_of_ends(ends: Ends, neutral: FloatArray, alone: bool) -> tuple[Float
     return np.stack(layers), shares
 
 
-def _patches(place: Place, layers: FloatArray, shares: Shares, blend: Blend) -> ByteArray:
+def _patches(footprint: Footprint, layers: FloatArray, shares: Shares, blend: Blend) -> ByteArray:
     """What is in the photo's box at each value, (K, h, w, 3)."""
-    patches = np.empty((len(shares), *place.weight.shape, 3), np.uint8)
+    patches = np.empty((len(shares), *footprint.weight.shape, 3), np.uint8)
     if not patches.size:
         return patches
-    photo = floats(cut(place.pixels, place.box))
-    if place.gray:
+    photo = floats(cut(footprint.pixels, footprint.box))
+    if footprint.gray:
         layers = (layers @ floats(LUMA))[..., None]
         photo = photo[..., :1]
-    weight = place.weight[..., None]
-    motion = place.motion
+    weight = footprint.weight[..., None]
+    motion = footprint.motion
     move = None if motion is None else Mover(motion.field)
     carried = layers[0]
     last = -1
     for step, (index, share) in enumerate(shares):
         if index != last:
-            carried = to_photo(layers[index], place.matrix, place.box)
+            carried = to_photo(layers[index], footprint.matrix, footprint.box)
             carried = weight * (carried - photo if blend == "paste" else carried)
             last = index
-        # where the weight is 0 the photo comes out as it went in, in every blend
+        # with a weight of 0 the photo comes out as it went in, in every blend
         if blend == "ratio":
             mixed = np.expm1(np.float32(share) * carried)
             mixed *= photo + OFFSET
@@ -169,7 +169,7 @@ def compose_all(
 
 
 class Mover:
-    """Moves pictures of one box of a photo by ``field``, (h, w, 2) pixels a unit; where it is 0 pixels stay exactly."""
+    """Moves pictures of one box of a photo by ``field``, (h, w, 2) pixels a unit; with 0 pixels stay exactly."""
 
     def __init__(self, field: FloatArray) -> None:
         height, width = field.shape[:2]

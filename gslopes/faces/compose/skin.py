@@ -36,7 +36,7 @@ FACE = (
     "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
 )  # fmt: skip
 
-# By name alone: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
+# Only by name: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
 REGIONS: dict[str, tuple[str, ...]] = {
     "face": FACE,
     "skin": SKIN,
@@ -44,13 +44,13 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Pixels that the parser sees at once on the CPU, where more are not faster: 2 pictures of 256 pixels, 8 of 128; and the
-# bytes for each.
+# Pixels that the parser sees at once on the CPU, on which more are not faster: 2 pictures of 256 pixels, 8 of 128;
+# and the bytes for each.
 BATCH_SIZE = 135_000
 PIXEL = 60
 
 LIPS = 0.5  # share of the skin's tone that lips have
-# Sigma of the Gaussian where skin meets eyes, brows and lips, in units of the chip's side.
+# Sigma of the Gaussian between skin and eyes, brows and lips, in units of the chip's side.
 EDGE = 1 / 128
 
 
@@ -105,14 +105,16 @@ class ParserMasker:
         return self._masks(self.parse(photos, faces, chips), border, self.classes)
 
     def _masks(
-        self, seen: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
+        self, parsed: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
     ) -> FloatArray:
-        return np.stack([soft_mask(plane, border=border) for plane in self._likely(seen, classes)])
+        return np.stack(
+            [soft_mask(plane, border=border) for plane in self._likely(parsed, classes)]
+        )
 
-    def _likely(self, seen: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
-        """How likely each pixel of the chips is of these classes, (B, size, size).  seen: as ``parse`` gives it."""
+    def _likely(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
+        """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
-            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in seen])
+            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
             if self.crop is None:
                 likely = resized(likely, self.size)
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
@@ -158,8 +160,8 @@ class ParserMasker:
         # the parser sees the bust, see ``masks.Head``
         busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
-            seen = self._seen(self._cut(photos, busts))
-            maps = torch.cat([part[:, list(head)].sum(1) for part in seen]).cpu().numpy()
+            answers = self._seen(self._cut(photos, busts))
+            maps = torch.cat([part[:, list(head)].sum(1) for part in answers]).cpu().numpy()
         planes = zip(
             self._masks(parsed, border, head),
             maps,
@@ -176,7 +178,7 @@ class ParserMasker:
 
 
 # --- Ask a face parser of the zoo what each pixel of a picture shows --------------------------------------------------
-# One whose spec says ``mirrored`` is asked of the picture and of its mirror image; what it says of both is averaged.
+# One whose spec has ``mirrored`` sees the picture and its mirror image; its answers are averaged.
 
 
 def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
@@ -191,27 +193,27 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
     spec = parser.spec
     with torch.inference_mode():
         chips = resized(standardised(on_device(pictures, device), spec.mean, spec.std), spec.size)
-        seen: Tensor = parser.module(chips).float().softmax(1)
-        if seen.shape[1] != len(spec.labels):
-            gives = f"The face parser {spec.name} gives {seen.shape[1]} classes"
+        shares: Tensor = parser.module(chips).float().softmax(1)
+        if shares.shape[1] != len(spec.labels):
+            gives = f"The face parser {spec.name} gives {shares.shape[1]} classes"
             raise ModelError(f"{gives}, its spec names {len(spec.labels)}.")
         if spec.mirrored:
             mirrored = parser.module(chips.flip(3)).float().softmax(1).flip(3)
-            seen = seen.add_(mirrored[:, mirrored_classes(spec.labels).to(device)]).div_(2)
-        return seen
+            shares = shares.add_(mirrored[:, mirrored_classes(spec.labels).to(device)]).div_(2)
+        return shares
 
 
 def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
     """For every class the class that it becomes in a mirror, (classes,): left and right change places."""
-    other = {
+    mirror = {
         name: name.replace("left", "@").replace("right", "left").replace("@", "right")
         for name in labels
     }
-    return torch.tensor([labels.index(other[name]) for name in labels])
+    return torch.tensor([labels.index(mirror[name]) for name in labels])
 
 
 def resized(pictures: Tensor, size: int) -> Tensor:
-    """Pictures (B, C, s, s) at another side; smoothed first where that is smaller."""
+    """Pictures (B, C, s, s) at another side; smoothed first if that is smaller."""
     if pictures.shape[-2:] == (size, size):
         return pictures
     return interpolate(

@@ -1,8 +1,8 @@
-"""One tone for all of a face's skin: that of faces at the other end of the attribute, in the photo's own light.
+"""One tone for all of a face's skin: as faces have it at the other end of the attribute, in the photo's own light.
 
-A network that edits pixel by pixel says where a face changes, and little about how light its skin would be, for it
+A network that edits pixel by pixel shows where a face changes, and little about how light its skin would be, for it
 takes dark skin for a dark photo. So what its edit does to the skin as a whole is taken out, and one offset in L*a*b*
-comes in its place. The face's own colour, the median of its skin, has a place among faces at its own end; the offset
+comes in its place. The face's own colour, the median of its skin, has a place among faces at the same end; the offset
 leads to the same place among faces at the other. It is a ratio, so that shading and pores stay; what shines, and
 what is gray, moves less.
 
@@ -24,8 +24,8 @@ FARTHEST = (
     2.0  # spreads from the median: skin beyond is moved as skin there, to colours that photos show
 )
 REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
-EVENLY = 0.5  # where skin darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
-PALER = 0.25  # the same where it grows lighter
+EVENLY = 0.5  # of skin that darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
+PALER = 0.25  # the same if it grows lighter
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
@@ -53,8 +53,8 @@ def toned(
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
         return
-    own = np.median(doubles(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0]), 0)
-    before = _levels(own)
+    tint = np.median(doubles(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0]), 0)
+    before = _levels(tint)
     luma = floats(LUMA)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
     light = floats(smooth @ luma)
@@ -64,18 +64,18 @@ def toned(
     light = beside(light)
     weight = beside(skin)
     means = layers[:, weight > 0.5].mean(1)
-    at = float(before @ luma)
+    luma_before = float(before @ luma)
     for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
-        after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
-        to = float(after @ luma)
-        evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
+        after = _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
+        luma_after = float(after @ luma)
+        evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
         turned = beside(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
-        even = EVENLY if to < at else PALER
-        lighter = even * evenly + (1 - even) * beside(step(light, at, to, log))
+        even = EVENLY if luma_after < luma_before else PALER
+        lighter = even * evenly + (1 - even) * beside(step(light, luma_before, luma_after, log))
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
-def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
+def offset(colour: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
 
     ends: see ``core.records.Tone``.  onwards: from the first end to the second.
@@ -86,18 +86,18 @@ def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     [22.5, -0.5, -2.0]
     """
     both = np.array(ends).reshape(2, 2, 3)
-    here, there = both if onwards else both[::-1]
-    place = np.clip((own[0] - here[0, 0]) / here[1, 0], -FARTHEST, FARTHEST)
-    colours = [end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there)]
+    first, second = both if onwards else both[::-1]
+    rank = np.clip((colour[0] - first[0, 0]) / first[1, 0], -FARTHEST, FARTHEST)
+    colours = [end[0] + rank * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (first, second)]
     return doubles(colours[1] - colours[0])
 
 
-def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -> Any:
-    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``at`` to ``to``.
+def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np.log) -> Any:
+    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``before`` to ``after``.
 
     light: (S, S), an array or a tensor, as ``log`` takes it.
     """
-    shares = np.clip(np.array([at, to]) / (255 * CEILING), DARKEST, 1 - DARKEST)
+    shares = np.clip(np.array([before, after]) / (255 * CEILING), DARKEST, 1 - DARKEST)
     share = (light / (255 * CEILING)).clip(DARKEST, 1 - DARKEST)
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)

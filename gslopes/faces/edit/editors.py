@@ -21,16 +21,16 @@ from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device,
 from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
-# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published where the picture is to be pasted. Where the edit
-# is blended into the photo's own texture, an editor whose spec says ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
+# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published if the picture is to be pasted. If the edit
+# is blended into the photo's own texture, an editor whose spec has ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
 # / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of the attribute share, such
 # as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
 # blend is ``ratio`` the same is done with logarithms. A template in the weights is the edit of a unit, in logarithms.
 # An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
 
-# A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` say where in this unit an editor stands at values:
-# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 as it is, takes the ends alone.
-# An editor that is not ``calibrated`` stands at the values themselves, as in the paper, and its decoder is given them.
+# A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` are an editor's places in this unit at the values:
+# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 anyway, takes only the ends.
+# An editor that is not ``calibrated`` takes the values themselves, as in the paper, and its decoder is given them.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
@@ -62,11 +62,11 @@ class FaderEditor(_ZooEditor):
     """A records.Editor on one of the zoo's Fader Networks.
 
     model: loaded on the device.  device: where it runs.
-    reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
-        drawn faces need it.
+    reader: the model that reads a face's own values; None takes the values at which the reconstruction fits best, as
+        editors of drawn faces need it.
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
         picture at each value is given, as in the paper.
-    calibrated: whether the spec's ``steps`` say where it stands; else the decoder is given the values themselves.
+    calibrated: whether it follows the spec's ``steps``; else the decoder is given the values themselves.
 
     It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
 
@@ -114,7 +114,7 @@ class FaderEditor(_ZooEditor):
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
     def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
-        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
+        """As ``sweep``; (b, K + 1, S, S, 3), the neutral pictures last."""
         x = on_device(chips, self.device)
         normal = standardised(x, self.spec.mean, self.spec.std)
         latents = self.network.encode(normal)
@@ -125,8 +125,10 @@ class FaderEditor(_ZooEditor):
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            own = photo.new_zeros(len(photo), 1)
-            units = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), own], 1)
+            still = photo.new_zeros(len(photo), 1)
+            units = torch.cat(
+                [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), still], 1
+            )
             edits = units[:, :, None, None, None] * self.template
             pictures = ((255 * x + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
         elif self.odd_part:
@@ -139,7 +141,7 @@ class FaderEditor(_ZooEditor):
         return floats(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu())
 
     def _conditions(self, photo: Tensor, values: Sequence[float]) -> Tensor:
-        """The photos' own values (b, A) at each value of the edited attribute, and as they are: (b, n + 1, A)."""
+        """The photos' own values (b, A) at each value of the edited attribute, and unchanged: (b, n + 1, A)."""
         return torch.stack([*(self.condition(photo, value) for value in values), photo], 1)
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
@@ -175,7 +177,7 @@ class FaderEditor(_ZooEditor):
         return stacked
 
 
-# --- Edit aligned chips by what a network says that this face becomes at both ends of an attribute --------------------
+# --- Edit aligned chips by what a network makes of this face at both ends of an attribute --------------------
 # From the photo's own value o towards an end, the edit at a is the share (a - o) / (end - o) of the logarithm of the
 # ratio between the face at that end and the photo, on the photo's own texture: a value is in proportion to what is
 # seen. Beyond an end it goes on along the same line. How parts of the face move comes along as a motion, a - o units
@@ -207,7 +209,7 @@ class EndsEditor(_ZooEditor):
         self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
-        """The chips at every value, and as they are.
+        """The chips at every value, and unchanged.
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
@@ -269,7 +271,7 @@ def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
 def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
     """Values of the attribute (K,) in the unit of own values, by a table: straight lines, also beyond its ends.
 
-    steps: what the values -2, -4/3, -2/3, 0, 2/3, 4/3 and 2 are; none for the values as they are.
+    steps: what the values -2, -4/3, -2/3, 0, 2/3, 4/3 and 2 are; none leaves the values unchanged.
 
     >>> stands_at(np.array([-2, 0, 1, 3]), (-2, -1.5, -1, -0.5, 0, 1, 2))
     array([-2. , -0.5,  0.5,  3.5], dtype=float32)
@@ -286,7 +288,7 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
 
 
-# Attributes that a tagger of CelebA's labels reads: its label, and whether that says the opposite.
+# Attributes that a tagger of CelebA's labels reads: its label, and whether that is the opposite.
 TAGS = {
     "smiling": ("Smiling", False),
     "eyeglasses": ("Eyeglasses", False),
@@ -297,8 +299,8 @@ TAGS = {
 class PhotoValues:
     """Reads chips with readers of the zoo.
 
-    reader: the zoo's ``labeller``, say.  attributes: the editor's, in its order.
-    tagger: reads those of ``TAGS`` in place of the reader, in its own framing, mirrored beyond the chip.
+    reader: such as the zoo's ``labeller``.  attributes: the editor's, in its order.
+    tagger: reads the ``TAGS`` in place of the reader, in another framing, mirrored beyond the chip.
 
     Raises: ModelError for an attribute that neither can read.
     """
@@ -336,7 +338,7 @@ class PhotoValues:
 
 
 def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
-    """A face's own values (B, A) without a reader: where the editor's reconstruction is nearest the chip.
+    """A face's own values (B, A) without a reader: at which the editor's reconstruction is nearest the chip.
 
     decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
     attributes: A. Each is fitted with the others fixed; several are fitted twice.

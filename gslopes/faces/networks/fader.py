@@ -3,7 +3,7 @@
 Source: Lample, Zeghidour, Usunier, Bordes, Denoyer, Ranzato 2017, Fader Networks, §4.1. Three changes:
 nearest-neighbour upsampling with 3x3 convolutions instead of transposed ones (no checkerboard); one channel per
 attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) with alpha = (a + 1) / 2, which spans
-the same functions; and, where the configuration asks for it, a 1x1 convolution that narrows the latent.
+the same functions; and, if the configuration asks for it, a 1x1 convolution that narrows the latent.
 """
 
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ class Up(nn.Module):
 
     Nearest-neighbour upsampling and a 3x3 convolution, computed as the one transposed convolution that they are, with
     less than half the operations; and a bias linear in the attributes, which is what an appended constant map amounts
-    to (where the map is taken to go on beyond the border).
+    to (if the map is taken to go on beyond the border).
     """
 
     def __init__(self, inputs: int, outputs: int, conditions: int) -> None:

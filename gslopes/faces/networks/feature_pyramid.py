@@ -52,7 +52,7 @@ class EfficientNetLite(nn.Module):
 
 
 class InvertedResidual(nn.Module):
-    """Wider by a factor, filtered channel by channel, narrow again; added to its input where the shapes agree.
+    """Wider by a factor, filtered channel by channel, narrow again; added to its input if the shapes agree.
 
     Source: Sandler et al. 2018, MobileNetV2, §3.
     """

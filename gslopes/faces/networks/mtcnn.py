@@ -30,7 +30,7 @@ CERTAIN = 0.999
 CELL = 12
 STRIDE = 2  # pixels
 
-# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast;
+# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, on which fewer are as fast;
 # and the bytes that each takes.
 LEVEL = (200_000, 91)
 PATCHES = (75_000, 250)
@@ -57,7 +57,7 @@ class Mtcnn(nn.Module):
     def forward(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
         """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first.
 
-        upright: whether to say of each if it is upright, too.
+        upright: whether to tell of each if it is upright, too.
         """
         device = next(self.parameters()).device
         wide = {
@@ -150,7 +150,7 @@ class Mtcnn(nn.Module):
     def _places(self, level: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Where in a level (b, 3, h, w) there may be a face: index, x y of its corner, score, (n, 4) deltas.
 
-        As P-Net's own ``forward``, but what it says of a place is computed where it is asked for.
+        As P-Net's own ``forward``, but its deltas are computed only for places that may have a face.
         """
         net: Any = self.pnet
         x = level
@@ -165,7 +165,7 @@ class Mtcnn(nn.Module):
         return owner, corner, scores[owner, y, x], by
 
     def _scales(self, side: int) -> Iterator[float]:
-        """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""
+        """From pictures to the levels of their pyramid, until the shorter ``side`` is as P-Net's window."""
         scale = CELL / self.min_face
         while side * scale >= CELL:
             yield scale
@@ -193,7 +193,7 @@ class Mtcnn(nn.Module):
     def _refine(
         areas: "Areas", boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
-        """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
+        """Boxes and owners of those that a network takes for faces; their scores and its other outputs."""
         inside = areas.inside(boxes, owner)
         filled = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes = boxes[filled]
@@ -201,12 +201,12 @@ class Mtcnn(nn.Module):
         inside = inside[filled]
         outputs = []
         step = max(1, batch_size(str(boxes.device), PATCHES[1], PATCHES[0]) // size**2)
-        several = max(1, step // SHAPES)
+        multiple = max(1, step // SHAPES)
         for start in range(0, max(1, len(boxes)), step):
             rows = torch.arange(start, min(start + step, len(boxes)), device=boxes.device)
             count = len(rows)
-            # the last one again until their number is a multiple of several
-            rows = torch.cat([rows, rows[-1:].expand(-count % several)])
+            # the last one again until their number is a multiple of multiple
+            rows = torch.cat([rows, rows[-1:].expand(-count % multiple)])
             patches = normal(areas.resized(inside[rows], owner[rows], size))
             *rest, score = net(patches.contiguous(memory_format=LAST))
             outputs.append([part[:count] for part in (score[:, 1], *rest)])
@@ -222,7 +222,7 @@ def normal(pictures: Tensor) -> Tensor:
 
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------
 # Boxes are (n, 4) float, x0 y0 x1 y1 in pixels of their picture; ``owner`` (n,) is the index of that picture.
-# Conventions of whole pixels (a box of one pixel has x0 == x1) are those of the cascade's training.
+# Conventions of whole pixels (a box of one pixel has x0 == x1) are as in the cascade's training.
 
 
 class Areas:

@@ -18,7 +18,7 @@ class TaggerConfig:
 
 
 class Tagger(nn.Module):
-    """Faces (B, 3, S, S), normalised as the model's spec says, to logits (B, labels).
+    """Faces (B, 3, S, S), normalised by the model's spec, to logits (B, labels).
 
     Source: He et al. 2016, Deep Residual Learning, basic blocks.
     """

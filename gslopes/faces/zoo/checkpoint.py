@@ -19,9 +19,9 @@ LARGEST_CHECKPOINT = 2 << 30  # bytes
 def read_into(network: nn.Module, path: Path, layout: str) -> str:
     """Put the parameters of a PyTorch checkpoint into a network; the sha256 of the file.
 
-    layout: a sentence that says which file is expected.
+    layout: a sentence with the file that is expected.
 
-    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
+    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of only tensors, or of another
         network.
     """
     name = show(path)
@@ -30,7 +30,7 @@ def read_into(network: nn.Module, path: Path, layout: str) -> str:
         content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # damaged files make torch raise nearly anything
         raise ModelError(
-            f"{name} is not a checkpoint of tensors alone; nothing in it was run.", layout
+            f"{name} is not a checkpoint of only tensors; nothing in it was run.", layout
         ) from error
     if not isinstance(content, dict):
         raise ModelError(f"{name} holds no table of parameters.", layout)

@@ -1,4 +1,4 @@
-"""Which part of a photo a network sees: where five points of the face come to lie, in units of the picture's side."""
+"""Which part of a photo a network sees: the places of five points of the face, in units of the picture's side."""
 
 from typing import cast
 
@@ -72,7 +72,7 @@ def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:
 
 
 def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
-    """A picture that may go far beyond the photo, (side, side, 3) uint8 RGB, for a parser alone, never for a result.
+    """A picture that may go far beyond the photo, (side, side, 3) uint8 RGB, only for a parser, never for a result.
 
     pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to the picture's.
 

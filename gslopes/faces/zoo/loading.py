@@ -37,7 +37,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One line of ``gslopes list models``; sha256 is empty and bytes 0 where no weights are there."""
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights."""
 
     name: str
     network: str
@@ -48,14 +48,14 @@ class ModelEntry:
     bytes: int
 
 
-# Networks that training alone has, by their names in specs; ``training`` puts them here.
+# Networks that only training has, by their names in specs; ``training`` puts them here.
 TEACHERS: dict[str, Callable[[ModelSpec], nn.Module]] = {}
 
 
 def build(spec: ModelSpec) -> nn.Module:
     """A network of the spec's shape with random weights.
 
-    Raises: ConfigError if the spec's options are not those of its architecture; ModelError for a teacher without
+    Raises: ConfigError if the spec's options do not suit its architecture; ModelError for a teacher without
         ``training``.
     """
     shape = {"attributes": spec.labels, "size": spec.size, **spec.config}
@@ -77,13 +77,13 @@ def build(spec: ModelSpec) -> nn.Module:
 def load(name: str, device: str | torch.device = "cpu") -> LoadedModel:
     """A model by its name.
 
-    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged or of another shape.
+    Raises: UnknownName if no home has weights of that name; ModelError if they are damaged or of another shape.
     """
     return load_folder(folder_of(name), device)
 
 
 def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel:
-    """A model from its own folder of weights.  Raises: ModelError."""
+    """A model from its folder of weights.  Raises: ModelError."""
     spec, state, digest = read_weights(folder)
     module = build(spec)
     if misfit := fill(module, state):
@@ -125,7 +125,7 @@ def list_models() -> list[ModelEntry]:
 
 
 # --- Weights as files: safetensors that carry their spec, and a recorded sha256 that is checked at every load -----
-# They are in fp16, or in 8 bits where a recipe says so: half the size.
+# They are in fp16, or in 8 bits if a recipe asks for it: half the size.
 
 STEP = ":step"  # after a tensor's name: what one of its 127 steps is worth, one for each output channel
 

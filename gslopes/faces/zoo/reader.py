@@ -18,7 +18,7 @@ from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
-LEAST = 1e-6  # below this, White and Black together say nothing
+LEAST = 1e-6  # below this, White and Black together tell nothing
 WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
 Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
@@ -45,7 +45,7 @@ class FaceReader:
         return cls(load("judge", device))
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
-        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
+        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
         with torch.inference_mode():
             read = self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
         return dict(zip(self.labels, read.T, strict=True))
@@ -73,7 +73,7 @@ class FaceReader:
 
 
 def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
-    """As ``on_device``, where the network is."""
+    """As ``on_device``, on the network's device."""
     return on_device(chips, next(network.parameters()).device)
 
 
@@ -124,7 +124,7 @@ def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilitie
 
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
-    """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
+    """Chips (B, 3, S, S), RGB in [0, 1], at a network's size, in its units."""
     side = model.spec.size
     crop = model.spec.crop
     if crop == "tight":  # part of the editors' chip; other rectangles are cut from the photo
@@ -177,7 +177,7 @@ class FairFaceReader:
         self.sha256 = sha256
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
-        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
+        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
         with torch.inference_mode():
             parts = [self._read(chips[part]) for part in slices(len(chips), BATCH)]
         read = torch.cat(parts).double().cpu().numpy()

@@ -103,9 +103,9 @@ class Window:
     def within(self, outer: "Window") -> tuple[slice, slice]:
         """Its rows and columns in a larger window."""
         top = outer.rows.start
-        left = outer.columns.start
+        start = outer.columns.start
         rows = slice(self.rows.start - top, self.rows.stop - top)
-        return rows, slice(self.columns.start - left, self.columns.stop - left)
+        return rows, slice(self.columns.start - start, self.columns.stop - start)
 
 
 class Canvas:
@@ -167,9 +167,9 @@ def bump(x: Plane, y: Plane, rx: float | Plane, ry: float | Plane) -> Plane:
     """A smooth spot: 1 at the origin, 0 from the ellipse with half axes rx, ry outwards."""
     plane = x * (1 / rx)
     plane *= plane
-    other = y * (1 / ry)
-    other *= other
-    plane += other
+    down = y * (1 / ry)
+    down *= down
+    plane += down
     np.subtract(1, plane, out=plane)
     np.maximum(plane, 0, out=plane)
     return np.multiply(plane, plane, out=plane)
@@ -198,7 +198,7 @@ def ramp(plane: Plane, low: float, high: float) -> Plane:
 
 
 def paint(picture: Plane, cover: Plane, colour: Plane) -> None:
-    """Lay a colour over the picture; where the cover is 1 nothing of what was below remains, to the last bit."""
+    """Lay a colour over the picture; if the cover is 1 nothing of what was below remains, to the last bit."""
     picture *= (1 - cover)[:, None]
     picture += cover[:, None] * colour
 
@@ -213,7 +213,7 @@ def tint(picture: Plane, name: str, cover: Plane, amount: Plane | float = 1.0) -
 
 
 # --- What lies inside a drawn head's outline: complexion, nose, eyes, brows, mouth; all that the cue can change -------
-# Each function draws one part: p says what the faces look like, x and y are the window's, layer what is drawn on.
+# Each function draws one part: p is what the faces look like, x and y are the window's, layer what is drawn on.
 
 _BLACK = np.full((3, 1, 1), 0.06, np.float32)
 _CATCH_LIGHT = np.full((3, 1, 1), 0.97, np.float32)
@@ -323,7 +323,7 @@ def _mouth(p: Look, x: Plane, y: Plane, layer: Plane) -> None:
     layer *= (1 + (lips * shine) * (0.16 * (2 - p.gender) / 4))[:, None]
     tint(layer, "even", spot("below", s, lower - bottom) * (1 - lips), 0.10)
     teeth = cover(np.maximum(upper, lower) + 0.3 * p.edge, p.edge)
-    teeth *= np.clip(gap * (1 / 0.02), 0, 1)  # none where the mouth is closed
+    teeth *= np.clip(gap * (1 / 0.02), 0, 1)  # none if the mouth is closed
     paint(layer, teeth, _TEETH)
     between = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, outside), p.edge)
     tint(layer, "even", between * (1 - 0.6 * teeth), 0.60)
@@ -415,13 +415,14 @@ def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane]:
     p = Look(parameters, size)
     canvas = Canvas(parameters, size, float(p.edge.max(initial=0)))
     skin = palette("skin", (parameters.tone + 2) / 4)
-    light = _light(p, canvas.window("all"))
+    everywhere = canvas.window("all")
+    light = _light(p, everywhere.x, everywhere.y)
     fade = np.linspace(1.06, 0.88, size, dtype=np.float32)[:, None]
     shade = (0.55 + 0.5 * p.background_shade)[:, None]
     picture = np.empty((len(parameters), 3, size, size), np.float32)
     picture[:] = palette("backdrop", parameters.background) * shade * fade
     mane = canvas.window("mane")
-    outer = _hair_outline(p, mane)
+    outer = _hair_outline(p, mane.x, mane.y)
     # A soft band of light round the crown.
     band = spot("crown", np.sqrt(mane.x * mane.x + (mane.y + 0.06) ** 2), mane.x * 0.5)
     band *= 0.35
@@ -430,17 +431,17 @@ def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane]:
     locks = p.hair_colour * band[:, None]
     paint(mane.of(picture), cover(outer, p.edge), 0.72 * locks)
     _body(p, picture, canvas, skin, palette("shirt", parameters.shirt))
-    # The face is a layer of its own, laid on by the head's outline: what the cue changes stays within it.
+    # The face is a separate layer, laid on by the head's outline: what the cue changes stays within it.
     head = canvas.window("head")
     layer = np.empty((len(parameters), 3, *head.x.shape[1:]), np.float32)
     layer[:] = skin
     for name, part in _PARTS.items():
-        at = canvas.window(name)
-        part(p, at.x, at.y, layer[..., *at.within(head)])
+        window = canvas.window(name)
+        part(p, window.x, window.y, layer[..., *window.within(head)])
     layer *= head.of(light)[:, None]
     outline = cover(_head_outline(p, head.x, head.y), p.edge)
     paint(head.of(picture), outline, layer)
-    fringe = cover(np.maximum(outer, _opening(p, mane)), p.edge)
+    fringe = cover(np.maximum(outer, _opening(p, mane.x, mane.y)), p.edge)
     paint(mane.of(picture), fringe, locks)
     face = np.zeros((len(parameters), size, size), np.float32)
     head.of(face)[...] = outline
@@ -451,34 +452,34 @@ def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane]:
     return np.ascontiguousarray(picture.transpose(0, 2, 3, 1).astype(np.uint8)), face
 
 
-def _light(p: Look, at: Window) -> Plane:
+def _light(p: Look, x: Plane, y: Plane) -> Plane:
     """Shading of a rounded head: brighter on the side that the light comes from, darker towards the rim."""
     angle = np.deg2rad(p.light_angle)
-    plane = at.x * (0.34 * p.light_contrast * np.sin(angle) / HEAD_W)
-    plane += at.y * (-0.22 * p.light_contrast * np.cos(angle) / HEAD_H)
+    plane = x * (0.34 * p.light_contrast * np.sin(angle) / HEAD_W)
+    plane += y * (-0.22 * p.light_contrast * np.cos(angle) / HEAD_H)
     plane += 0.93
     return np.clip(plane, 0.62, 1.06, out=plane)
 
 
-def _hair_outline(p: Look, at: Window) -> Plane:
+def _hair_outline(p: Look, x: Plane, y: Plane) -> Plane:
     """Signed distance to all hair: a cap that hangs down to the length asked."""
     half = 0.585 + 0.045 * p.hair + 0.02 * p.width
-    above = np.minimum(at.y + 0.10, 0) * (0.60 / 0.69)
-    radius = np.sqrt(at.x * at.x + above * above)
-    sides = radius - half - np.maximum(at.y + 0.1, 0) * (0.08 * p.hair)
-    ends = at.y - (0.08 + 0.86 * p.hair) + 0.45 * at.x * at.x
+    above = np.minimum(y + 0.10, 0) * (0.60 / 0.69)
+    radius = np.sqrt(x * x + above * above)
+    sides = radius - half - np.maximum(y + 0.1, 0) * (0.08 * p.hair)
+    ends = y - (0.08 + 0.86 * p.hair) + 0.45 * x * x
     # The larger of the two distances, its corner rounded.
     round_off = np.maximum(0.18 - np.abs(sides - ends), 0)
     round_off *= round_off
     return np.maximum(sides, ends) + round_off * (1 / (4 * 0.18))
 
 
-def _opening(p: Look, at: Window) -> Plane:
+def _opening(p: Look, x: Plane, y: Plane) -> Plane:
     """Signed distance, negative in the hair, to the opening that shows the face: round above, open below."""
-    above = np.minimum(at.y - 0.02, 0) * (0.50 / 0.46)
-    below = np.maximum(at.y - 0.02, 0)
+    above = np.minimum(y - 0.02, 0) * (0.50 / 0.46)
+    below = np.maximum(y - 0.02, 0)
     half = 0.530 - 0.05 * p.hair + 0.02 * p.width
-    skew = at.x + 0.38 * p.part * above
+    skew = x + 0.38 * p.part * above
     skew *= skew
     above *= above
     skew += above
@@ -487,18 +488,21 @@ def _opening(p: Look, at: Window) -> Plane:
 
 def _body(p: Look, picture: Plane, canvas: Canvas, skin: Plane, shirt: Plane) -> None:
     """Neck, shirt and ears."""
-    at = canvas.window("bust")
-    neck = np.abs(at.x) - 0.23 - 0.25 * np.maximum(at.y - 0.72, 0) ** 2
-    shade = 0.80 - 0.16 * spot("chin_shade", at.x, at.y)
-    paint(at.of(picture), cover(np.maximum(neck, 0.40 - at.y), p.edge), skin * shade[:, None])
-    shoulder = 0.80 + 0.32 * at.x * at.x - at.y
-    collar = 0.27 - np.sqrt(at.x * at.x + (at.y - 0.74) ** 2)
-    paint(at.of(picture), cover(np.maximum(shoulder, collar), p.edge), shirt)
-    at = canvas.window("ears")
-    x = np.abs(at.x) - p.half_head
-    y = at.y - 0.03
+    bust = canvas.window("bust")
+    x = bust.x
+    y = bust.y
+    neck = np.abs(x) - 0.23 - 0.25 * np.maximum(y - 0.72, 0) ** 2
+    shade = 0.80 - 0.16 * spot("chin_shade", x, y)
+    paint(bust.of(picture), cover(np.maximum(neck, 0.40 - y), p.edge), skin * shade[:, None])
+    shoulder = 0.80 + 0.32 * x * x - y
+    collar = 0.27 - np.sqrt(x * x + (y - 0.74) ** 2)
+    paint(bust.of(picture), cover(np.maximum(shoulder, collar), p.edge), shirt)
+    ears = canvas.window("ears")
+    x = np.abs(ears.x) - p.half_head
+    y = ears.y - 0.03
     inner = 0.90 - 0.25 * spot("ear", x, y)
-    paint(at.of(picture), cover(ring(x, y, 0.075, 0.125) * 0.075, p.edge), skin * inner[:, None])
+    ear = ring(x, y, 0.075, 0.125) * 0.075
+    paint(ears.of(picture), cover(ear, p.edge), skin * inner[:, None])
 
 
 def _head_outline(p: Look, x: Plane, y: Plane) -> Plane:

@@ -47,8 +47,8 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
         pd.DataFrame(faces, columns=columns, dtype=object).to_csv(
             folder / FACES, index=False
         )  # exact
-        known = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
-        pd.DataFrame(known).to_csv(folder / ATTRIBUTES, index=False)
+        attributes = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
+        pd.DataFrame(attributes).to_csv(folder / ATTRIBUTES, index=False)
     except OSError as error:
         hint = "Choose a folder that you may write to, with space left."
         raise StorageError(
@@ -113,9 +113,9 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
 
 
 def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
-    """The skin tone as the pixels show it, from -2 dark to 2 light, by the hue of the forehead: light leaves it alone.
+    """The skin tone as the pixels show it, from -2 dark to 2 light, by the forehead's hue: light does not change it.
 
-    The gender cue does not touch the forehead: under do(gender) this readout stays where it is.
+    The gender cue does not touch the forehead: under do(gender) this readout stays.
 
     pixels: (n, H, W, 3) uint8 RGB.  points: (n, 5, 2), the five landmarks, photo frame.  Returns (n,) float32.
     """

@@ -113,7 +113,7 @@ def sample(
 ) -> FaceParameters:
     """Draw n faces, each column uniform over its drawn range and independent of the others.
 
-    n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
+    n: number of faces; the first m of n faces are ``sample(m, seed)``.
     confound: columns that correlate with the gender cue, each with its Pearson correlation in [-1, 1], such as
         ``{"hair": -0.6}``; their ranges stay uniform (Gaussian copula), and columns not named are the same as without.
     pose: how far shift, scale and rotation stray, as a multiple of their small default range; 0 for none.
@@ -121,7 +121,7 @@ def sample(
     Raises: UnknownName for a column that does not exist; ConfigError for a correlation out of range, for one of the
         cue with itself, or for a pose that leaves the allowed range.
     """
-    # keyed by the column's name: a column added later leaves the others as they were
+    # keyed by the column's name: a column added later does not change the others
     streams = {
         name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
         for name in COLUMNS
