@@ -45,6 +45,7 @@ def compose(
     matrix: Array,
     blend: Blend = "difference",
     head: Head | None = None,
+    device: str = "cpu",
 ) -> Composite:
     """Blend K edited chips into their photo.
 
@@ -56,19 +57,32 @@ def compose(
         photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
+    device: a CUDA device draws by ``faces.compose.device``.
 
     Raises: ModelError if a chip holds values that are not numbers.
     """
     if blend == "paste":
         head = None
+    footprint = Footprint((pixels, gray), chip.motion, mask, matrix, head)
+    if device.startswith("cuda"):
+        from gslopes.faces.compose import device as on_device
+
+        return footprint.composite(on_device.patches(footprint, chip, blend, head, device))
+    return footprint.composite(patches(footprint, chip, blend, head))
+
+
+def patches(footprint: Footprint, chip: EditedChip, blend: Blend, head: Head | None) -> ByteArray:
+    """What is in the photo's box at each value, (K, h, w, 3) uint8 RGB.  Raises: ModelError as ``compose``."""
     layers, shares = _layers(chip, blend)
     check_finite(bool(np.isfinite(layers).all()))
     if head is not None:
         if chip.tone is not None and blend == "ratio":
             toned(layers, chip.neutral, head.skin, chip.tone)
         layers = head.widened(layers)
-    footprint = Footprint((pixels, gray), chip.motion, mask, matrix, head)
-    return footprint.composite(_patches(footprint, layers, shares, blend))
+    drawn = np.empty((len(shares), *footprint.weight.shape, 3), np.uint8)
+    if drawn.size:
+        _draw(drawn, footprint, layers, shares, blend)
+    return drawn
 
 
 def _layers(chip: EditedChip, blend: Blend) -> tuple[FloatArray, Shares]:
@@ -114,11 +128,10 @@ def _layers_of_ends(ends: Ends, neutral: FloatArray, alone: bool) -> tuple[Float
     return np.stack(layers), shares
 
 
-def _patches(footprint: Footprint, layers: FloatArray, shares: Shares, blend: Blend) -> ByteArray:
-    """What is in the photo's box at each value, (K, h, w, 3)."""
-    patches = np.empty((len(shares), *footprint.weight.shape, 3), np.uint8)
-    if not patches.size:
-        return patches
+def _draw(
+    patches: ByteArray, footprint: Footprint, layers: FloatArray, shares: Shares, blend: Blend
+) -> None:
+    """Blend layers into the photo, and move what moves."""
     photo = floats(cut(footprint.pixels, footprint.box))
     if footprint.gray:
         layers = (layers @ floats(LUMA))[..., None]
@@ -143,7 +156,6 @@ def _patches(footprint: Footprint, layers: FloatArray, shares: Shares, blend: Bl
         if move is not None and motion is not None:
             mixed = move(mixed, motion.distances[step])
         patches[step] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
-    return patches
 
 
 def compose_all(
@@ -155,17 +167,11 @@ def compose_all(
     device: str,
     heads: Sequence[Head | None],
 ) -> Iterator[Composite]:
-    """As ``compose`` for each photo: on a CUDA device all at once, see ``faces.compose.device``, elsewhere in turn."""
-    if device.startswith("cuda"):
-        from gslopes.faces.compose.device import compose_batch
-
-        pictures = [(photo.pixels, photo.gray) for photo in photos]
-        matrices = [face.matrix for face in faces]
-        yield from compose_batch(pictures, swept, masks, matrices, blend, device, heads)
-        return
+    """As ``compose`` for each photo."""
     for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
         chip = swept.of(row)
-        yield compose(photo.pixels, photo.gray, chip, masks[row], face.matrix, blend, heads[row])
+        matrix = face.matrix
+        yield compose(photo.pixels, photo.gray, chip, masks[row], matrix, blend, heads[row], device)
 
 
 class Mover:
