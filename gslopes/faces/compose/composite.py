@@ -33,7 +33,7 @@ class Composite:
     mask_area: share of the photo's pixels that may change, in [0, 1].
     motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
         value; None if nothing did.
-    axes: of a grid, see ``faces.compose.crossed``, its sweep along the first attribute, and the one along the second
+    axes: of a grid, see ``crossed``, its sweep along the first attribute, and the one along the second
         with the first at its centre.
     """
 

@@ -59,11 +59,11 @@ def _logs(levels: Tensor) -> Tensor:
 def _tone(layers: Tensor, chip: EditedChip, head: Head, blend: Blend) -> None:
     """As ``tone.toned``, if the blend is ``ratio`` and the chip has a tone."""
 
-    def beside(plane: Any) -> Tensor:
+    def on_device(plane: Any) -> Tensor:
         return torch.as_tensor(plane).to(layers)
 
     if chip.tone is not None and blend == "ratio":
-        toned(layers.permute(0, 2, 3, 1), chip.neutral, head.skin, chip.tone, torch.log, beside)
+        toned(layers.permute(0, 2, 3, 1), chip.neutral, head.skin, chip.tone, torch.log, on_device)
 
 
 def _widened(layers: Tensor, head: Head) -> Tensor:

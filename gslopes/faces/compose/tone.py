@@ -42,13 +42,13 @@ def toned(
     skin: FloatArray,
     tone: Tone,
     log: Callable[[Any], Any] = np.log,
-    beside: Callable[[Any], Any] = floats,
+    on_device: Callable[[Any], Any] = floats,
 ) -> None:
     """Give an edit the tone of skin that it shall have, in place; nothing if too little skin is seen.
 
     layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
     skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; if it is 0 the edit stays.
-    log, beside: for layers that are a tensor, torch's, and what puts an array on its device.
+    log, on_device: for layers that are a tensor, torch's, and what puts an array on its device.
     """
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
@@ -60,18 +60,20 @@ def toned(
     light = floats(smooth @ luma)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
     lean = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour
-    rich = beside(np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST).astype(np.float32))
-    light = beside(light)
-    weight = beside(skin)
+    rich = on_device(
+        np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST).astype(np.float32)
+    )
+    light = on_device(light)
+    weight = on_device(skin)
     means = layers[:, weight > 0.5].mean(1)
     luma_before = float(before @ luma)
     for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
         after = _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
         luma_after = float(after @ luma)
         evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
-        turned = beside(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
+        turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
         even = EVENLY if luma_after < luma_before else PALER
-        lighter = even * evenly + (1 - even) * beside(step(light, luma_before, luma_after, log))
+        lighter = even * evenly + (1 - even) * on_device(step(light, luma_before, luma_after, log))
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 

@@ -66,7 +66,7 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
 def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:
     """Sampling positions x + iy of one zone, face frame.
 
-    A zone beside the middle line is mirrored, so that side light cancels.
+    A zone next to the middle line is mirrored, so that side light cancels.
     """
     across, down = np.meshgrid(np.linspace(x0, x1, nx), np.linspace(y0, y1, ny))
     zone = (across + 1j * down).ravel()

@@ -56,7 +56,7 @@ def given(tmp_path_factory):
 
 
 def at_own(swept: EditedChips) -> EditedChips:
-    """An edit at the photo's own value, whatever the reader says that is."""
+    """An edit at the photo's own value, whatever the reader takes that for."""
     still = Motion(swept.motion.field, 0 * swept.motion.distances)
     tone = None if swept.tone is None else replace(swept.tone, shares=0 * swept.tone.shares)
     pictures = np.repeat(swept.neutral[:, None], swept.edited.shape[1], 1)

@@ -1,4 +1,4 @@
-"""The editor of photos: what a network says of a face at both ends, in proportion between them."""
+"""The editor of photos: what a network makes of a face at both ends, in proportion between them."""
 
 from dataclasses import replace
 
