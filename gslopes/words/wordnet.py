@@ -140,15 +140,15 @@ class WordNet:
         index = self._index.get(synset)
         return index is not None and len(self._up(index)[1]) > 0
 
-    def at_or_below(self, synset: str, other: str) -> bool:
-        """Whether a synset is the other, or lies below it.
+    def at_or_below(self, synset: str, top: str) -> bool:
+        """Whether a synset is ``top``, or lies below it.
 
         >>> wordnet().at_or_below("street.n.01", "road.n.01")
         True
         """
-        return synset == other or other in self.above(synset)
+        return synset == top or top in self.above(synset)
 
-    def similarity(self, one: str, other: str) -> float | None:
+    def similarity(self, first: str, second: str) -> float | None:
         """Leacock and Chodorow's similarity, natural logarithm; None for other parts than nouns and verbs.
 
         −ln((d + 1) / (2 D)), d the edges of the shortest way over hypernyms; verbs have a virtual root above them all.
@@ -158,7 +158,7 @@ class WordNet:
         >>> round(wordnet().similarity("dog.n.01", "cat.n.01"), 4)
         2.0281
         """
-        return self._similarity(*sorted((one, other)))
+        return self._similarity(*sorted((first, second)))
 
     def _up(self, index: int) -> tuple[list[int], list[int]]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
@@ -188,13 +188,13 @@ class WordNet:
             distances[-1] = max(distances.values()) + 1
         return distances
 
-    def _similarity_of(self, one: str, other: str) -> float | None:
-        if not {one, other} <= self._index.keys():
+    def _similarity_of(self, first: str, second: str) -> float | None:
+        if not {first, second} <= self._index.keys():
             return None
-        parts = {name.rpartition(".")[0][-1] for name in (one, other)}
+        parts = {name.rpartition(".")[0][-1] for name in (first, second)}
         if len(parts) > 1 or not parts <= set(DEPTH):
             return None
-        ours, theirs = (self._distances(self._index[name]) for name in (one, other))
+        ours, theirs = (self._distances(self._index[name]) for name in (first, second))
         ways = [ours[index] + theirs[index] for index in ours.keys() & theirs.keys()]
         if ways:
             return -math.log((min(ways) + 1) / (2 * DEPTH[parts.pop()]))
