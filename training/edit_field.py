@@ -28,8 +28,8 @@ from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
+from gslopes.faces.compose.composite import FADE, INSIDE
 from gslopes.faces.compose.masks import BORDER, SIGMA
-from gslopes.faces.compose.paste import FADE, INSIDE
 from gslopes.faces.compose.skin import FACE, class_probabilities
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load

@@ -23,6 +23,11 @@ def doubles(numbers: ArrayLike) -> Array:
     return np.asarray(numbers, dtype=np.float64)
 
 
+def floats(numbers: ArrayLike) -> NDArray[np.float32]:
+    """Numbers in 32 bits."""
+    return np.asarray(numbers, dtype=np.float32)
+
+
 def slices(count: int, step: int) -> Iterator[slice]:
     """What cuts ``count`` rows into parts of ``step``.
 

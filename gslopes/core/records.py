@@ -189,6 +189,21 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class EditedChip:
+    """One chip at K values.
+
+    edited: (K, S, S, 3) float32 RGB in levels, or the ``Ends`` that its pictures are on the way to.
+    neutral: (S, S, 3) float32 RGB in levels, the chip at the photo's own value.
+    motion, tone: as of ``EditedChips``.
+    """
+
+    edited: Any
+    neutral: FloatArray
+    motion: Motion | None = None
+    tone: Tone | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EditedChips:
     """B edited chips at K values.
 
@@ -204,17 +219,11 @@ class EditedChips:
     motion: Motion | None = None
     tone: Tone | None = None
 
-    def motion_of(self, row: int) -> Motion | None:
-        """That of one face of the batch."""
-        if self.motion is None:
-            return None
-        return self.motion.of(row)
-
-    def tone_of(self, row: int) -> Tone | None:
-        """Likewise."""
-        if self.tone is None:
-            return None
-        return self.tone.of(row)
+    def of(self, row: int) -> EditedChip:
+        """One face of the batch."""
+        motion = None if self.motion is None else self.motion.of(row)
+        tone = None if self.tone is None else self.tone.of(row)
+        return EditedChip(self.edited[row], self.neutral[row], motion, tone)
 
 
 class Editor(Protocol):

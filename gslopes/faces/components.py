@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components that a walk uses; tests bring their own.
+    """The components that a walk uses; tests bring others.
 
     finder, masker: see core.records.  editors: attribute to its editor.
     models: for ``run.json``, name to sha256 and licence.
@@ -43,41 +43,38 @@ def default_components(config: FacesConfig, device: str) -> Components:
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
     models = model_records(config)
-    find = config.find
     compose = config.compose
+    blend = None if compose.blend == "auto" else compose.blend
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         name, spec, _ = _edited_by(config, attribute)
-        blend = None if compose.blend == "auto" else compose.blend
-        editors[attribute] = editor_of(
-            name, device, _reader_of(spec), blend, config.edit.calibrated
-        )
-    sizes = {editor.size for editor in editors.values()}
-    if len(sizes) > 1:
-        hint = "Run them one after the other, each with its own --out."
-        raise UsageError(
-            f"The editors of {', '.join(editors)} work at different sizes of the face.", hint
-        )
+        reader = _reader_of(spec)
+        editors[attribute] = editor_of(name, device, reader, blend, config.edit.calibrated)
+    size, *others = {editor.size for editor in editors.values()}
+    if others:
+        problem = f"The editors of {', '.join(editors)} work at different sizes of the face."
+        raise UsageError(problem, "Run them one after the other, each with another --out.")
     # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
-    finder: Finder = (
-        KnownFinder(find.landmarks, config.photos) if find.landmarks else MtcnnFinder(find.min_face)
-    )
+    finder: Finder
+    if config.find.landmarks:
+        finder = KnownFinder(config.find.landmarks, config.photos)
+    else:
+        finder = MtcnnFinder(config.find.min_face)
     masker: Masker
     if compose.masks is not None:
-        masker = KnownMasker(compose.masks, config.photos, sizes.pop())
+        masker = KnownMasker(compose.masks, config.photos, size)
     else:
+        if compose.parser:
+            parser = load_bisenet(compose.parser, device)
+        else:
+            parser = zoo.load("face-parser", device)
         region = "face" if compose.region == "auto" else compose.region
-        parser = (
-            load_bisenet(compose.parser, device)
-            if compose.parser
-            else zoo.load("face-parser", device)
-        )
-        masker = ParserMasker(parser, region, sizes.pop(), device)
+        masker = ParserMasker(parser, region, size, device)
     return Components(finder, masker, editors, models, named=True)
 
 
 def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
-    """What ``run.json`` says about the models that a configuration names.
+    """The record in ``run.json`` of the models that a configuration names.
 
     It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
 
@@ -85,22 +82,22 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
     """
     from gslopes.faces import zoo
 
-    records: dict[str, dict[str, str]] = {}
+    models: dict[str, tuple[ModelSpec, str]] = {}
     for attribute in config.edit.attributes:
         name, spec, digest = _edited_by(config, attribute)
-        records[name] = {"sha256": digest, "licence": spec.licence}
+        models[name] = (spec, digest)
         for reader in filter(None, (_reader_of(spec), spec.tagger)):
-            read, digest = zoo.identify(reader)
-            records[reader] = {"sha256": digest, "licence": read.licence}
+            models[reader] = zoo.identify(reader)
     if config.compose.parser is not None:
         from gslopes.faces.zoo.checkpoint import load_bisenet
 
-        own = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
-        records["parser"] = {"sha256": own.sha256, "licence": own.spec.licence}
+        loaded = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
+        models["parser"] = (loaded.spec, loaded.sha256)
     elif config.compose.masks is None:
-        parser, digest = zoo.identify("face-parser")
-        records["parser"] = {"sha256": digest, "licence": parser.licence}
-    return records
+        models["parser"] = zoo.identify("face-parser")
+    return {
+        name: {"sha256": digest, "licence": spec.licence} for name, (spec, digest) in models.items()
+    }
 
 
 def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:
@@ -111,15 +108,12 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
     spec, digest = zoo.identify(name)
     if spec.network == "edit-field":
         taught = name.replace("-teacher", "-field")
-        raise UsageError(
-            f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}."
-        )
+        problem = f"The model {name} is a teacher: only training uses it."
+        raise UsageError(problem, f"Name the editor, {taught}.")
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
-        raise UsageError(
-            f"The model {name} edits {edits}, not {attribute}.",
-            "gslopes list models lists the models.",
-        )
+        problem = f"The model {name} edits {edits}, not {attribute}."
+        raise UsageError(problem, "gslopes list models lists the models.")
     return name, spec, digest
 
 
@@ -127,7 +121,6 @@ def _reader_of(spec: ModelSpec) -> str | None:
     """None, for the best fit, for a Fader Network of drawn faces, which readers do not know, or of one attribute."""
     from gslopes.faces.zoo.spec import DRAWN
 
-    by_fit = DRAWN in spec.data or len(spec.labels) == 1
-    if by_fit and spec.network == "fader":
+    if spec.network == "fader" and (DRAWN in spec.data or len(spec.labels) == 1):
         return None
     return "labeller"

@@ -4,11 +4,13 @@ Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one n
 """
 
 import math
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import similarity
@@ -23,7 +25,7 @@ CHIP_SIZE = 128
 def choose(
     detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE
 ) -> Face | SkipReason:
-    """The face whose box centre is nearest the photo's centre, or why there is none.
+    """The face whose box centre is nearest the photo's centre, or why none is.
 
     width, height: of the photo.  min_face: of the box's shorter side.  size: side of the chip; all in pixels.
     """
@@ -31,15 +33,14 @@ def choose(
         return SkipReason(Reason.NO_FACE)
     if detections.problem:
         return SkipReason(Reason.FACE_NOT_ALIGNED, detections.problem)
-    boxes = detections.boxes.astype(np.float64)
+    boxes = doubles(detections.boxes)
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     middle = np.array([(width - 1) / 2, (height - 1) / 2])
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        return SkipReason(
-            Reason.FACE_TOO_SMALL, f"{math.floor(side)} px, at least {min_face} wanted"
-        )
+        detail = f"{math.floor(side)} px, at least {min_face} wanted"
+        return SkipReason(Reason.FACE_TOO_SMALL, detail)
     if why := tilted(detections, index):
         return why
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
@@ -90,9 +91,9 @@ class KnownFinder:
     """A records.Finder that looks the faces up in a CSV file, one row a face.
 
     table: UTF-8, with the columns path, x0, y0, x1, y1, and left_eye_x, left_eye_y, right_eye_x, … nose, left_mouth,
-        right_mouth, in pixels of the photo frame; also, if they are there, ``detection`` (the confidence, 1 otherwise)
+        right_mouth, in pixels of the photo frame; if the table has them, ``detection`` (the confidence, 1 otherwise)
         and ``faces`` (of the photo; a row with 0 faces has no coordinates). Other columns are ignored. The photo frame
-        is the photo as seen: turned as its EXIF orientation says. Eyes outside of the photo, or above one
+        is the photo as seen: turned by its EXIF orientation. Eyes outside of the photo, or above one
         another, are a problem of that photo.
     photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
 
@@ -101,10 +102,10 @@ class KnownFinder:
 
     def __init__(self, table: Path, photos_root: Path) -> None:
         self.photos_root = photos_root
-        rows: dict[str, list[list[float]]] = {}
+        rows = defaultdict[str, list[list[float]]](list)
         hint = f"A table of faces is a CSV in UTF-8 with {', '.join(REQUIRED)}."
         for line, row in read_csv(table, REQUIRED, hint=hint).checked(("path", *BOX)).rows():
-            faces = rows.setdefault(row["path"], [])
+            faces = rows[row["path"]]
             if row.get("faces") != "0":
                 faces.append(_face(row, f"line {line} of {table}"))
         self.faces = {path: _detections(faces) for path, faces in rows.items()}
@@ -117,37 +118,34 @@ class KnownFinder:
         faces = self.faces.get(relative_name(photo.path, self.photos_root), _detections([]))
         height, width = photo.pixels.shape[:2]
         problem = ""
-        for left, right in faces.points[:, :2].astype(float):
-            across, down = right - left
-            if not all(
-                -0.5 <= x <= width - 0.5 and -0.5 <= y <= height - 0.5 for x, y in (left, right)
-            ):
+        for eyes in doubles(faces.points[:, :2]):
+            across, down = eyes[1] - eyes[0]
+            if (eyes < -0.5).any() or (eyes > (width - 0.5, height - 0.5)).any():
                 problem = "its eyes lie outside of the photo"
             elif across <= 0 or abs(down) > abs(across):
-                problem = "its eyes stand above one another, or the wrong way round"
-        problem += "; landmarks are of the photo as seen, turned as its EXIF says" * bool(problem)
+                problem = "its eyes lie above one another, or the wrong way round"
+        if problem:
+            problem += "; landmarks are of the photo as seen, turned as its EXIF says"
         return replace(faces, problem=problem)
 
 
 def _face(row: dict[str, str], where: str) -> list[float]:
     """Box, points and confidence of one row."""
+    row = row | {"detection": row.get("detection") or "1"}
     values = []
-    for name in (*BOX, *POINTS, *(["detection"] if row.get("detection") else [])):
+    for name in (*BOX, *POINTS, "detection"):
         try:
             values.append(float(row[name]))
         except ValueError:
             values.append(math.nan)
         if not math.isfinite(values[-1]):
-            raise UsageError(
-                f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels."
-            )
+            problem = f"The {name} in {where} is not a number: {row[name]!r}."
+            raise UsageError(problem, "Write it in pixels.")
     if not (values[2] > values[0] and values[3] > values[1]):
         raise UsageError(f"The box in {where} is empty: x1 and y1 must be greater than x0 and y0.")
-    if row.get("detection"):
-        return values
-    return [*values, 1.0]
+    return values
 
 
 def _detections(rows: list[list[float]]) -> Detections:
-    values = np.array(rows, np.float32).reshape(-1, 15)
+    values = floats(rows).reshape(-1, 15)
     return Detections(values[:, :4], values[:, 4:14].reshape(-1, 5, 2), values[:, 14])

@@ -1,1 +1,1 @@
-"""Photos, with labels where a set has them."""
+"""Photos, with labels if a set has them."""

@@ -21,23 +21,15 @@ from gslopes.core.records import ByteArray
 
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
-LONGEST_SIDE = (
-    65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
-)
+# libjpeg's limit: a longer photo could be read, but its counterfactuals not written.
+LONGEST_SIDE = 65_500
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
 MOST_SCANS = 100  # of a JPEG, as in libtiff: each may cost 50 bytes and goes over all pixels
 
-_BITS = 258
-_PHOTOMETRIC = 262  # tags of a TIFF
+_BITS = 258  # tags of a TIFF
+_PHOTOMETRIC = 262
 _GRAY = ("1", "L", "LA", "La")
-_SPACES = {
-    "1": b"GRAY",
-    "L": b"GRAY",
-    "LA": b"GRAY",
-    "La": b"GRAY",
-    "CMYK": b"CMYK",
-    "LAB": b"Lab ",
-}
+_SPACES = {**dict.fromkeys(_GRAY, b"GRAY"), "CMYK": b"CMYK", "LAB": b"Lab "}
 _TRANSPOSE = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -77,17 +69,16 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
     # a coloured photo answers after its first row
-    return (
-        pixels,
-        gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])),
-        icc,
-    )
+    for part in (pixels[:1], pixels):
+        if gray or not (part == part[..., :1]).all():
+            return pixels, gray, icc
+    return pixels, True, icc
 
 
 def named_picture(
     path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = ""
 ) -> Image.Image:
-    """A picture, in its own mode, that a user or a table names.
+    """A picture, in its mode, that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
     load: decode its pixels; else only its header is looked at.
@@ -141,25 +132,25 @@ def _open(data: bytes, path: object) -> Image.Image:
         raise PhotoError(path, _too_large(*_declared_size(data))) from None
     if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
         raise PhotoError(path, _too_large(*image.size))
-    scans = (
-        len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data))
-        if data.startswith(b"\xff\xd8")
-        else 0
-    )
-    if scans > MOST_SCANS:
-        raise PhotoError(path, SkipReason(Reason.TOO_LARGE, f"{scans:,} scans, limit {MOST_SCANS}"))
+    if data.startswith(b"\xff\xd8"):
+        scans = len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data))
+        if scans > MOST_SCANS:
+            detail = f"{scans:,} scans, limit {MOST_SCANS}"
+            raise PhotoError(path, SkipReason(Reason.TOO_LARGE, detail))
     return image
 
 
 def _too_large(width: int, height: int) -> SkipReason:
-    size = f"{width}×{height} pixels, " if width else ""
-    if width * height <= MOST_PIXELS and width:
-        return SkipReason(Reason.TOO_LARGE, f"{size}limit {LONGEST_SIDE} a side")
-    return SkipReason(Reason.TOO_LARGE, f"{size}limit {MOST_PIXELS // 1_000_000} million")
+    limit = f"limit {MOST_PIXELS // 1_000_000} million"
+    if width:
+        if width * height <= MOST_PIXELS:
+            limit = f"limit {LONGEST_SIDE} a side"
+        limit = f"{width}×{height} pixels, {limit}"
+    return SkipReason(Reason.TOO_LARGE, limit)
 
 
 def _declared_size(data: bytes) -> tuple[int, int]:
-    """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it will not say."""
+    """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it does not tell."""
     for name in formats():
         factory, accept = Image.OPEN[name]
         if accept is not None and accept(data[:16]) is True:
@@ -173,12 +164,8 @@ def _why(data: bytes, error: Exception) -> SkipReason:
     message = str(error).lower()
     if isinstance(error, UnidentifiedImageError) and not kind_of(data[:HEAD]):
         return SkipReason(Reason.NOT_A_PICTURE)
-    if (
-        isinstance(error, EOFError)
-        or "truncated" in message
-        or "requires a buffer" in message
-        or _cut_short(data)
-    ):
+    ended = "truncated" in message or "requires a buffer" in message
+    if ended or isinstance(error, EOFError) or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)
     if isinstance(error, UnidentifiedImageError) and (unread := unread_kind(data, opens=False)):
         return SkipReason(Reason.UNREAD_KIND, unread)
@@ -195,19 +182,17 @@ def _cut_short(data: bytes) -> bool:
         return b"\xff\xd9" not in data[-1024:]
     if data.startswith(b"BM"):
         return len(data) < max(26, int.from_bytes(data[2:6], "little"))
-    if data.startswith((b"II*\0", b"MM\0*")):  # its directory may stand at the very end
+    if data.startswith((b"II*\0", b"MM\0*")):  # its directory may come last
         order: Literal["little", "big"] = "little" if data.startswith(b"II") else "big"
         return len(data) < 8 + int.from_bytes(data[4:8], order)
     return data.startswith(b"GIF8") and not data.endswith(b";")
 
 
 def _orientation(image: Image.Image) -> int:
-    """EXIF orientation 1 to 8; 1 if there is none or the EXIF block is damaged, which no viewer takes amiss."""
+    """EXIF orientation 1 to 8; 1 without one, or if the EXIF block is damaged, which no viewer takes amiss."""
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except (
-        Exception
-    ):  # the block is free-form binary: struct.error, SyntaxError, ValueError, OverflowError, …
+    except Exception:  # of free-form binary: struct.error, SyntaxError, ValueError, …
         return 1
 
 
@@ -253,8 +238,8 @@ def _profile(image: Image.Image, space: bytes) -> bytes | None:
 def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
     """(H, W, 3) uint8 RGB as ``decode`` gives them, in sRGB; unchanged without a profile, or if that cannot be read.
 
-    The walk edits and writes a photo in its own colour space. Where pixels leave their file, or meet those of another,
-    they go through here.
+    The walk edits and writes a photo in its own colour space. Pixels that leave their file, or meet another file's,
+    go through this.
     """
     if not icc:
         return pixels
@@ -272,16 +257,15 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
             source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
         else:
             return image.convert("RGB")
-        if (
-            converted := ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
-        ) is not None:
+        converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
+        if converted is not None:
             return converted
     return image.convert("RGB")
 
 
 # --- What kind of picture a file holds, by its first bytes and, of a TIFF, by its tags; which kinds are not read ---
 
-HEAD = 32  # bytes that say which kind it is
+HEAD = 32  # bytes that tell which kind it is
 
 _BEGINNINGS = {
     b"\xff\xd8\xff": "JPEG",
@@ -301,7 +285,7 @@ _BRANDS = {
     b"avis": "AVIF",
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC"),
 }
-_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; two letters alone begin many a text
+_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; just two letters begin many a text
 _SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
@@ -335,12 +319,12 @@ def formats() -> tuple[str, ...]:
 
 
 def unread_kind(data: bytes, opens: bool = True) -> str:
-    """What a picture is if it is none that ``decode`` reads, for its reason; empty if it may be one.
+    """The kind of a picture that ``decode`` does not read, for its reason; empty if it may read it.
 
     opens: whether Pillow may open it: some TIFF files it does not know.
 
     Pillow opens some TIFF files as the negative of what they show, or as noise: samples that are signed, or 16-bit in
-    planes of their own. A camera's raw file shows a small preview first.
+    separate planes. A camera's raw file shows a small preview first.
     """
     kind = kind_of(data[:HEAD])
     if kind in ("JPEG XL", "JPEG 2000"):
@@ -370,9 +354,8 @@ def unread_kind(data: bytes, opens: bool = True) -> str:
 def tiff_tags(data: bytes) -> Mapping[int, Any]:
     """Tags of the first picture in a TIFF; none if they cannot be read."""
     with suppress(Exception):  # what a damaged directory makes Pillow raise can be anything
-        tags = TiffImagePlugin.ImageFileDirectory_v2(
-            data[: 16 if data[2:3] == b"+" or data[3:4] == b"+" else 8]
-        )
+        is_big = b"+" in data[2:4]
+        tags = TiffImagePlugin.ImageFileDirectory_v2(data[: 16 if is_big else 8])
         file = io.BytesIO(data)
         file.seek(tags.next)
         tags.load(file)

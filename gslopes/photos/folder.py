@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
 _END = 4096  # bytes
-# Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
+# Files of these names are photos whatever they hold, so that a damaged one is reported; others by their content.
 SUFFIXES = (
     b".jpg",
     b".jpeg",
@@ -42,7 +43,7 @@ class PhotoFile:
 
     path: how to open it.
     relative: its name below the photos folder, ``/`` between the parts, always valid Unicode (see ``display_name``).
-    repeats: such names of later files with the same bytes, where ``list_photos`` found it.
+    repeats: such names of later files with the same bytes, if ``list_photos`` made it.
     """
 
     path: Path
@@ -56,12 +57,12 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     Raises: as ``list_files``.
     """
     files = list_files(photos, limit)
-    repeats: dict[str, list[str]] = {}
+    repeats = defaultdict[str, list[str]](list)
     same = same_bytes(files)
     for name, first in same.items():
-        repeats.setdefault(first, []).append(name)
+        repeats[first].append(name)
     distinct = (file for file in files if file.relative not in same)
-    return [replace(file, repeats=tuple(repeats.get(file.relative, ()))) for file in distinct]
+    return [replace(file, repeats=tuple(repeats[file.relative])) for file in distinct]
 
 
 def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
@@ -106,11 +107,11 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
-    """Those of which another has the same fact, together; without those of which there is none."""
-    groups: dict[Any, list[PhotoFile]] = {}
+    """Files with the same fact, together; without files that share it with no other, or have none."""
+    groups = defaultdict[Any, list[PhotoFile]](list)
     for file in files:
-        if known := fact(file.path):
-            groups.setdefault(known, []).append(file)
+        if value := fact(file.path):
+            groups[value].append(file)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -160,7 +161,7 @@ def open_srgb(path: Path | str) -> ByteArray:
 
 
 def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
-    """The bytes of a photo; of a file that can be no picture its beginning alone. Safe in threads.
+    """The bytes of a photo; of a file that can be no picture only its beginning. Safe in threads.
 
     path: the file.  folder: whose table names the file; see ``core.files.resolved``.
 
@@ -175,7 +176,7 @@ def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
 
 
 def photo_of(data: bytes, path: Path) -> Photo:
-    """The photo of a file's bytes. What the pixels are, and which pictures are understood, is said at ``decode``.
+    """The photo of a file's bytes. For the pixels, and the pictures that are understood, see ``decode``.
 
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
@@ -188,28 +189,28 @@ def photo_batches(
 ) -> Iterator[list[tuple[PhotoFile, Photo]]]:
     """Decoded photos with their files, as many as may be held at once.
 
-    A batch is closed by its own contents alone, so that it is the same whenever it is computed.
+    Only its contents close a batch, so that it is the same whenever it is computed.
 
-    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch alone.
+    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch by itself.
     """
-    held: list[tuple[PhotoFile, Photo]] = []
+    batch: list[tuple[PhotoFile, Photo]] = []
     pixels = 0
     for file in files:
         if (photo := read(file)) is None:
             continue
-        size = photo.pixels.shape[0] * photo.pixels.shape[1]
-        if held and pixels + size > most:
-            yield held
-            held = []
+        size = photo.pixels[..., 0].size
+        if batch and pixels + size > most:
+            yield batch
+            batch = []
             pixels = 0
-        held.append((file, photo))
+        batch.append((file, photo))
         pixels += size
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def display_name(name: bytes) -> str:
-    r"""A file name as text that a table can hold: bytes that are no UTF-8 become ``\xNN``, all others stay as they are.
+    r"""A file name as text that a table can hold: bytes that are not UTF-8 become ``\xNN``, all others stay.
 
     Two names never become one: a backslash that would read as such an escape is itself written as ``\x5c``.
 
@@ -233,7 +234,7 @@ def relative_name(path: Path, root: Path) -> str:
 def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
     """Names below ``top`` of all image files, and of all other files that are not hidden.
 
-    Real folders come first, so that a file has its own name, not a link's.
+    Real folders come first, so that a file has its name, not a link's.
     """
     photos = list[bytes]()
     others = list[bytes]()
@@ -276,9 +277,8 @@ def _is_photo(entry: os.DirEntry[bytes]) -> bool:
     suffix = os.path.splitext(entry.name.lower())[1]
     try:
         regular = entry.is_file()
-        if (
-            suffix in SUFFIXES
-        ):  # what leads to a device or a pipe is not a photo and would block the reader
+        if suffix in SUFFIXES:
+            # what leads to a device or a pipe is not a photo and would block the reader
             return regular or (entry.is_symlink() and not os.path.exists(entry.path))
         if not regular or suffix in _RAW:
             return False
@@ -292,9 +292,8 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     if isinstance(error, PermissionError):
         return SkipReason(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):
-        return SkipReason(
-            Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}"
-        )
+        detail = f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}"
+        return SkipReason(Reason.TOO_LARGE, detail)
     if isinstance(error, (IsADirectoryError, NotRegular)):
         return SkipReason(Reason.NOT_A_FILE)
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
@@ -310,10 +309,8 @@ def count_parts(photos: int, part: int) -> int:
 def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
     """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
     if out.resolve().is_relative_to(photos.resolve()):
-        hint = "Choose a folder outside of it with --out."
-        raise UsageError(
-            f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint
-        )
+        problem = f"The {what} {show(out)} lies inside the photos folder {show(photos)}."
+        raise UsageError(problem, "Choose a folder outside of it with --out.")
 
 
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:

@@ -32,25 +32,27 @@ class People:
     raises: type[GslopesError] = UsageError
 
     def photo_column(self, usual: Sequence[str] = PHOTO_COLUMNS) -> str:
-        """The first column of these names, in any case.  Raises: ``raises`` if there is none."""
+        """The first column of these names, in any case.  Raises: ``raises`` without one."""
         plain = {name.strip().lower(): name for name in reversed(list(self.columns))}
-        if (column := next((plain[name] for name in usual if name in plain), None)) is None:
-            problem = f"{show(self.path)} has no column that says which photo a row is about"
-            raise self.raises(
-                f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}."
-            )
-        return column
+        for name in usual:
+            if name in plain:
+                return plain[name]
+        problem = f"{show(self.path)} has no column that says which photo a row is about"
+        columns = ", ".join(self.columns)
+        raise self.raises(f"{problem}, but {columns}.", f"Call it one of {', '.join(usual)}.")
 
     def parts_of(self, name: str) -> list[str]:
         """The columns that ``a + b`` crosses.  Raises: UnknownName with the nearest name."""
-        parts = [name] if name in self.columns else [part.strip() for part in name.split("+")]
+        parts = [name]
+        if name not in self.columns:
+            parts = [part.strip() for part in name.split("+")]
         for part in parts:
             if part not in self.columns:
                 raise UnknownName("column", part, self.columns, home=show(self.path))
         return parts
 
     def groups(self, name: str) -> list[str]:
-        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing."""
+        """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty if a part is missing."""
         cells = zip(
             *(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True
         )
@@ -64,12 +66,11 @@ class People:
         rows: dict[str, int] = {}
         for row, photo in enumerate(self.columns[self.photo_column()]):
             first = rows.setdefault(str(photo), row)
-            column = next(
-                (name for name, cells in values.items() if cells[first] != cells[row]), None
-            )
-            if column is not None:
+            for column, cells in values.items():
+                if cells[first] == cells[row]:
+                    continue
                 lines = f"lines {self.lines[first]} and {self.lines[row]} with different {column}"
-                pair = f"{str(values[column][first])[:80]!r} and {str(values[column][row])[:80]!r}"
+                pair = f"{str(cells[first])[:80]!r} and {str(cells[row])[:80]!r}"
                 problem = f"{show(self.path)} names {str(photo)[:80]!r} in {lines}: {pair}."
                 raise self.raises(problem, "Keep one of them.")
         return rows
@@ -101,15 +102,9 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     """
     file = PurePosixPath(path)
     stem = file.stem
+    bare = str(file.with_suffix("")) if file.name else ""
     beginnings = (stem[:end] for end in range(len(stem) - 1, 0, -1) if stem[end] in "_-")
-    candidates = (
-        photo,
-        path,
-        file.name,
-        str(file.with_suffix("")) if file.name else "",
-        stem,
-        *beginnings,
-    )
+    candidates = (photo, path, file.name, bare, stem, *beginnings)
     return next((name for name in candidates if name and name in names), None)
 
 
@@ -118,15 +113,14 @@ def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
 
     Raises: UsageError if that differs.
     """
-    found = [
-        name
-        for file in (photo.relative, *photo.repeats)
-        if (name := name_in(names, file)) is not None
-    ]
-    if others := [name for name in found if names[name] != names[found[0]]]:
-        problem = f"{show(found[0])} and {show(others[0])} are the same picture, with different rows in the table."
-        raise UsageError(problem, "Correct the table, or leave one out.")
-    return found
+    files = (name_in(names, file) for file in (photo.relative, *photo.repeats))
+    matches = [name for name in files if name is not None]
+    for name in matches:
+        if names[name] != names[matches[0]]:
+            pair = f"{show(matches[0])} and {show(name)}"
+            problem = f"{pair} are the same picture, with different rows in the table."
+            raise UsageError(problem, "Correct the table, or leave one out.")
+    return matches
 
 
 def read_about(path: Path, run: Path) -> pd.DataFrame:
@@ -141,25 +135,24 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     repeats = photos[photos["reason"] == Reason.DUPLICATE]
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
-    files = pd.concat(
-        [photos, repeats[repeats["photo"].isin(photos["photo"])]]
-    )  # a table may name either
-    found: dict[str, int] = {}
+    # a table may name either
+    files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])
+    matches: dict[str, int] = {}
     for photo, file in zip(files["photo"], files["path"], strict=True):
         if (name := name_in(rows, file, photo)) is not None:
-            found.setdefault(photo, rows[name])
-    if not found:
+            matches.setdefault(photo, rows[name])
+    if not matches:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
         raise UsageError(
             f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint
         )
-    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[*found.values()]]
-    return about.set_axis(pd.Index([*found]))
+    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[*matches.values()]]
+    return about.set_axis(pd.Index([*matches]))
 
 
 def unmatched_rows(path: Path, run: Path) -> str:
-    """A sentence on rows about no photo of the run, used or not; empty if there is none.  Raises: as ``read_about``."""
+    """A sentence on rows about no photo of the run, used or not; empty without such.  Raises: as ``read_about``."""
     people = read_people(path)
     rows = people.by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")

@@ -22,10 +22,10 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components
-from gslopes.faces.compose.crossed import crossed, crossed_placebo
+from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.photos.folder import (

@@ -1,7 +1,7 @@
 """The default parser: from tags to a graph, by rules that a reader can check against a caption.
 
 Objects are heads of noun phrases, their adjectives, participles and other nouns are attributes, verbs and prepositions
-relations. Known limits: where a prepositional phrase attaches, appositions, relative clauses, and the tagger's errors.
+relations. Known limits: attachment of prepositional phrases, appositions, relative clauses, and the tagger's errors.
 """
 
 from collections.abc import Sequence
@@ -45,18 +45,11 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        facts = {
-            fact
-            for tokens in self.tag(caption)
-            for fact in _Clause(self.wordnet, self.animate).read(tokens)
-        }
-        return tuple(
-            sorted(
-                fact
-                for fact in facts
-                if not fact.plural or fact._replace(plural=False) not in facts
-            )
-        )
+        facts = set[Fact]()
+        for tokens in self.tag(caption):
+            facts.update(_Clause(self.wordnet, self.animate).read(tokens))
+        repeated = {fact._replace(plural=True) for fact in facts if not fact.plural}
+        return tuple(sorted(facts - repeated))
 
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
@@ -158,8 +151,10 @@ class _Clause:
         elif tag.startswith(("VB", "VM", "VD")) or (
             tag.startswith("VH") and {"VVN", "VBN"} & following
         ):
-            self.auxiliary, self.copula = True, tag.startswith("VB")
-            self.verb = "" if tag.startswith("VB") else self.verb
+            self.auxiliary = True
+            self.copula = tag.startswith("VB")
+            if self.copula:
+                self.verb = ""
         elif tag.startswith(("VV", "VH")):
             self.open(token)
         elif tag.startswith("AJ") and self.copula and self.subject is not None:
@@ -169,19 +164,14 @@ class _Clause:
         elif tag == "CJC" or token.word == ",":
             self.joined = self.last is not None and not self.prep
         elif tag == "POS" and self.last is not None:  # the dog's tail: the dog has it
-            self.doer = self.last
-            self.verb = "have"
-            self.has_object = False
-            self.prep = ""
+            self.begin(self.last, "have")
             self.owning = True
 
     def boundary(self, tag: str) -> None:
         """*who* and *that* speak of the nearest phrase; *while* goes on with the same subject."""
         if tag in ("PNQ", "CJT", "DTQ"):
             self.subject = self.last or self.subject
-        self.verb = ""
-        self.prep = ""
-        self.has_object = False
+        self.begin(self.doer, "")
         self.auxiliary = self.copula = self.joined = self.denied = False
         self.link = None
 
@@ -189,13 +179,15 @@ class _Clause:
         """A verb: of the clause's subject if it is finite, else of the person or animal nearest before it."""
         bare = not self.auxiliary and token.tag not in FINITE
         doer = (self.actor or self.last) if bare else (self.subject or self.actor or self.last)
+        self.begin(doer, token.lemma)
+        self.auxiliary = self.copula = self.joined = False
+
+    def begin(self, doer: Phrase | None, verb: str) -> None:
+        """A verb, empty for none, without an object or a preposition yet."""
         self.doer = doer
-        self.verb = token.lemma
+        self.verb = verb
         self.has_object = False
         self.prep = ""
-        self.auxiliary = False
-        self.copula = False
-        self.joined = False
 
     def take(self, phrase: Phrase, following: Token | None) -> None:
         """A noun phrase, in the role that the words before it give it."""
@@ -217,7 +209,6 @@ class _Clause:
         elif self.verb and self.doer is not None and not starts_clause:
             self.relate(self.doer, self.verb, phrase)
             self.has_object = True
-            self.link = (self.doer, self.verb)
             self.nearest = phrase
             if self.owning:
                 self.verb = ""
@@ -229,7 +220,8 @@ class _Clause:
             self.verb = ""
             self.link = None
         self.joined = False
-        self.last = self.last if phrase.negated and self.last is not None else phrase
+        if self.last is None or not phrase.negated:
+            self.last = phrase
         if any(self.animate(noun.word) for noun in phrase.nouns) and not phrase.negated:
             self.actor = self.last
 
@@ -240,39 +232,40 @@ class _Clause:
         joined = Phrase((*before.nouns, *phrase.nouns), before.negated)
         if self.link is not None:
             self.relate(*self.link, phrase)
-        for name in ("subject", "nearest", "actor", "doer"):
-            if getattr(self, name) is before:
-                setattr(self, name, joined)
+        self.replace(before, joined, "subject", "nearest", "actor", "doer")
         self.last = joined
+
+    def replace(self, before: Phrase, after: Phrase, *roles: str) -> None:
+        """Put a phrase into the roles that another has, of these."""
+        for role in roles:
+            if getattr(self, role) is before:
+                setattr(self, role, after)
 
     def attach(self, phrase: Phrase) -> None:
         """A phrase after a preposition."""
         prep = self.prep
         self.prep = ""
-        source = self.nearest
         if prep == "of" and self.last is not None:
             self.relate(self.last, "of", phrase)
-            self.link = (self.last, "of")
             if self.last.nouns[-1].word in PARTITIVES:
-                for name in ("subject", "nearest", "doer"):
-                    if getattr(self, name) is self.last:
-                        setattr(self, name, phrase)
+                self.replace(self.last, phrase, "subject", "nearest", "doer")
             return
+        source = self.nearest
         if self.verb and self.doer is not None:
-            relation = prep if self.has_object else f"{self.verb} {prep}"
-            self.relate(self.doer, relation, phrase)
-            self.link = (self.doer, relation)
+            source = self.doer
+            if not self.has_object:
+                prep = f"{self.verb} {prep}"
         elif self.copula and self.subject is not None:
-            self.relate(self.subject, prep, phrase)
-            self.link = (self.subject, prep)
-        elif source is not None:
+            source = self.subject
+        if source is not None:
             self.relate(source, prep, phrase)
-            self.link = (source, prep)
-        self.nearest = phrase if not self.verb else self.nearest
+        if not self.verb:
+            self.nearest = phrase
         self.subject = self.subject or phrase
 
     def relate(self, source: Phrase, word: str, target: Phrase) -> None:
-        """Every noun of one phrase with every one of the other."""
+        """Every noun of one phrase with every noun of the other."""
+        self.link = (source, word)
         negated = source.negated or target.negated
         self.facts += [
             Fact("relation", word, subject=noun.word, object=other.word, negated=negated)

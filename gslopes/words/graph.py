@@ -1,7 +1,7 @@
 """A caption as facts (objects, attributes, relations), what their words mean, and what of a person they mention.
 
 The first sense is often not what a photo shows (*controller*: accountant; *tiger*: a fierce person). Rule ``overrides``
-takes those of ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
+takes ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
 the first. Labels and captions go through the same rule, or every *microwave* of a caption would look made up.
 
 Mentions: a person at all, gender, other identity words; listed words are counted as lower bound, estimate and upper
@@ -20,7 +20,9 @@ from gslopes.words.wordnet import DATA, WordNet
 
 Rule = Literal["overrides", "paper"]
 ROLES = {"object": "n", "attribute": "a", "relation": "v"}
-RELAX = "nvar"  # parts of speech, in the order in which they are tried where the role's own has no synset
+RELAX = (
+    "nvar"  # parts of speech, in the order in which they are tried if the role's own has no synset
+)
 
 
 class Sense(NamedTuple):
@@ -60,17 +62,13 @@ class Senses:
 
         Prepositions have no synsets in WordNet and stay words.
         """
+        initial = ROLES[role]
+        parts = initial + RELAX.replace(initial, "")
         if role == "relation":
             word = word.split(" ")[0]
-            synsets = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")
-            if synsets and self.rule == "overrides" and (word, "v") in overrides():
-                return Sense(overrides()[word, "v"], rule="override")
-            if synsets:
-                return Sense(synsets[0], rule="first")
-            return Sense(None)
+            parts = "" if word in PREPOSITIONS else initial
         word = word.replace(" ", "_")
-        initial = ROLES[role]
-        for part in (initial, *(part for part in RELAX if part != initial)):
+        for part in parts:
             synsets = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
                 if (word, part) in overrides():
@@ -88,7 +86,7 @@ class Fact(NamedTuple):
     """One object, attribute or relation of a caption or of labels.
 
     word: base form with underscores; of a relation the whole of it (``sit on``).
-    subject, object: base forms; the owner of an attribute is its subject; empty if there is none.
+    subject, object: base forms; the owner of an attribute is its subject; empty without one.
     synset, subject_synset, object_synset: what they were taken to mean, None if WordNet has nothing.
     relaxed: the synset is of another part of speech than the role's.  rule: first, override, given, none.
     negated: the caption denies it.  plural: the object is in the plural.
@@ -126,32 +124,22 @@ class Fact(NamedTuple):
         """Kind-specific reading, such as ``woman: red`` or ``man – hold – tie``."""
         if self.kind == "object":
             return self.word
-        attribute = f"{self.subject}: {self.word}"
-        relation = f"{self.subject} – {self.word} – {self.object}"
         if self.kind == "attribute":
-            return attribute
-        return relation
+            return f"{self.subject}: {self.word}"
+        return f"{self.subject} – {self.word} – {self.object}"
 
 
 Facts = Iterable[Fact]
 
 
 def with_synsets(fact: Fact, senses: Senses) -> Fact:
-    """The same with synsets under the sense rule; synsets that are there already stay."""
+    """The same with synsets under the sense rule; synsets that it has stay."""
     if fact.synset is not None:
         return fact
-    sense = senses.of(fact.word, fact.kind)
-    subject = fact.subject_synset or (
-        senses.of(fact.subject, "object").synset if fact.subject else None
-    )
-    other = fact.object_synset or (senses.of(fact.object, "object").synset if fact.object else None)
-    return fact._replace(
-        synset=sense.synset,
-        relaxed=sense.relaxed,
-        rule=sense.rule,
-        subject_synset=subject,
-        object_synset=other,
-    )
+    subject = fact.subject_synset or senses.of(fact.subject, "object").synset
+    other = fact.object_synset or senses.of(fact.object, "object").synset
+    sense = senses.of(fact.word, fact.kind)._asdict()
+    return fact._replace(**sense, subject_synset=subject, object_synset=other)
 
 
 # -- mentions of people ------------------------------------------------------------------------------------------------
@@ -159,6 +147,7 @@ def with_synsets(fact: Fact, senses: Senses) -> Fact:
 PERSON = "person.n.01"
 ANIMAL = "animal.n.01"
 WEAPONS = ("weapon.n.01", "weaponry.n.01")
+ADJECTIVES = {"female": "feminine", "male": "masculine"}  # of gender
 IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
 
 
@@ -227,35 +216,30 @@ class Mentions:
         """Objects that are weapons."""
         return self._objects(facts, self.is_weapon)
 
-    def _objects(self, facts: Facts, wanted: Callable[[str, str | None], bool]) -> list[Fact]:
-        return [
-            f for f in facts if f.kind == "object" and not f.negated and wanted(f.word, f.synset)
-        ]
+    def _objects(self, facts: Facts, is_one: Callable[[str, str | None], bool]) -> list[Fact]:
+        objects = (fact for fact in facts if fact.kind == "object" and not fact.negated)
+        return [fact for fact in objects if is_one(fact.word, fact.synset)]
 
     def identity(self, facts: Facts) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
-        mentions: set[Mention] = set()
+        mentions = set[Mention]()
         for fact in facts:
-            noun = fact.kind == "object" and self.is_person(fact.word, fact.synset)
-            adjective = fact.kind == "attribute" and self.is_person(
-                fact.subject, fact.subject_synset
-            )
-            if fact.negated or not (noun or adjective):
+            word = fact.word
+            if fact.negated:
                 continue
-            group = (
-                self.gender(fact.word)
-                if noun
-                else {"female": "feminine", "male": "masculine"}.get(fact.word, "")
-            )
-            kind = "noun" if noun else "adjective"
-            listed = (
-                category
-                for category in IDENTITY[1:]
-                if fact.word in self._identity.get(f"{category}_{kind}", ())
-            )
-            mentions |= {Mention(category, fact.word) for category in listed} | (
-                {Mention("gender", fact.word, group)} if group else set()
-            )
+            if fact.kind == "object" and self.is_person(word, fact.synset):
+                group = self.gender(word)
+                suffix = "_noun"
+            elif fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset):
+                group = ADJECTIVES.get(word, "")
+                suffix = "_adjective"
+            else:
+                continue
+            if group:
+                mentions.add(Mention("gender", word, group))
+            for category in IDENTITY[1:]:
+                if word in self._identity.get(category + suffix, ()):
+                    mentions.add(Mention(category, word))
         return mentions
 
 
@@ -266,13 +250,14 @@ DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
 
 def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
     """Kind of fact to the listed synsets, of the lists that have entries; of a word the first synset of that part."""
+
+    def synset(entry: str, part: str) -> str:
+        if wordnet.known(entry):
+            return entry
+        return next(iter(wordnet.synsets(entry, part)), entry)
+
     return {
-        kind: frozenset(
-            entry
-            if wordnet.known(entry)
-            else next(iter(wordnet.synsets(entry, ROLES[kind])), entry)
-            for entry in lists[name].entries
-        )
+        kind: frozenset(synset(entry, ROLES[kind]) for entry in lists[name].entries)
         for kind, name in DEMEANING.items()
         if lists[name].entries
     }
@@ -290,7 +275,7 @@ def bounds(
 
     lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
 
-    word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
+    word: base form.  part: n or a, of its role; if it has no synset as that, the first other part in which it has any.
     listed: synsets.  chosen: the synset under the sense rule, None for the first.  every: its synsets of all parts of
         speech count, as published.
 
@@ -300,14 +285,15 @@ def bounds(
     """
     listed = frozenset(listed)
     name = word.replace(" ", "_")
-    order = part + "".join(other for other in RELAX if other != part)
-    parts = [some for other in order if (some := wordnet.synsets(name, other))]
-    synsets = [synset for some in (parts if every else parts[:1]) for synset in some]
+    synsets: list[str] = []
+    for other in part + RELAX.replace(part, ""):
+        if every or not synsets:
+            synsets += wordnet.synsets(name, other)
     if not synsets:
         return (word in listed,) * 3
-    lower = all(synset in listed for synset in synsets)
+    lower = listed.issuperset(synsets)
     estimate = (chosen or synsets[0]) in listed
-    return lower, estimate or lower, estimate or any(synset in listed for synset in synsets)
+    return lower, estimate or lower, estimate or not listed.isdisjoint(synsets)
 
 
 def caption_bounds(
@@ -326,6 +312,7 @@ def caption_bounds(
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
         listed = both if every else lists[fact.kind]
         counts = bounds(fact.word, ROLES[fact.kind], listed, senses.wordnet, chosen, every)
-        for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
-            words[name].add(fact.word)
+        for name, counted in zip(BOUNDS, counts, strict=True):
+            if counted:
+                words[name].add(fact.word)
     return words

@@ -3,6 +3,7 @@
 This is how a captioner becomes a classifier: cache, sweep, slopes and permutation work on its labels as on any other's.
 """
 
+from collections.abc import Iterator
 from functools import cache
 
 from gslopes.words.chunks import standard
@@ -27,7 +28,8 @@ class CaptionLabels:
     """Captions to labels, by the default parser and sense rule.  Raises: UsageError, ModelError as ``standard``."""
 
     def __init__(self) -> None:
-        self.parser, self.senses = standard(), Senses(wordnet())
+        self.parser = standard()
+        self.senses = Senses(wordnet())
         self.mentions = Mentions(self.senses, shipped())
         self._demeaning = demeaning_synsets(self.mentions.lists, self.senses.wordnet)
         self.name = f"{self.parser.name},{self.senses.wordnet.name},{self.senses.rule},up=0"  # part of a run's identity
@@ -44,36 +46,34 @@ class CaptionLabels:
             for fact in self.parser.parse(caption)
             if not fact.negated
         ]
-        labels = set[str]().union(*map(self._of_fact, facts))
-        labels |= {"mention:person"} if self.mentions.people(facts) else set()
-        labels |= {"list:weapon"} if self.mentions.weapons(facts) else set()
-        labels |= {"list:animal"} if self.mentions.animals(facts) else set()
-        bounds = caption_bounds(facts, self._demeaning, self.senses)
-        labels |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
-        mentioned = self.mentions.identity(facts)
-        labels |= {
-            f"mention:{GENDERS[m.group] if m.category == 'gender' else m.category}"
-            for m in mentioned
+        words = caption_bounds(facts, self._demeaning, self.senses)
+        about = {
+            "mention:person": self.mentions.people(facts),
+            "list:weapon": self.mentions.weapons(facts),
+            "list:animal": self.mentions.animals(facts),
+            **{f"list:demeaning {name}": words[name] for name in BOUNDS},
         }
-        return tuple(sorted(labels))
+        labels = {label for label, evidence in about.items() if evidence}
+        for mention in self.mentions.identity(facts):
+            labels.add(f"mention:{GENDERS.get(mention.group, mention.category)}")
+        return tuple(sorted(labels.union(*map(self._of_fact, facts))))
 
-    def _of_fact(self, fact: Fact) -> set[str]:
+    def _of_fact(self, fact: Fact) -> Iterator[str]:
+        word = fact.word
         if fact.kind == "object":
-            labels = {f"word:{fact.word}"} | (
-                {f"noun:{fact.word}"} if fact.word in NOUNS else set()
-            )
-            return labels | ({f"synset:{fact.synset}"} if fact.synset else set())
-        if fact.kind == "relation":
-            verb = fact.word.split(" ")[0]
+            yield f"word:{word}"
+            if word in NOUNS:
+                yield f"noun:{word}"
             if fact.synset:
-                return {f"relation:{verb}"}
-            return set()
-        if not self.mentions.is_person(fact.subject, fact.subject_synset):
-            return set()
-        lists = self.mentions.lists
-        return {f"attribute:{fact.word} of person"} | {
-            f"list:{name}" for name in LISTS if fact.word in lists[name]
-        }
+                yield f"synset:{fact.synset}"
+        elif fact.kind == "relation":
+            if fact.synset:
+                yield f"relation:{word.split(' ')[0]}"
+        elif self.mentions.is_person(fact.subject, fact.subject_synset):
+            yield f"attribute:{word} of person"
+            for name in LISTS:
+                if word in self.mentions.lists[name]:
+                    yield f"list:{name}"
 
 
 @cache

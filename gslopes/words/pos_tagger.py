@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Lower-case tokens of each sentence: words with inner hyphens, numbers, commas; a possessive 's is its own.
+    """Lower-case tokens of each sentence: words with inner hyphens, numbers, commas; a possessive 's is separate.
 
     That of *ladies'* is one, too, unless a quotation began before.
 
@@ -93,12 +93,12 @@ class HanTa:
 
         self.name = f"hanta-{version}"
         self._tagger = HanoverTagger(str(model))
-        # What a word alone says of its tags and its base form is the same in every sentence.
+        # A word's possible tags and base forms are the same in every sentence.
         self._tagger._tag_word = lru_cache(VOCABULARY)(self._tagger._tag_word)
         self._tagger._analyze = lru_cache(VOCABULARY)(self._tagger._analyze)
 
     def tag(self, words: Sequence[str]) -> list[Token]:
-        """One token for each word; UNC where HanTa has no tag."""
+        """One token for each word; UNC if HanTa has no tag."""
         return [
             Token(word, lemma.lower(), tag)
             for word, lemma, tag in self._tagger.tag_sent(list(words))
@@ -112,19 +112,19 @@ def hanta() -> HanTa:
 
 
 # --- Nouns, prepositions and possessives in a tagged sentence ---------------------------------------------------------
-# Possessives that say for whom a thing is, and name no person: *the women's restroom*, *a men's hat*.
+# Possessives that tell for whom a thing is, and name no person: *the women's restroom*, *a men's hat*.
 #
-# The rule, for a person or animal before *'s*; the lists are those of ``lists/for-whom.toml``:
+# The rule, for a person or animal before *'s*; the lists are in ``lists/for-whom.toml``:
 #
-# 1. A plural after a singular article says for whom, since the article can only be the thing's: *a women's hat*.
-# 2. A plural with *the* or without a determiner says for whom if the thing is a listed place or convenience; without
+# 1. A plural after a singular article tells the users, since the article can only be the thing's: *a women's hat*.
+# 2. A plural with *the* or without a determiner tells the users if the thing is a listed place or convenience; without
 #    one, also if it is a listed ware: *the men's room*, *girls' school*, *children's books*.  Any other determiner or
 #    number speaks of people: *two girls' school bags*, *these women's hats*.
-# 3. A singular says for whom if the thing is a listed convenience: *a woman's restroom*.
+# 3. A singular tells the users if the thing is a listed convenience: *a woman's restroom*.
 # 4. All others name whose it is, who counts as a person: *a woman's hat*, *the man's dog*, *the women's hats*; and so
-#    do those of whom the thing consists: *a women's team*.
+#    do the members of the thing: *a women's team*.
 #
-# The thing is the head of the phrase that follows; of *girls' school sign*, where a sign is a listed marker, the
+# The thing is the head of the phrase that follows; of *girls' school sign*, as a sign is a listed marker, the
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
@@ -156,12 +156,12 @@ def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
             return " ".join(words), len(words)
     token = tokens[index]
     if token.tag in ("PRP", "PRF"):
-        return (token.word, 1)
-    return ("", 0)
+        return token.word, 1
+    return "", 0
 
 
 def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
-    """The noun phrase that begins here and where it ends; None if none does.
+    """The noun phrase that begins here and its end; None without one.
 
     Its head is the longest suffix that WordNet knows as a noun, else the last noun.
     """
@@ -176,15 +176,12 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
     lemmas = [token.lemma for token in tokens[index:end]]
     if not lemmas:
         return None, start
-    suffixes = [
-        "_".join([*(token.word for token in tokens[at : end - 1]), lemmas[-1]])
-        for at in range(index, end - 1)
-    ]
-    length = next(
-        (len(lemmas) - at for at, name in enumerate(suffixes) if wordnet.knows(name, "n")), 1
-    )
-    head = suffixes[len(lemmas) - length] if length > 1 else lemmas[-1]
-    noun = Noun(head, (*attributes, *lemmas[: len(lemmas) - length]), tokens[end - 1].tag == "NN2")
+    words = [*(token.word for token in tokens[index : end - 1]), lemmas[-1]]
+    first = 0
+    while first < len(words) - 1 and not wordnet.knows("_".join(words[first:]), "n"):
+        first += 1
+    plural = tokens[end - 1].tag == "NN2"
+    noun = Noun("_".join(words[first:]), (*attributes, *lemmas[:first]), plural)
     return Phrase((noun,), negated), end
 
 
@@ -227,9 +224,9 @@ _ARTICLES = frozenset(("a", "an", "the", ""))
 
 
 def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Animate) -> bool:
-    """Whether a possessor only says for whom a thing is.
+    """Whether a possessor only tells the users of a thing.
 
-    determiner: the word before the possessor, empty if there is none.  thing: base forms of its nouns, head last.
+    determiner: the word before the possessor, empty without one.  thing: base forms of its nouns, head last.
     animate: whether a base form is a person or an animal.
 
     >>> for_whom(True, "the", ["restroom"], lambda word: False), for_whom(False, "a", ["hat"], lambda word: False)
@@ -257,7 +254,7 @@ def _last(word: str) -> str:
 
 
 def as_adjectives(tokens: Sequence[Token], animate: Animate) -> list[Token]:
-    """The sentence with possessors that only say for whom as adjectives of the thing, and without their *'s*.
+    """The sentence with possessors that only tell the users as adjectives of the thing, and without their *'s*.
 
     tokens: repaired.
     """

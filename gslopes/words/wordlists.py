@@ -1,6 +1,6 @@
 """Word lists: ours, small and mild, and the user's own; every result names list, version and digest.
 
-Lists are assumed exclusive, exhaustive and up to date, and are none of these. No list of slurs is shipped or printed.
+Lists are assumed exclusive, exhaustive and up to date, and are not. No list of slurs is shipped or printed.
 """
 
 import re
@@ -25,7 +25,7 @@ class WordList:
     """One list.
 
     entries: lemmas with underscores for spaces, or names of synsets.
-    groups: entries by group, where the list has any (such as feminine and masculine).
+    groups: entries by group, if the list has any (such as feminine and masculine).
     below, but: synsets as a rule: what is or lies below one of ``below`` is listed, and none of ``but`` or below them.
     """
 
@@ -52,7 +52,7 @@ class WordList:
 
 
 class Lists(dict[str, WordList]):
-    """The lists of a run by name: the shipped ones, and the user's, which replace those of the same name."""
+    """The lists of a run by name: the shipped ones, and the user's, which replace shipped ones of the same name."""
 
     def __missing__(self, name: str) -> WordList:
         raise UnknownName("word list", name, self)
@@ -123,19 +123,19 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
     ('warm',)
     """
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
-    denied = 0
-    said = set[str]()
+    denied = 0  # how many more words are
+    affirmed = set[str]()
     for place, word in enumerate(words):
-        denied = (
-            0
-            if word in (*".;:!?", "but")
-            else _REACH + 1
-            if word in _DENIAL
-            else max(denied - 1, 0)
-        )
+        denied = max(denied - 1, 0)
+        if word in (*".;:!?", "but"):
+            denied = 0
+        elif word in _DENIAL:
+            denied = _REACH + 1
         if not denied:
-            said |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
-    return tuple(sorted(name for name, entries in lists.items() if not said.isdisjoint(entries)))
+            affirmed |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
+    return tuple(
+        sorted(name for name, entries in lists.items() if not affirmed.isdisjoint(entries))
+    )
 
 
 def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:

@@ -10,6 +10,7 @@ import io
 import math
 from functools import cache, lru_cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ Ints = NDArray[np.int32]
 
 
 def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Values of lists of integers, and where each list starts: list i is values[starts[i]:starts[i + 1]]."""
+    """Values of lists of integers, and each list's start: list i is values[starts[i]:starts[i + 1]]."""
     array = column.combine_chunks()
     return array.values.to_numpy(), array.offsets.to_numpy()
 
@@ -54,34 +55,28 @@ class WordNet:
 
     def __init__(self) -> None:
         lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
-        self.name, self.digest = (
-            "wordnet-3.0",
-            sha256("".join(SHA256.values()).encode()).hexdigest(),
-        )
+        self.name = "wordnet-3.0"
+        self.digest = sha256("".join(SHA256.values()).encode()).hexdigest()
         words = lemmas["lemma"].to_pylist()
         parts = lemmas["part"].to_numpy()
-        self._row = {
-            (word, "nvar"[part]): row
-            for row, (word, part) in enumerate(zip(words, parts, strict=True))
-        }
+        keys = zip(words, ("nvar"[part] for part in parts), strict=True)
+        self._row = {key: row for row, key in enumerate(keys)}
         self._senses, self._starts = _lists(lemmas["senses"])
         self._above = _lists(synsets["hypernyms"]), _lists(synsets["classes"])
         self._irregular = {(row["part"], row["form"]): row["base"] for row in forms.to_pylist()}
-        head, kind = (synsets[name].to_numpy() for name in ("head", "kind"))
-        owner = np.repeat(
-            np.arange(len(words)), np.diff(self._starts)
-        )  # the number of a sense is its place among them
+        head = synsets["head"].to_numpy()
+        kind = synsets["kind"].to_pylist()
+        # the number of a sense is its place among its lemma's
+        owner = np.repeat(np.arange(len(words)), np.diff(self._starts))
         rank = np.arange(len(self._senses)) - self._starts[owner] + 1
-        own = head[self._senses] == owner
+        heads = head[self._senses] == owner
         number = np.zeros(len(head), np.int64)
-        number[self._senses[own]] = rank[own]
-        rows = zip(head.tolist(), kind.tolist(), number.tolist(), strict=True)
+        number[self._senses[heads]] = rank[heads]
+        rows = zip(head.tolist(), kind, number.tolist(), strict=True)
         self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
         self._index = {name: index for index, name in enumerate(self._names)}
-        keys = zip(
-            ("nvara"[code] for code in kind.tolist()), synsets["offset"].to_pylist(), strict=True
-        )
-        self._by_id = dict(zip(keys, self._names, strict=True))
+        ids = zip(("nvara"[code] for code in kind), synsets["offset"].to_pylist(), strict=True)
+        self._by_id = dict(zip(ids, self._names, strict=True))
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
         self.above = cache(self._above_of)
@@ -96,16 +91,15 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        return tuple(
-            self._names[index] for index in self._senses[self._starts[row] : self._starts[row + 1]]
-        )
+        senses = self._senses[self._starts[row] : self._starts[row + 1]]
+        return tuple(map(self._names.__getitem__, senses))
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
         return (word.replace(" ", "_"), part) in self._row
 
     def base(self, form: str, part: str) -> str | None:
-        """The base form of an inflected one: the irregular list, then the suffixes; None if there is none.
+        """The base form of an inflected one: the irregular list, then the suffixes; None without one.
 
         >>> wordnet().base("men", "n"), wordnet().base("skis", "n"), wordnet().base("zzzs", "n")
         ('man', 'ski', None)
@@ -128,7 +122,7 @@ class WordNet:
         return synset in self._index
 
     def by_id(self, wnid: str) -> str | None:
-        """The synset of ImageNet's id, part of speech and offset; None if there is none.
+        """The synset of ImageNet's id, part of speech and offset; None without one.
 
         >>> wordnet().by_id("n10787470")
         'woman.n.01'
@@ -146,15 +140,15 @@ class WordNet:
         index = self._index.get(synset)
         return index is not None and len(self._up(index)[1]) > 0
 
-    def at_or_below(self, synset: str, other: str) -> bool:
-        """Whether a synset is the other, or lies below it.
+    def at_or_below(self, synset: str, top: str) -> bool:
+        """Whether a synset is ``top``, or lies below it.
 
         >>> wordnet().at_or_below("street.n.01", "road.n.01")
         True
         """
-        return synset == other or other in self.above(synset)
+        return synset == top or top in self.above(synset)
 
-    def similarity(self, one: str, other: str) -> float | None:
+    def similarity(self, first: str, second: str) -> float | None:
         """Leacock and Chodorow's similarity, natural logarithm; None for other parts than nouns and verbs.
 
         −ln((d + 1) / (2 D)), d the edges of the shortest way over hypernyms; verbs have a virtual root above them all.
@@ -164,14 +158,14 @@ class WordNet:
         >>> round(wordnet().similarity("dog.n.01", "cat.n.01"), 4)
         2.0281
         """
-        return self._similarity(*sorted((one, other)))
+        return self._similarity(*sorted((first, second)))
 
     def _up(self, index: int) -> tuple[list[int], list[int]]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
-        (above, starts), (classes, firsts) = self._above
-        return above[starts[index] : starts[index + 1]].tolist(), classes[
-            firsts[index] : firsts[index + 1]
-        ].tolist()
+        above, classes = (
+            rows[starts[index] : starts[index + 1]].tolist() for rows, starts in self._above
+        )
+        return above, classes
 
     def _above_of(self, synset: str) -> frozenset[str]:
         """All hypernyms of a synset, itself not among them; none for a name that is not known."""
@@ -187,25 +181,20 @@ class WordNet:
         steps = 0
         while edge:
             steps += 1
-            edge = [
-                above
-                for below in edge
-                for some in self._up(below)
-                for above in some
-                if above not in distances
-            ]
+            above = chain.from_iterable(chain(*self._up(below)) for below in edge)
+            edge = [row for row in above if row not in distances]
             distances.update(dict.fromkeys(edge, steps))
         if ".v." in self._names[index]:
             distances[-1] = max(distances.values()) + 1
         return distances
 
-    def _similarity_of(self, one: str, other: str) -> float | None:
-        if not {one, other} <= self._index.keys():
+    def _similarity_of(self, first: str, second: str) -> float | None:
+        if not {first, second} <= self._index.keys():
             return None
-        parts = {name.rpartition(".")[0][-1] for name in (one, other)}
+        parts = {name.rpartition(".")[0][-1] for name in (first, second)}
         if len(parts) > 1 or not parts <= set(DEPTH):
             return None
-        ours, theirs = (self._distances(self._index[name]) for name in (one, other))
+        ours, theirs = (self._distances(self._index[name]) for name in (first, second))
         ways = [ours[index] + theirs[index] for index in ours.keys() & theirs.keys()]
         if ways:
             return -math.log((min(ways) + 1) / (2 * DEPTH[parts.pop()]))

@@ -34,8 +34,9 @@ from gslopes.core.geometry import OFFSET, similarity  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
+from gslopes.faces.compose.composite import in_photo, within  # noqa: E402
 from gslopes.faces.compose.masks import soft_mask  # noqa: E402
-from gslopes.faces.compose.paste import Mover, in_photo, within  # noqa: E402
+from gslopes.faces.compose.paste import Mover  # noqa: E402
 from gslopes.faces.compose.skin import class_probabilities, region_classes  # noqa: E402
 from gslopes.faces.edit.editors import editor_of, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402

@@ -60,22 +60,21 @@ class StandIn:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """While it is the device of every plan, and composes the pictures too."""
-        batch, pick = on_device.compose_batch, plan.pick_device
+        patches, pick = on_device.patches, plan.pick_device
 
-        def standing_in(
-            photos: Any, swept: Any, masks: Any, matrices: Any, blend: Any, name: Any, heads: Any
-        ) -> Any:
-            self.wait("compose", len(photos))
-            text = [pixels.ravel()[:4096].astype(np.float32) for pixels, _ in photos]
-            inputs = np.concatenate([*text, swept.edited[:, 0].ravel()])
-            options = photos, swept, masks, matrices, blend, "cpu", heads
-            return self.of("compose", "", inputs, lambda: batch(*options))
+        def standing_in(footprint: Any, chip: Any, blend: Any, head: Any, name: Any) -> Any:
+            self.wait("compose", 1)
+            shown = footprint.pixels.ravel()[:4096].astype(np.float32)
+            inputs = np.concatenate([shown, chip.edited[0].ravel()])
+            return self.of(
+                "compose", "", inputs, lambda: patches(footprint, chip, blend, head, "cpu")
+            )
 
-        on_device.compose_batch, plan.pick_device = standing_in, lambda device: NAME
+        on_device.patches, plan.pick_device = standing_in, lambda device: NAME
         try:
             yield
         finally:
-            on_device.compose_batch, plan.pick_device = batch, pick
+            on_device.patches, plan.pick_device = patches, pick
 
 
 class _Masker:

@@ -38,7 +38,7 @@ from bench_sweep import VALUES  # noqa: E402
 from bench_synthesis import differences, ours, prepare  # noqa: E402
 
 from gslopes.core.geometry import OFFSET, similarity, warp  # noqa: E402
-from gslopes.core.records import Motion  # noqa: E402
+from gslopes.core.records import EditedChip, Motion  # noqa: E402
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.compose.masks import mask_is_degenerate, soft_mask  # noqa: E402
 from gslopes.faces.compose.paste import compose  # noqa: E402
@@ -135,9 +135,8 @@ class Peer:
             index, moves = used[row], Motion(fields[row], distances[row])
             near = chips[row].astype(np.float32)
             gray = not np.ptp(photos[index], axis=2).any()
-            full = compose(
-                photos[index], gray, edited, near, masks[row], result[index], "ratio", motion=moves
-            )
+            chip = EditedChip(edited, near, moves)
+            full = compose(photos[index], gray, chip, masks[row], result[index], "ratio")
             for step in range(len(VALUES)):
                 write(out / f"{files[index].stem}-{step}.jpg", full.picture(step), gray)
 

@@ -85,7 +85,7 @@ def test_the_chip_shows_what_the_matrix_says_and_a_large_face_is_smoothed_before
 
 
 def test_a_face_on_its_side_or_upside_down_is_left_out_with_its_reason() -> None:
-    """The detector finds it as well, with eyes where the mouth is."""
+    """The detector finds it as well, with eyes in the mouth's place."""
     upright = np.pad(astronaut(), ((0, 0), (60, 60), (0, 0)), mode="edge")
     for turn, wanted in (
         (0, False),

@@ -1,4 +1,4 @@
-"""A colour is the same colour wherever pixels leave their file, whatever the numbers that stand for it there."""
+"""A colour is the same colour wherever pixels leave their file, whatever numbers it has in the file."""
 
 import io
 

@@ -152,7 +152,7 @@ def test_damaged_exif_is_passed_over_without_a_warning(exif: bytes) -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
 def test_a_fitting_profile_is_kept(kind: str) -> None:
     assert decode(encoded(Image.fromarray(NOISE), kind, icc_profile=SRGB), "x")[2] == SRGB
-    if kind != "WEBP":  # which has no gray of its own
+    if kind != "WEBP":  # which has no gray mode
         assert (
             decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, icc_profile=GRAY_PROFILE), "x")[2]
             == GRAY_PROFILE
@@ -167,7 +167,7 @@ def test_a_profile_that_does_not_fit_or_is_none_is_dropped() -> None:
     )
 
 
-# --- Files that are no photos ----------------------------------------------------------------------------------------
+# --- Files that are not photos ---------------------------------------------------------------------------------------
 
 
 def test_an_empty_file_and_a_text_say_what_they_are() -> None:

@@ -31,15 +31,13 @@ def faces() -> FaceParameters:
 
 def one_face(**columns: float) -> FaceParameters:
     """A frontal face in the middle of every range, some columns changed."""
-    middle = {
-        name: np.array([sum(column.metadata["drawn"]) / 2]) for name, column in COLUMNS.items()
-    }
+    middle = {name: np.array([sum(column.drawn) / 2]) for name, column in COLUMNS.items()}
     return FaceParameters(**middle).replace(**columns)
 
 
 def extremes() -> st.SearchStrategy[dict[str, float]]:
     """Each column at its lowest, middle or highest allowed value, or anywhere between."""
-    ranges = {name: column.metadata["range"] for name, column in COLUMNS.items()}
+    ranges = {name: column.range for name, column in COLUMNS.items()}
     return st.fixed_dictionaries(
         {
             name: st.sampled_from([low, (low + high) / 2, high]) | st.floats(low, high, width=32)
@@ -63,7 +61,7 @@ def test_drawn_columns_fill_their_ranges_and_are_independent():
     table = np.stack([getattr(drawn, name) for name in COLUMNS])
     assert np.abs(np.corrcoef(table) - np.eye(len(table))).max() < 0.07
     for name, column in COLUMNS.items():
-        low, high = column.metadata["drawn"]
+        low, high = column.drawn
         values = getattr(drawn, name)
         assert values.dtype == np.float32
         assert (
@@ -108,7 +106,7 @@ def test_wrong_parameters_are_named(faces: FaceParameters):
 def test_a_face_does_not_depend_on_its_batch(size: int):
     rng, ranges = (
         np.random.default_rng(0),
-        {name: column.metadata["range"] for name, column in COLUMNS.items()},
+        {name: column.range for name, column in COLUMNS.items()},
     )
     crowd = FaceParameters(
         **{

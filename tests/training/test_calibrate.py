@@ -88,13 +88,10 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     )
     editor = editor_of(EDITOR, reader=None)
     swept = editor.sweep(chips, values)
-    edited, neutral = swept.edited, swept.neutral
     readings, anew = np.empty((2, 60, len(values), 5))
     for row, matrix in enumerate(matrices):
         mask = warp(faces.face_mask[row], matrix, 64)
-        composite = compose(
-            faces.pixels[row], False, edited[row], neutral[row], mask, matrix, editor.blend
-        )
+        composite = compose(faces.pixels[row], False, swept.of(row), mask, matrix, editor.blend)
         readings[row] = classifier.read(composite.pictures)
     for step, value in enumerate(values.tolist()):
         anew[:, step] = classifier.read(

@@ -160,17 +160,15 @@ def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     made = composite(x, mask, form, motion * moves, units, editor.face, editor.config.lightness)
     own = float(editor.photo_values(x)[0, 0])
     swept = sweep(editor, chips[:1], np.array([own - 1.5 / editor.config.downward], np.float32))
-    moving = swept.motion_of(0) if moves else None
+    chip = swept.of(0) if moves else replace(swept.of(0), motion=None)
     pixels, whole = np.ascontiguousarray(chips[0]), np.eye(3)[:2]
     walk = compose(
         pixels,
         False,
-        swept.edited[0],
-        swept.neutral[0],
+        chip,
         mask[0, 0].numpy(),
         whole,
         "ratio",
-        motion=moving,
     ).picture(0)
     assert np.abs(walk.astype(float) - pixels).mean() > 0.5
     assert np.abs((255 * made[0]).permute(1, 2, 0).numpy() - walk).mean() < least

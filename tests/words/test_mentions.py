@@ -119,7 +119,7 @@ def test_golden_49_four_captions(words: WordNet):
 
 @pytest.mark.row("captions-d1-bounds")
 def test_as_published_synsets_of_every_part_of_speech_count_in_any_of_the_lists(words: WordNet):
-    """The verb clown is in no list, so that clown is no lower bound; the adjective bastard makes an upper one."""
+    """The verb clown is in no list, so that clown is not a lower bound; the adjective bastard makes an upper one."""
     lists = {
         "object": frozenset({"clown.n.01", "clown.n.02"}),
         "attribute": frozenset(words.synsets("bastard", "a")),

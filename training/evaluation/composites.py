@@ -234,16 +234,14 @@ def swept(
             pictures[region, blend], edits = [], swept_by[blend, (region, blend) == PUBLISHED]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None
-                given = (
+                picture = compose(
                     photo.pixels,
                     photo.gray,
-                    edits.edited[i],
-                    edits.neutral[i],
+                    edits.of(i),
                     masks[region][i],
                     face.matrix,
-                )
-                picture = compose(
-                    *given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head
+                    blend,
+                    head,
                 )
                 pictures[region, blend].append([picture.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)

@@ -22,9 +22,10 @@ from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components
+from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.photos.decode import in_srgb

@@ -2,8 +2,9 @@
 
 import io
 import re
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from PIL import Image
 
@@ -21,7 +22,7 @@ def encode(
     pixels: ByteArray,
     gray: bool,
     icc: bytes | None,
-    format: Format = "jpeg",  # noqa: A002
+    file_format: Format = "jpeg",
     quality: int = QUALITY,
 ) -> bytes:
     """A whole JPEG or PNG file.
@@ -29,22 +30,18 @@ def encode(
     pixels: (H, W, 3) uint8 RGB; three equal channels if gray.
     gray: write one channel, unless the profile is one of colour (then three equal ones).
     icc: the pixels' profile, which goes into the file; None for sRGB.
-    format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8x8 block of equal pixels decodes to equal pixels
-        whatever is around it, and with a restart marker after each row of blocks, so that rows stand for
-        themselves; ``png`` is lossless, packed quickly rather than tightly.
+    file_format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8x8 block of equal pixels decodes to equal
+        pixels whatever is around it, and with a restart marker after each row of blocks, so that rows are
+        independent; ``png`` is lossless, packed quickly rather than tightly.
     quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
     """
     one_channel = gray and (icc is None or icc[16:20] == b"GRAY")
     image = Image.fromarray(pixels[..., 0].copy() if one_channel else pixels)
     file = io.BytesIO()
-    if format == "jpeg":
-        image.save(
-            file, "JPEG", quality=quality, subsampling=0, icc_profile=icc, restart_marker_rows=1
-        )
-    else:
-        image.save(
-            file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc
-        )
+    options: dict[str, Any] = {"compress_level": min(9, 1 + max(0, QUALITY - quality))}
+    if file_format == "jpeg":
+        options = {"quality": quality, "subsampling": 0, "restart_marker_rows": 1}
+    image.save(file, file_format, icc_profile=icc, **options)
     return file.getvalue()
 
 
@@ -58,44 +55,36 @@ def ending(name: str, data: bytes) -> str:
     return name.removesuffix(suffix) + suffix
 
 
+@dataclass(eq=False)
 class Variants:
-    """Files of pictures that differ from one photo in a box, byte for byte those of ``encode``, whose arguments it
+    """Files of pictures that differ from one photo in a box, byte for byte as by ``encode``, whose arguments it
     takes: what they share is encoded once.
     """
 
-    def __init__(
-        self,
-        pixels: ByteArray,
-        gray: bool,
-        icc: bytes | None,
-        format: Format = "jpeg",  # noqa: A002
-    ) -> None:
-        self.pixels = pixels
-        self.gray = gray
-        self.icc = icc
-        self.format = format
+    pixels: ByteArray
+    gray: bool
+    icc: bytes | None
+    file_format: Format = "jpeg"
 
     def encode(
         self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY
     ) -> bytes:
         """The file of the photo with a patch (h, w, 3) uint8 RGB in a box, x0 y0 x1 y1 in whole pixels, exclusive."""
         x0, y0, x1, y1 = box
-        shared = self.format == "jpeg" and quality == QUALITY
-        top, end = (y0 // BLOCK, -(-y1 // BLOCK)) if shared else (0, -(-len(self.pixels) // BLOCK))
+        shared = self.file_format == "jpeg" and quality == QUALITY
+        top = y0 // BLOCK if shared else 0
+        end = -(-(y1 if shared else len(self.pixels)) // BLOCK)
         band = self.pixels[top * BLOCK : end * BLOCK].copy()
         band[y0 - top * BLOCK : y1 - top * BLOCK, x0:x1] = patch
         if not shared:
-            return encode(band, self.gray, self.icc, self.format, quality)
+            return encode(band, self.gray, self.icc, self.file_format, quality)
         head, rows = self._photo
         if len(band):
             rows = [*rows[:top], *_parted(encode(band, self.gray, self.icc))[1], *rows[end:]]
         # restart markers count from 0 to 7 and again; the end of image comes last
-        marked = [
-            part
-            for index, row in enumerate(rows)
-            for part in (bytes((0xFF, 0xD0 + (index - 1) % 8)), row)
-        ]
-        return b"".join([head, *marked[1:], b"\xff\xd9"])
+        markers = [bytes((0xFF, 0xD0 + index % 8)) for index in range(len(rows) - 1)]
+        marked = [row + marker for row, marker in zip(rows, [*markers, b"\xff\xd9"], strict=True)]
+        return b"".join([head, *marked])
 
     @cached_property
     def _photo(self) -> tuple[bytes, list[bytes]]:

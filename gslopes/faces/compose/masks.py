@@ -10,7 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, floats
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.core.geometry import warp
@@ -44,16 +44,17 @@ def soft_mask(
     """
     size = likely.shape[0]
     sigma = SIGMA * size if sigma is None else sigma
-    likely = np.nan_to_num(likely, nan=0.0).astype(np.float32)
+    likely = floats(np.nan_to_num(likely))
     region = central_face(likely >= 0.5)
-    # The sharpened likelihood keeps the edge between pixels where the parser saw it; the region decides what is in.
+    # The sharpened likelihood keeps the edge between pixels as the parser saw it; the region decides what is in.
     near = cv2.dilate(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    sharp = np.where(region, np.maximum(0.5, 4 * likely - 1.5), np.where(near, 4 * likely - 1.5, 0))
-    sharp = np.clip(sharp, 0, 1).astype(np.float32)
+    steep = 4 * likely - 1.5
+    sharp = np.where(region, np.maximum(0.5, steep), np.where(near, steep, 0))
+    sharp = floats(np.clip(sharp, 0, 1))
     if sigma > 0:
         blurred = cv2.GaussianBlur(sharp, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
         sharp = np.minimum(np.clip(2 * blurred - 1, 0, 1), sharp)
-    mask = (sharp * border_ramp(size, border)).astype(np.float32)
+    mask = floats(sharp * border_ramp(size, border))
     mask[mask < LEAST] = 0
     return mask
 
@@ -63,7 +64,7 @@ def border_ramp(size: int, width: float | None = None) -> FloatArray:
     width = BORDER * size if width is None else width
     inwards = np.minimum(np.arange(size), np.arange(size)[::-1])
     line = (1 - np.cos(np.pi * np.clip(inwards / max(width, 1.0), 0, 1))) / 2
-    return np.outer(line, line).astype(np.float32)
+    return floats(np.outer(line, line))
 
 
 def central_face(region: Flags) -> Flags:
@@ -71,13 +72,10 @@ def central_face(region: Flags) -> Flags:
     size = region.shape[0]
     width = 2 * max(1, round(BRIDGE * size / 2)) + 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
-    count, labels = cv2.connectedComponents(
-        cv2.dilate(region.astype(np.uint8), kernel), connectivity=8
-    )
+    count, labels = cv2.connectedComponents(cv2.dilate(region.astype(np.uint8), kernel))
     if count > 2:
-        line = np.exp(
-            -2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2
-        )  # e^-2 at the middle of the sides
+        # e^-2 at the middle of the sides
+        line = np.exp(-2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2)
         weight = np.bincount(labels[region], weights=np.outer(line, line)[region], minlength=count)
         region = region & (labels == int(weight.argmax()))
     least = SPECK * size * size
@@ -101,7 +99,7 @@ def _small_parts(region: Flags, least: float) -> Flags:
 
 
 # --- Carry an edit of a face's skin to ears, neck and chest: outside of the chip, or of what an editor has learned
-# The edit there is what the face's own skin undergoes near by, smoothed; down the chest, where the bust ends, it fades.
+# The edit there is what the face's own skin undergoes near by, smoothed; down the chest, at the bust's end, it fades.
 # Nothing moves outside of the face.
 
 # The bust: a square of 3/2 of the chip's side that begins as high as the chip and holds it in the middle. With twice
@@ -111,7 +109,7 @@ LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's 
 
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
 CHEST = (1.2, 1.48)  # rows between which the edit fades
-MEAN = 0.02  # share of the face's mean edit where the Gaussian hardly reaches
+MEAN = 0.02  # share of the face's mean edit in places that the Gaussian hardly reaches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +117,7 @@ class Head:
     """Where the head's skin is, of one photo.
 
     mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears, neck and chest in the bust's frame.
-    face: (S, S) float32 in [0, 1], of the face alone in the chip's frame.
+    face: (S, S) float32 in [0, 1], of only the face in the chip's frame.
     skin: (S, S) float32 in [0, 1], how much of the skin's tone each pixel of the chip has: eyes and brows none.
     """
 
@@ -130,7 +128,7 @@ class Head:
     def widened(self, layers: FloatArray) -> FloatArray:
         """Layers of the chip, (K, S, S, C) float32, as layers of the bust, (K, 3/2 S, 3/2 S, C).
 
-        Within the face they are as they were.
+        Within the face they do not change.
         """
         size = len(self.face)
         face = padded(self.face)[..., None]
@@ -170,9 +168,9 @@ def padded(chip: FloatArray) -> FloatArray:
     """A chip (S, S) or (S, S, C) in the bust's frame, 0 around it."""
     size = len(chip)
     side = round(SIDE * size)
-    left = round(LEFT * size)
+    margin = round(LEFT * size)
     wide = np.zeros((side, side, *chip.shape[2:]), np.float32)
-    wide[:size, left : left + size] = chip
+    wide[:size, margin : margin + size] = chip
     return wide
 
 
@@ -185,17 +183,15 @@ def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None)
     size = len(mask)
     side = len(likely)
     rows = np.clip((np.arange(side) / size - CHEST[0]) / (CHEST[1] - CHEST[0]), 0, 1)
-    fade = ((1 + np.cos(np.pi * rows)) / 2).astype(np.float32)
+    fade = floats((1 + np.cos(np.pi * rows)) / 2)
     around = soft_mask(likely, SIGMA * size, BORDER * size) * fade[:, None]
-    return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1).astype(
-        np.float32
-    )
+    return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1)
 
 
 def _smooth(picture: FloatArray, size: int) -> FloatArray:
     """(H, W, C) after the Gaussian, nothing beyond it."""
     smooth = cv2.GaussianBlur(picture, (0, 0), NEAR * size, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(smooth, np.float32).reshape(picture.shape)
+    return floats(smooth).reshape(picture.shape)
 
 
 # --- Masks that are known because they are drawn: one picture a photo, for drawn faces and for tests ------------------
@@ -243,13 +239,10 @@ class KnownMasker:
                 raise UsageError(problem, hint)
             pixels = np.array(image.convert("L"))
             if pixels.shape != photo.pixels.shape[:2]:
-                size, wanted = (
-                    f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape)
-                )
-                raise UsageError(
-                    f"The mask {file} is {size} pixels large, its photo {wanted}.", hint
-                )
-            likely = warp(pixels, face.matrix, self.size).astype(np.float32) / np.float32(255)
+                sizes = [f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape)]
+                problem = f"The mask {file} is {sizes[0]} pixels large, its photo {sizes[1]}."
+                raise UsageError(problem, hint)
+            likely = floats(warp(pixels, face.matrix, self.size)) / np.float32(255)
             mask[:] = soft_mask(likely, border=border)
         return masks
 

@@ -2,9 +2,9 @@
 
 ``same``: the picture at the centre value K times, encoded again each time: what the classifier's answers do by
 themselves. ``light``: the masked region made darker or lighter by as much, pixel for pixel on average, as the edit
-changed it, and brighter towards the end where the edit brightens: what the light of this place and size does.
+changed it, and brighter towards the end at which the edit brightens: what the light of this place and size does.
 ``random``: a smooth random change of the masked region, by as much again, with nothing of the edit's own change in it
-and no brighter or darker on average; where the edit moves parts of the face, they are moved first, by as much and in
+and no brighter or darker on average; if the edit moves parts of the face, they are moved first, by as much and in
 random directions: what a change of this place and size does that has nothing to do with the attribute.
 """
 
@@ -14,11 +14,12 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import doubles
+from gslopes.core.arrays import doubles, floats
 from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
+from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
 from gslopes.faces.compose.encode import QUALITY
-from gslopes.faces.compose.paste import STEEPEST, Composite, Mover, steepness
+from gslopes.faces.compose.paste import Mover
 
 # In units of the longer side of the masked box.
 GRAIN = 0.15  # the width of the random change's blobs
@@ -32,115 +33,100 @@ def qualities(photo: str, steps: int, seed: int) -> list[int]:
     return [QUALITY - int(rank) for rank in order]
 
 
-def brightens(whole: Composite, values: Sequence[float]) -> float:
+def brightens(composite: Composite, values: Sequence[float]) -> float:
     """Mean change of the masked region's luma per unit of the attribute, 0 to 255; its sign is the light placebo's."""
-    if not whole.weight.size:
+    if not composite.weight.size:
         return 0.0
-    weight = whole.weight / max(float(whole.weight.sum()), 1e-6)
-    luma = np.array(
-        [
-            float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum())
-            for patch in whole.patches
-        ]
+    weight = composite.weight / max(float(composite.weight.sum()), 1e-6)
+    luma = doubles(
+        [float(((floats(patch) @ floats(LUMA)) * weight).sum()) for patch in composite.patches]
     )
     centred = doubles(values) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
 
 
-def lightened(whole: Composite, values: Sequence[float]) -> Composite:
-    """The centre picture with its masked region made lighter towards the end where the edit brightens, darker towards
-    the other; by as much, in mean absolute change before rounding and clipping, as the edit at each value.
+def lightened(composite: Composite, values: Sequence[float]) -> Composite:
+    """The centre picture with its masked region made lighter towards the end at which the edit brightens, darker
+    towards the other; by as much, in mean absolute change before rounding and clipping, as the edit at each value.
 
-    whole: the edited photo at K values, K odd.  values: (K,), increasing.
+    composite: the edited photo at K values, K odd.  values: (K,), increasing.
     """
-    sign = -1.0 if brightens(whole, values) < 0 else 1.0
-    return _changed(whole, values, np.full((*whole.weight.shape, 3), sign, np.float32))
+    sign = -1.0 if brightens(composite, values) < 0 else 1.0
+    return _changed(composite, values, np.full((*composite.weight.shape, 3), sign, np.float32))
 
 
-def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int) -> Composite:
+def randomised(composite: Composite, values: Sequence[float], photo: str, seed: int) -> Composite:
     """The centre picture with a smooth random change of its masked region, with the sign of the value.
 
-    whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
+    composite, values: as for ``lightened``.  photo: its id; each photo has another change.
 
-    Where the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
+    If the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
     orthogonal, over the masked pixels, to the edit's from its first value to its last and to light. The mean
     absolute size of both together at each value, before rounding and clipping, is the edit's, unless the motion
-    alone is larger at a value between the ends.
+    by itself is larger at a value between the ends.
     """
-    if not whole.weight.size:
-        return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
+    if not composite.weight.size:
+        return _changed(composite, values, np.zeros((*composite.weight.shape, 3), np.float32))
     generator = np.random.default_rng(_key(photo, seed, "random"))
-    weight = whole.weight[..., None]
-    gray = bool((whole.patches == whole.patches[..., :1]).all())
-    noise = _noise(whole, generator, 1 if gray else 3)
-    noise = noise.reshape(*whole.weight.shape, -1)
-    field = (
-        np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(
-            np.float32
-        )
-        * weight
-    )
-    edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
-    light = np.broadcast_to(weight, field.shape).astype(np.float32)
+    weight = composite.weight[..., None]
+    gray = bool((composite.patches == composite.patches[..., :1]).all())
+    noise = _noise(composite, generator, 1 if gray else 3)
+    shape = (*composite.weight.shape, 3)
+    field = np.broadcast_to(noise / max(float(noise.std()), 1e-9), shape) * weight
+    edit = floats(composite.patches[-1]) - composite.patches[0]
+    light = np.broadcast_to(weight, shape)
     field = _without(field, _orthonormal(light, edit))
-    random_motion = (
-        None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
-    )
-    return _changed(
-        whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion
-    )
+    random_motion = None
+    if composite.motion is not None:
+        random_motion = _random_motion(composite, composite.motion, values, generator)
+    return _changed(composite, values, floats(field / np.maximum(weight, 1e-3)), random_motion)
 
 
 def _random_motion(
-    whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator
+    composite: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator
 ) -> FloatArray:
     """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it,
-    and shorter where it would fold, or change the picture by more than the edit does.
+    and shorter if it would fold, or change the picture by more than the edit does.
     """
-    near = max(1.0, NEAR * max(whole.weight.shape))
-    length = np.sqrt(
-        cv2.GaussianBlur(
-            np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT
-        )
-    )
-    field = _noise(whole, generator, 2) * (length * whole.weight)[..., None]
+    near = max(1.0, NEAR * max(composite.weight.shape))
+    squares = np.square(motion.field).sum(-1)
+    length = np.sqrt(cv2.GaussianBlur(squares, (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    field = _noise(composite, generator, 2) * floats(length * composite.weight)[..., None]
     field = _without(field, _orthonormal(motion.field))
-    field[whole.weight == 0] = 0
+    field[composite.weight == 0] = 0
     field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
     centre = len(values) // 2
     ends = (0, len(values) - 1)
     longest = max(abs(values[k] - values[centre]) for k in ends)
     field *= STEEPEST / max(longest * steepness(field), STEEPEST)
-    base = whole.patches[centre].astype(np.float32)
+    base = floats(composite.patches[centre])
     shares = [1.0]
     for k in ends:
-        moved = float(np.abs(Mover(field)(base, values[k] - values[centre]) - base).mean())
-        edited = float(np.abs(whole.patches[k].astype(np.float32) - base).mean())
-        shares.append(edited / max(moved, 1e-9))
-    return np.asarray(min(shares) * field, np.float32)
+        moved = _size(Mover(field)(base, values[k] - values[centre]) - base)
+        shares.append(_size(composite.patches[k] - base) / max(moved, 1e-9))
+    return min(shares) * field
 
 
 def _key(photo: str, seed: int, what: str = "") -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{photo}{what}".encode()).digest()[:8])
 
 
-def _noise(whole: Composite, generator: np.random.Generator, channels: int) -> FloatArray:
+def _noise(composite: Composite, generator: np.random.Generator, channels: int) -> FloatArray:
     """(h, w, channels) smooth noise."""
-    noise = generator.standard_normal((*whole.weight.shape, channels)).astype(np.float32)
-    sigma = max(1.0, GRAIN * max(whole.weight.shape))
-    return np.asarray(
-        cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT), np.float32
-    )
+    noise = generator.standard_normal((*composite.weight.shape, channels)).astype(np.float32)
+    sigma = max(1.0, GRAIN * max(composite.weight.shape))
+    smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT)
+    return floats(smooth).reshape(noise.shape)
 
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     """The directions that the vectors span."""
     directions: list[FloatArray] = []
     for vector in vectors:
-        left = _without(vector.astype(np.float32), directions)
-        size = float(np.sqrt(np.square(left, dtype=np.float64).sum()))
-        if size > 1e-3:
-            directions.append(left / np.float32(size))
+        rest = _without(vector, directions)
+        length = float(np.sqrt(np.square(rest, dtype=np.float64).sum()))
+        if length > 1e-3:
+            directions.append(rest / np.float32(length))
     return directions
 
 
@@ -152,41 +138,43 @@ def _without(field: FloatArray, directions: Sequence[FloatArray]) -> FloatArray:
 
 
 def _changed(
-    whole: Composite,
+    composite: Composite,
     values: Sequence[float],
     change: FloatArray,
     random_motion: FloatArray | None = None,
 ) -> Composite:
     """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2
-    base = whole.patches[centre].astype(np.float32)
-    masked = whole.weight[..., None] * change
+    base = floats(composite.patches[centre])
+    masked = composite.weight[..., None] * change
     move = None if random_motion is None else Mover(random_motion)
-    patches = np.empty_like(whole.patches)
-    for k, patch in enumerate(patches):
+    patches = np.empty_like(composite.patches)
+    for k, edited in enumerate(composite.patches):
         distance = values[k] - values[centre]
-        size = (
-            float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
-        )
         moved = base if move is None else move(base, distance)
         signed = np.float32(np.sign(distance)) * masked
-        patch[:] = np.clip(
-            np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255
-        ).astype(np.uint8)
-    return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
+        amount = _amount(moved - base, signed, _size(edited - base))
+        patches[k] = np.clip(np.rint(moved + amount * signed), 0, 255)
+    return Composite(composite.photo, patches, composite.weight, composite.box, composite.mask_area)
 
 
 def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
     """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``, 0 at least."""
-    unit = float(np.abs(change).mean()) if change.size else 0.0
-    already = float(np.abs(start).mean()) if start.size else 0.0
+    unit = _size(change)
+    already = _size(start)
     if unit == 0 or already >= size:
         return np.float32(0)
-    amount = (
-        size + already
-    ) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    # enough; the mean is convex in it, so Newton comes down to the root from there
+    amount = (size + already) / unit
     for _ in range(NEWTON if already else 0):
         total = start + np.float32(amount) * change
         slope = float((np.sign(total) * change).mean())
-        amount -= (float(np.abs(total).mean()) - size) / slope
+        amount -= (_size(total) - size) / slope
     return np.float32(amount)
+
+
+def _size(change: FloatArray) -> float:
+    """The mean absolute change, 0 for no pixels."""
+    if change.size:
+        return float(np.abs(change).mean())
+    return 0.0

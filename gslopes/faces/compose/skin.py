@@ -3,10 +3,9 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import local
-from typing import cast
 
 import cv2
 import numpy as np
@@ -14,15 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core.arrays import Array, doubles, slices
+from gslopes.core.arrays import Array, floats, slices
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.zoo import LoadedModel, ModelSpec
-from gslopes.faces.zoo.framing import CHIP, FRAMES
+from gslopes.faces.zoo import LoadedModel
+from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
@@ -38,7 +36,7 @@ FACE = (
     "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
 )  # fmt: skip
 
-# By name alone: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
+# Only by name: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
 REGIONS: dict[str, tuple[str, ...]] = {
     "face": FACE,
     "skin": SKIN,
@@ -46,19 +44,14 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Pixels that the parser sees at once on the CPU, where more are not faster: 2 pictures of 256 pixels, 8 of 128; and the
-# bytes for each.
+# Pixels that the parser sees at once on the CPU, on which more are not faster: 2 pictures of 256 pixels, 8 of 128;
+# and the bytes for each.
 BATCH_SIZE = 135_000
 PIXEL = 60
 
-# Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
-BLUR = 1 / 16
-FADE = 1 / 24
-
 LIPS = 0.5  # share of the skin's tone that lips have
-EDGE = (
-    1 / 128
-)  # sigma of the Gaussian where skin meets eyes, brows and lips, in units of the chip's side
+# Sigma of the Gaussian between skin and eyes, brows and lips, in units of the chip's side.
+EDGE = 1 / 128
 
 
 def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
@@ -94,13 +87,15 @@ class ParserMasker:
         size: int = 128,
         device: str | torch.device = "cpu",
     ) -> None:
-        self.parser, self.size, self.device = (
-            replace(parser, module=folded(parser.module)),
-            size,
-            torch.device(device),
-        )
+        self.parser = replace(parser, module=folded(parser.module))
+        self.size = size
+        self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
-        self.crop = None if parser.spec.crop == "chip" else crop_matrix(parser.spec, size)
+        self.crop = (
+            None
+            if parser.spec.crop == "chip"
+            else crop_matrix(parser.spec.crop, parser.spec.size, size)
+        )
         self._memory = local()  # each thread's own: no rounding depends on other threads
 
     def __call__(
@@ -110,39 +105,46 @@ class ParserMasker:
         return self._masks(self.parse(photos, faces, chips), border, self.classes)
 
     def _masks(
-        self, seen: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
+        self, parsed: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
     ) -> FloatArray:
-        return np.stack([soft_mask(one, border=border) for one in self._likely(seen, classes)])
+        return np.stack(
+            [soft_mask(plane, border=border) for plane in self._likely(parsed, classes)]
+        )
 
-    def _likely(self, seen: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
-        """How likely each pixel of the chips is of these classes, (B, size, size).  seen: as ``parse`` gives it."""
+    def _likely(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
+        """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
-            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in seen])
+            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
             if self.crop is None:
                 likely = resized(likely, self.size)
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
         if self.crop is None:
             return maps
-        return np.stack([carried(one, back_from(self.crop), self.size) for one in maps])
+        return np.stack([carried(plane, self.crop, self.size) for plane in maps])
 
     def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
         """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
         if getattr(self._memory, "chips", None) is not chips:
-            pictures = chips if self.crop is None else self._cut(photos, faces, self.crop)
-            parts = self._parts(len(chips))
-            self._memory.seen = [
-                class_probabilities(self.parser, pictures[part], self.device) for part in parts
-            ]
+            pictures = chips
+            if self.crop is not None:
+                pictures = self._cut(photos, [after(self.crop, face.matrix) for face in faces])
+            self._memory.seen = self._seen(pictures)
             self._memory.chips = chips
         return self._memory.seen
 
-    def _cut(self, photos: list[Photo], faces: list[Face], crop: Array) -> ByteArray:
-        """(B, s, s, 3), what the parser sees of each photo.  crop: (2, 3), the chip's frame to that of its pictures."""
+    def _cut(self, photos: list[Photo], matrices: list[Array]) -> ByteArray:
+        """(B, s, s, 3), what the parser sees of each photo.  matrices: (2, 3), photo frame to its pictures' frame."""
         side = self.parser.spec.size
-        pairs = zip(photos, faces, strict=True)
-        return np.stack(
-            [framed(photo.pixels, after(crop, face.matrix), side) for photo, face in pairs]
-        )
+        pairs = zip(photos, matrices, strict=True)
+        return np.stack([framed(photo.pixels, matrix, side) for photo, matrix in pairs])
+
+    def _seen(self, pictures: ByteArray) -> list[Tensor]:
+        """Pictures as ``class_probabilities``, few by few."""
+        step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
+        return [
+            class_probabilities(self.parser, pictures[part], self.device)
+            for part in slices(len(pictures), step)
+        ]
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -152,84 +154,31 @@ class ParserMasker:
         head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
         lips = labels.index("upper lip"), labels.index("lower lip")
         parsed = self.parse(photos, faces, chips)
-        inside, alone = (self._masks(parsed, border, classes) for classes in (head, face))
         tones = self._likely(parsed, skin) + LIPS * self._likely(parsed, lips)
-        bare = [cv2.GaussianBlur(one, (0, 0), EDGE * self.size) for one in tones]
-        side = self.parser.spec.size
-        busts = round(SIDE * self.size)
-        scale = side / (SIDE * self.size)
+        scale = self.parser.spec.size / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
-        seen = [  # the parser sees the bust, see ``masks.Head``
-            framed(photo.pixels, after(smaller, bust_matrix(detected.matrix, self.size)), side)
-            for photo, detected in zip(photos, faces, strict=True)
-        ]
+        # the parser sees the bust, see ``masks.Head``
+        busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
-            asked = [
-                class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)]
-                .sum(1)
-                .cpu()
-                .numpy()
-                for part in self._parts(len(seen))
-            ]
-        likely = [carried(mask, back_from(smaller), busts) for mask in np.concatenate(asked)]
-        return [
-            Head(head_mask(mask, likelihood, border), inner, np.asarray(tone, np.float32))
-            for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
-        ]
-
-    def _parts(self, count: int) -> Iterator[slice]:
-        """What the parser sees at once."""
-        step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
-        return slices(count, step)
-
-
-def crop_matrix(spec: ModelSpec, size: int) -> Array:
-    """(2, 3), the frame of a chip of this side to that of the pictures that a network sees."""
-    matrix = similarity(CHIP * size - 0.5, FRAMES[spec.crop] * spec.size - 0.5)
-    assert matrix is not None  # the templates span planes
-    return matrix
-
-
-def after(second: Array, first: Array) -> Array:
-    """(2, 3), one affine map after another."""
-    return second @ np.vstack([first, (0, 0, 1)])
-
-
-def back_from(matrix: Array) -> Array:
-    """(2, 3), the inverse of an affine map."""
-    return doubles(cv2.invertAffineTransform(matrix))
-
-
-def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:
-    """A map (s, s) in [0, 1] in another frame, (size, size) float32; one channel is carried like a picture."""
-    return np.clip(warp(cast(ByteArray, likely), matrix, size), 0, 1).astype(np.float32)
-
-
-def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
-    """A picture that may go far beyond the photo, (side, side, 3) uint8 RGB, for a parser alone, never for a result.
-
-    pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to the picture's.
-
-    Beyond the photo is its mirror image, more and more blurred: a tight photo must not be ringed by faces.
-
-    Source: Karras, Aila, Laine, Lehtinen 2018, Progressive Growing of GANs, appendix C.
-    """
-    picture = warp(pixels, matrix, side)
-    scale = scale_of(matrix)
-    y, x = np.mgrid[:side, :side].astype(np.float32)
-    back = cv2.invertAffineTransform(matrix).astype(np.float32)
-    u, v = (row[0] * x + row[1] * y + row[2] for row in back)
-    height, width = pixels.shape[:2]
-    beyond = scale * -np.minimum(np.minimum(u, width - 1 - u), np.minimum(v, height - 1 - v))
-    blurred = np.clip(beyond / (FADE * side), 0, 1)[..., None]
-    if not blurred.any():
-        return picture
-    smooth = cv2.GaussianBlur(picture, (0, 0), BLUR * side, borderType=cv2.BORDER_REPLICATE)
-    return np.rint(picture + blurred * (smooth.astype(np.float32) - picture)).astype(np.uint8)
+            answers = self._seen(self._cut(photos, busts))
+            maps = torch.cat([part[:, list(head)].sum(1) for part in answers]).cpu().numpy()
+        planes = zip(
+            self._masks(parsed, border, head),
+            maps,
+            self._masks(parsed, border, face),
+            tones,
+            strict=True,
+        )
+        heads = []
+        for mask, likely, inner, tone in planes:
+            around = carried(likely, smaller, round(SIDE * self.size))
+            smooth = cv2.GaussianBlur(tone, (0, 0), EDGE * self.size)
+            heads.append(Head(head_mask(mask, around, border), inner, floats(smooth)))
+        return heads
 
 
 # --- Ask a face parser of the zoo what each pixel of a picture shows --------------------------------------------------
-# One whose spec says ``mirrored`` is asked of the picture and of its mirror image; what it says of both is averaged.
+# One whose spec has ``mirrored`` sees the picture and its mirror image; its answers are averaged.
 
 
 def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
@@ -244,28 +193,27 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
     spec = parser.spec
     with torch.inference_mode():
         chips = resized(standardised(on_device(pictures, device), spec.mean, spec.std), spec.size)
-        logits: Tensor = parser.module(chips)
-        if logits.shape[1] != len(spec.labels):
-            gives = f"The face parser {spec.name} gives {logits.shape[1]} classes"
+        shares: Tensor = parser.module(chips).float().softmax(1)
+        if shares.shape[1] != len(spec.labels):
+            gives = f"The face parser {spec.name} gives {shares.shape[1]} classes"
             raise ModelError(f"{gives}, its spec names {len(spec.labels)}.")
-        seen = logits.float().softmax(1)
         if spec.mirrored:
-            seen_there = parser.module(chips.flip(3)).float().softmax(1).flip(3)
-            seen = seen.add_(seen_there[:, mirrored_classes(spec.labels).to(device)]).div_(2)
-        return seen
+            mirrored = parser.module(chips.flip(3)).float().softmax(1).flip(3)
+            shares = shares.add_(mirrored[:, mirrored_classes(spec.labels).to(device)]).div_(2)
+        return shares
 
 
 def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
     """For every class the class that it becomes in a mirror, (classes,): left and right change places."""
-    other = {
+    mirror = {
         name: name.replace("left", "@").replace("right", "left").replace("@", "right")
         for name in labels
     }
-    return torch.tensor([labels.index(other[name]) for name in labels])
+    return torch.tensor([labels.index(mirror[name]) for name in labels])
 
 
 def resized(pictures: Tensor, size: int) -> Tensor:
-    """Pictures (B, C, s, s) at another side; smoothed first where that is smaller."""
+    """Pictures (B, C, s, s) at another side; smoothed first if that is smaller."""
     if pictures.shape[-2:] == (size, size):
         return pictures
     return interpolate(

@@ -1,8 +1,8 @@
-"""One tone for all of a face's skin: that of faces at the other end of the attribute, in the photo's own light.
+"""One tone for all of a face's skin: as faces have it at the other end of the attribute, in the photo's own light.
 
-A network that edits pixel by pixel says where a face changes, and little about how light its skin would be, for it
+A network that edits pixel by pixel shows where a face changes, and little about how light its skin would be, for it
 takes dark skin for a dark photo. So what its edit does to the skin as a whole is taken out, and one offset in L*a*b*
-comes in its place. The face's own colour, the median of its skin, has a place among faces at its own end; the offset
+comes in its place. The face's own colour, the median of its skin, has a place among faces at the same end; the offset
 leads to the same place among faces at the other. It is a ratio, so that shading and pores stay; what shines, and
 what is gray, moves less.
 
@@ -10,13 +10,12 @@ Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer be
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import FloatArray, Tone
 
@@ -25,8 +24,8 @@ FARTHEST = (
     2.0  # spreads from the median: skin beyond is moved as skin there, to colours that photos show
 )
 REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
-EVENLY = 0.5  # where skin darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
-PALER = 0.25  # the same where it grows lighter
+EVENLY = 0.5  # of skin that darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
+PALER = 0.25  # the same if it grows lighter
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
@@ -37,80 +36,48 @@ SMOOTH = (
 Lab = Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """Of one value: luminance of the face's skin before and after, the share of it that is one ratio, its logarithm,
-    and the logarithms (3,) by which the colour turns.
-    """
-
-    at: float
-    to: float
-    even: float
-    evenly: float
-    turned: FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Turn:
-    """What becomes of a face's skin.
-
-    light: (S, S) luminance.  rich: (S, S), 1 where a pixel has the skin's colour, 0 where it is gray.
-    steps: one a value.
-    """
-
-    light: FloatArray
-    rich: FloatArray
-    steps: list[Step]
-
-
-def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) -> FloatArray:
-    """An edit with the tone of skin that it shall have.
+def toned(
+    layers: Any,
+    chip: FloatArray,
+    skin: FloatArray,
+    tone: Tone,
+    log: Callable[[Any], Any] = np.log,
+    on_device: Callable[[Any], Any] = floats,
+) -> None:
+    """Give an edit the tone of skin that it shall have, in place; nothing if too little skin is seen.
 
     layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
-    skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; where it is 0 the edit stays.
+    skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; if it is 0 the edit stays.
+    log, on_device: for layers that are a tensor, torch's, and what puts an array on its device.
     """
-    turn = turn_of(chip, skin, tone)
-    if turn is None:
-        return layers
-    found = np.empty_like(layers)
-    for out, layer, one in zip(found, layers, turn.steps, strict=True):
-        moved = np.asarray(step(turn.light, one.at, one.to), np.float32)
-        lighter = one.even * one.evenly + (1 - one.even) * moved
-        change = lighter[..., None] + turn.rich[..., None] * one.turned - layer[skin > 0.5].mean(0)
-        out[:] = layer + skin[..., None] * change
-    return found
-
-
-def turn_of(chip: FloatArray, skin: FloatArray, tone: Tone) -> Turn | None:
-    """What ``toned`` does; None where too little skin is seen.  Arguments as there."""
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
-        return None
-    own = np.median(
-        cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0
-    )
-    before = _levels(own)
+        return
+    tint = np.median(doubles(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0]), 0)
+    before = _levels(tint)
+    luma = floats(LUMA)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
-    luma = np.array(LUMA, np.float32)
-    light = np.asarray(smooth @ luma, np.float32)
+    light = floats(smooth @ luma)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
-    seen = (
-        np.log((smooth + OFFSET) / (light + OFFSET)[..., None])
-        @ colour
-        / max(float(colour @ colour), 1e-4)
+    lean = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour
+    rich = on_device(
+        np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST).astype(np.float32)
     )
-    steps = []
-    for share in tone.shares.tolist():
-        after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
-        at = float(before @ luma)
-        to = float(after @ luma)
-        evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
-        turned = (np.log((after + OFFSET) / (before + OFFSET)) - evenly).astype(np.float32)
-        steps.append(Step(at, to, EVENLY if to < at else PALER, evenly, turned))
-    return Turn(light, np.clip(seen, 0, RICHEST).astype(np.float32), steps)
+    light = on_device(light)
+    weight = on_device(skin)
+    means = layers[:, weight > 0.5].mean(1)
+    luma_before = float(before @ luma)
+    for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
+        after = _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
+        luma_after = float(after @ luma)
+        evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
+        turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
+        even = EVENLY if luma_after < luma_before else PALER
+        lighter = even * evenly + (1 - even) * on_device(step(light, luma_before, luma_after, log))
+        layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
-def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
+def offset(colour: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
 
     ends: see ``core.records.Tone``.  onwards: from the first end to the second.
@@ -120,20 +87,19 @@ def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     >>> offset(np.array([40.0, 15.0, 20.0]), ((45, 15, 20, 10, 0, 0), (65, 14, 18, 5, -0.2, 0)), True).tolist()
     [22.5, -0.5, -2.0]
     """
-    here, there = (np.array(end).reshape(2, 3) for end in (ends if onwards else ends[::-1]))
-    place = np.clip((own[0] - here[0, 0]) / here[1, 0], -FARTHEST, FARTHEST)
-    first, second = (
-        end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there)
-    )
-    return np.asarray(second - first)
+    both = np.array(ends).reshape(2, 2, 3)
+    first, second = both if onwards else both[::-1]
+    rank = np.clip((colour[0] - first[0, 0]) / first[1, 0], -FARTHEST, FARTHEST)
+    colours = [end[0] + rank * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (first, second)]
+    return doubles(colours[1] - colours[0])
 
 
-def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -> Any:
-    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``at`` to ``to``.
+def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np.log) -> Any:
+    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``before`` to ``after``.
 
     light: (S, S), an array or a tensor, as ``log`` takes it.
     """
-    shares = np.clip(np.array([at, to]) / (255 * CEILING), DARKEST, 1 - DARKEST)
+    shares = np.clip(np.array([before, after]) / (255 * CEILING), DARKEST, 1 - DARKEST)
     share = (light / (255 * CEILING)).clip(DARKEST, 1 - DARKEST)
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)

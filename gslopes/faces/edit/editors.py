@@ -2,50 +2,71 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from gslopes.core import runtime
-from gslopes.core.arrays import slices
+from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
-from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
 from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
-# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published where the picture is to be pasted. Where the edit
-# is blended into the photo's own texture, an editor whose spec says ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
+# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published if the picture is to be pasted. If the edit
+# is blended into the photo's own texture, an editor whose spec has ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
 # / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of the attribute share, such
 # as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
 # blend is ``ratio`` the same is done with logarithms. A template in the weights is the edit of a unit, in logarithms.
 # An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
 
-# A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` say where in this unit an editor stands at values:
-# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 as it is, takes the ends alone.
-# An editor that is not ``calibrated`` stands at the values themselves, as in the paper, and its decoder is given them.
+# A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` are an editor's places in this unit at the values:
+# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 anyway, takes only the ends.
+# An editor that is not ``calibrated`` takes the values themselves, as in the paper, and its decoder is given them.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
 PICTURE = 1_400_000
 
 
-class FaderEditor:
+class _ZooEditor:
+    """What both kinds of editor know of their model."""
+
+    def __init__(
+        self, model: LoadedModel, device: str, blend: Blend | None, calibrated: bool
+    ) -> None:
+        self.spec = model.spec
+        self.sha256 = model.sha256
+        self.size = model.spec.size
+        self.blend = blend or model.spec.blend
+        self.border = model.spec.border
+        self.region = model.spec.region
+        self.steps = model.spec.steps if calibrated else ()
+        self.device = torch.device(device)
+
+    def few(self, count: int, least: int) -> int:
+        """How many chips are edited at once, ``count`` pictures each; ``least`` on the CPU."""
+        bytes_each = PICTURE * (self.size / 128) ** 2 * count
+        return runtime.batch_size(str(self.device), bytes_each, least)
+
+
+class FaderEditor(_ZooEditor):
     """A records.Editor on one of the zoo's Fader Networks.
 
     model: loaded on the device.  device: where it runs.
-    reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
-        drawn faces need it.
+    reader: the model that reads a face's own values; None takes the values at which the reconstruction fits best, as
+        editors of drawn faces need it.
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
         picture at each value is given, as in the paper.
-    calibrated: whether the spec's ``steps`` say where it stands; else the decoder is given the values themselves.
+    calibrated: whether it follows the spec's ``steps``; else the decoder is given the values themselves.
 
     It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
 
@@ -63,25 +84,17 @@ class FaderEditor:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
-        self.network = FoldedFader(model.module).eval()
+        super().__init__(model, device, blend, calibrated)
+        self.network = FoldedFader(model.module).eval().to(self.device)
         self.condition = model.module.condition
         self.mirrored = model.module.mirrored
         self.gain = model.module.config.gain
         self.template = model.module.template
-        self.spec = model.spec
-        self.sha256 = model.sha256
-        self.size = model.spec.size
-        self.blend = blend or self.spec.blend
-        self.border = self.spec.border
-        self.region = self.spec.region
         self.odd_part = self.spec.odd_part and self.blend != "paste"
         self.calibrated = calibrated
-        self.device = torch.device(device)
-        self.network.to(self.device)
         self.photo_values = None
         if reader is not None:
-            tagger = load(self.spec.tagger, device) if self.spec.tagger else None
-            self.photo_values = PhotoValues(load(reader, device), self.spec.labels, tagger)
+            self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -89,13 +102,11 @@ class FaderEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        steps = self.spec.steps if self.calibrated else ()
-        if self.odd_part and steps:
-            values = values * np.float32((steps[-1] - steps[0]) / 4)
+        if self.odd_part and self.steps:
+            values = values * np.float32((self.steps[-1] - self.steps[0]) / 4)
         else:
-            values = stands_at(values, steps)
-        each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
-        step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
+            values = stands_at(values, self.steps)
+        step = self.few(len(values) + 1, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             for part in slices(len(chips), step):
@@ -103,7 +114,7 @@ class FaderEditor:
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
     def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
-        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
+        """As ``sweep``; (b, K + 1, S, S, 3), the neutral pictures last."""
         x = on_device(chips, self.device)
         normal = standardised(x, self.spec.mean, self.spec.std)
         latents = self.network.encode(normal)
@@ -114,20 +125,24 @@ class FaderEditor:
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            own = photo.new_zeros(len(photo), 1)
-            units = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), own], 1)
+            still = photo.new_zeros(len(photo), 1)
+            units = torch.cat(
+                [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), still], 1
+            )
             edits = units[:, :, None, None, None] * self.template
             pictures = ((255 * x + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
         elif self.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
-            wanted = torch.stack(
-                [*(self.condition(photo, float(value)) for value in values), photo], 1
-            )
+            conditions = self._conditions(photo, values.tolist())
             if self.calibrated:
-                wanted = photo[:, None] + self.gain * (wanted - photo[:, None])
-            pictures = self._decode(latents, wanted)
-        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+                conditions = photo[:, None] + self.gain * (conditions - photo[:, None])
+            pictures = self._decode(latents, conditions)
+        return floats(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu())
+
+    def _conditions(self, photo: Tensor, values: Sequence[float]) -> Tensor:
+        """The photos' own values (b, A) at each value of the edited attribute, and unchanged: (b, n + 1, A)."""
+        return torch.stack([*(self.condition(photo, value) for value in values), photo], 1)
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
@@ -141,9 +156,7 @@ class FaderEditor:
         latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
         """
         inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
-        conditions = torch.stack(
-            [*(self.condition(photo, value) for value in inner), photo], 1
-        )  # (b, n + 1, A)
+        conditions = self._conditions(photo, inner)
         decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
         ratio = self.blend == "ratio"
         if ratio:
@@ -155,11 +168,8 @@ class FaderEditor:
         for value in values.tolist():
             edit = torch.zeros_like(neutral)
             if value:
-                edit = (
-                    float(np.sign(value))
-                    * max(abs(value), 1.0)
-                    * odd[:, inner.index(min(abs(value), 1.0))]
-                )
+                nearest = min(abs(value), 1.0)
+                edit = value / nearest * odd[:, inner.index(nearest)]
             pictures.append(neutral + self.gain * (edit - odd[:, -1]))
         stacked = torch.stack([*pictures, neutral], 1)
         if ratio:
@@ -167,7 +177,7 @@ class FaderEditor:
         return stacked
 
 
-# --- Edit aligned chips by what a network says that this face becomes at both ends of an attribute --------------------
+# --- Edit aligned chips by what a network makes of this face at both ends of an attribute --------------------
 # From the photo's own value o towards an end, the edit at a is the share (a - o) / (end - o) of the logarithm of the
 # ratio between the face at that end and the photo, on the photo's own texture: a value is in proportion to what is
 # seen. Beyond an end it goes on along the same line. How parts of the face move comes along as a motion, a - o units
@@ -178,7 +188,7 @@ ENDS = (-2.0, 2.0)  # of the attribute
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
-class EndsEditor:
+class EndsEditor(_ZooEditor):
     """A records.Editor on one of the zoo's networks that know both ends of an attribute.
 
     model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
@@ -194,19 +204,12 @@ class EndsEditor:
         reader: str = "labeller",
         calibrated: bool = True,
     ) -> None:
-        self.calibrated = calibrated
+        super().__init__(model, device, None, calibrated)
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
-        self.spec = model.spec
-        self.sha256 = model.sha256
-        self.size = model.spec.size
-        self.blend = self.spec.blend
-        self.border = self.spec.border
-        self.region = self.spec.region
-        self.device = torch.device(device)
-        self.photo_values = PhotoValues(load(reader, device), self.spec.labels)
+        self.photo_values = PhotoValues.of(self.spec, reader, device)
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
-        """The chips at every value, and as they are.
+        """The chips at every value, and unchanged.
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
@@ -223,12 +226,12 @@ class EndsEditor:
 
     @torch.inference_mode()
     def _swept(self, chips: ByteArray, values: FloatArray, drawn: bool) -> EditedChips:
-        values = stands_at(values, self.spec.steps if self.calibrated else ())
-        step = runtime.batch_size(
-            str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH
-        )
+        values = stands_at(values, self.steps)
+        step = self.few(len(values) + 1, ENDS_BATCH)
         edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
         ends: list[Ends] = []
+        # on a CPU one chip at a time is drawn, in its cache
+        few = 1 if self.device.type == "cpu" else step
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
         for part in slices(len(chips), step):
@@ -237,26 +240,22 @@ class EndsEditor:
             source_value = self.photo_values(x)[:, :1]
             towards, share = way(source_value, values)
             if not drawn:
-                given = ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share
-                ends += map(Ends, *(each.cpu().numpy() for each in given))
+                columns = (ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share)
+                ends += map(Ends, *(column.cpu().numpy() for column in columns))
             logs = (255 * x + OFFSET).log()
-            alone = (
-                1 if self.device.type == "cpu" else len(x)
-            )  # on a CPU one chip at a time, in its cache
-            for rows in slices(len(x) * drawn, alone):
+            for rows in slices(len(x) * drawn, few):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
-                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)
+                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
             fields[part] = moves.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
-            shares[part] = (
-                share * (towards - (1 + source_value) / 2)
-            ).cpu()  # skin at an end goes no further
+            # skin at an end goes no further
+            shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()
         tones = self.network.config.tone
         tone = Tone(shares.numpy(), tones) if tones else None
         motion = Motion(fields.numpy(), distances.numpy())
-        return EditedChips(edited if drawn else ends, chips.astype(np.float32), motion, tone)
+        return EditedChips(edited if drawn else ends, floats(chips), motion, tone)
 
 
 def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
@@ -272,7 +271,7 @@ def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
 def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
     """Values of the attribute (K,) in the unit of own values, by a table: straight lines, also beyond its ends.
 
-    steps: what the values -2, -4/3, -2/3, 0, 2/3, 4/3 and 2 are; none for the values as they are.
+    steps: what the values -2, -4/3, -2/3, 0, 2/3, 4/3 and 2 are; none leaves the values unchanged.
 
     >>> stands_at(np.array([-2, 0, 1, 3]), (-2, -1.5, -1, -0.5, 0, 1, 2))
     array([-2. , -0.5,  0.5,  3.5], dtype=float32)
@@ -283,13 +282,13 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
     table = np.asarray(steps)
     left = np.clip(np.searchsorted(knots, values) - 1, 0, len(steps) - 2)
     share = (values - knots[left]) / (knots[1] - knots[0])
-    return np.asarray(table[left] + share * (table[left + 1] - table[left]), np.float32)
+    return floats(table[left] + share * (table[left + 1] - table[left]))
 
 
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
 
 
-# Attributes that a tagger of CelebA's labels reads: its label, and whether that says the opposite.
+# Attributes that a tagger of CelebA's labels reads: its label, and whether that is the opposite.
 TAGS = {
     "smiling": ("Smiling", False),
     "eyeglasses": ("Eyeglasses", False),
@@ -300,8 +299,8 @@ TAGS = {
 class PhotoValues:
     """Reads chips with readers of the zoo.
 
-    reader: the zoo's ``labeller``, say.  attributes: the editor's, in its order.
-    tagger: reads those of ``TAGS`` in place of the reader, in its own framing, mirrored beyond the chip.
+    reader: such as the zoo's ``labeller``.  attributes: the editor's, in its order.
+    tagger: reads the ``TAGS`` in place of the reader, in another framing, mirrored beyond the chip.
 
     Raises: ModelError for an attribute that neither can read.
     """
@@ -318,14 +317,19 @@ class PhotoValues:
         self.read = tuple(name for name in attributes if name not in self.tagged)
         self.reader.check(self.read)
 
+    @classmethod
+    def of(cls, spec: ModelSpec, reader: str, device: str) -> Self:
+        """For the editor that a spec is about.  Raises: UnknownName, ModelError."""
+        tagger = load(spec.tagger, device) if spec.tagger else None
+        return cls(load(reader, device), spec.labels, tagger)
+
     def __call__(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to values (B, A) in [-1, 1]."""
         values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
         if self.tagger is not None and self.tagged:
             spec = self.tagger.spec
-            probabilities = self.tagger.module(
-                normalised(self.tagger, cropped(chips, spec.crop, spec.size))
-            ).sigmoid()
+            faces = normalised(self.tagger, cropped(chips, spec.crop, spec.size))
+            probabilities = self.tagger.module(faces).sigmoid()
             for name in self.tagged:
                 label, opposite = TAGS[name]
                 column = probabilities[:, spec.labels.index(label)]
@@ -334,7 +338,7 @@ class PhotoValues:
 
 
 def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
-    """A face's own values (B, A) without a reader: where the editor's reconstruction is nearest the chip.
+    """A face's own values (B, A) without a reader: at which the editor's reconstruction is nearest the chip.
 
     decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
     attributes: A. Each is fitted with the others fixed; several are fitted twice.

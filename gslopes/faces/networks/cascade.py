@@ -22,7 +22,8 @@ class Network(nn.Module):
         self, name: str, layers: Mapping[str, nn.Module], heads: Mapping[str, nn.Module]
     ) -> None:
         super().__init__()
-        self.body, self.heads = list(layers), list(heads)
+        self.body = list(layers)
+        self.heads = list(heads)
         for key, layer in {**layers, **heads}.items():
             self.add_module(key, layer)
         package: Any = find_spec("facenet_pytorch")
@@ -56,16 +57,16 @@ def networks() -> tuple[Network, Network, Network]:
     )  # (B, 128, 3, 3)
     third |= {"flat": Flat(), "dense5": nn.Linear(1152, 256), "prelu5": nn.PReLU(256)}
     return (
-        Network(
-            "pnet", first, {f"conv4_{n}": nn.Conv2d(32, size, 1) for n, size in ((1, 2), (2, 4))}
-        ),
-        Network(
-            "rnet", second, {f"dense5_{n}": nn.Linear(128, size) for n, size in ((1, 2), (2, 4))}
-        ),
+        Network("pnet", first, {"conv4_1": nn.Conv2d(32, 2, 1), "conv4_2": nn.Conv2d(32, 4, 1)}),
+        Network("rnet", second, {"dense5_1": nn.Linear(128, 2), "dense5_2": nn.Linear(128, 4)}),
         Network(
             "onet",
             third,
-            {f"dense6_{n}": nn.Linear(256, size) for n, size in ((1, 2), (2, 4), (3, 10))},
+            {
+                "dense6_1": nn.Linear(256, 2),
+                "dense6_2": nn.Linear(256, 4),
+                "dense6_3": nn.Linear(256, 10),
+            },
         ),
     )
 

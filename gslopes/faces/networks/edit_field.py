@@ -1,10 +1,10 @@
 """The networks of an editor that looks at the face: a chip to what an attribute changes in it, per pixel.
 
 A U-Net (Ronneberger, Fischer, Brox 2015, arXiv 1505.04597) with residual blocks and group norm. It draws no pixel: it
-says by how much each part of the face changes in lightness and colour, at half the chip's resolution, and how far it
-moves, at an eighth. The photo's own texture stays, since that is all it can say.
+gives by how much each part of the face changes in lightness and colour, at half the chip's resolution, and how far it
+moves, at an eighth. The photo's own texture stays, since it can give nothing else.
 
-It says what the face becomes at both ends of the attribute. Its teacher, which says what a unit of the attribute
+It tells what the face becomes at both ends of the attribute. Its teacher, which tells what a unit of the attribute
 changes, is in ``training.field_network``.
 """
 
@@ -26,7 +26,7 @@ class EditEndsConfig:
     """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
-    tone: the skin's colour at both ends, see ``core.records.Tone``; empty where the network says all.
+    tone: the skin's colour at both ends, see ``core.records.Tone``; empty if the network tells all.
     """
 
     attributes: tuple[str, ...]
@@ -85,7 +85,7 @@ class EditEnds(FaceTrunk):
 
 
 def head(inputs: int, outputs: int) -> nn.Conv2d:
-    """A 3x3 convolution that says 0 at first."""
+    """A 3x3 convolution that gives 0 at first."""
     head = nn.Conv2d(inputs, outputs, 3, padding=1)
     nn.init.zeros_(head.weight)
     assert head.bias is not None

@@ -3,7 +3,7 @@
 Source: Lample, Zeghidour, Usunier, Bordes, Denoyer, Ranzato 2017, Fader Networks, §4.1. Three changes:
 nearest-neighbour upsampling with 3x3 convolutions instead of transposed ones (no checkerboard); one channel per
 attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) with alpha = (a + 1) / 2, which spans
-the same functions; and, where the configuration asks for it, a 1x1 convolution that narrows the latent.
+the same functions; and, if the configuration asks for it, a 1x1 convolution that narrows the latent.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Fader(nn.Module):
         self.encoder = nn.Sequential(
             *(_down(a, b) for a, b in zip(inputs, config.widths, strict=True))
         )
-        self.narrow = None
+        self.narrow: nn.Module = nn.Identity()
         if config.latent:  # the norm fixes the latent's scale: an encoder must not blind the adversary by small latents
             narrow = nn.Conv2d(config.widths[-1], config.latent, 1, bias=False)
             self.narrow = nn.Sequential(narrow, nn.BatchNorm2d(config.latent, affine=False))
@@ -72,10 +72,7 @@ class Fader(nn.Module):
 
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
-        latents = self.encoder(chips)
-        if self.narrow is None:
-            return latents
-        return self.narrow(latents)
+        return self.narrow(self.encoder(chips))
 
     def decode(self, latents: Tensor, attributes: Tensor) -> Tensor:
         """Latents (B, C, s, s) and attributes (B, A) to chips (B, 3, S, S) in (-1, 1)."""
@@ -110,7 +107,7 @@ class Up(nn.Module):
 
     Nearest-neighbour upsampling and a 3x3 convolution, computed as the one transposed convolution that they are, with
     less than half the operations; and a bias linear in the attributes, which is what an appended constant map amounts
-    to (where the map is taken to go on beyond the border).
+    to (if the map is taken to go on beyond the border).
     """
 
     def __init__(self, inputs: int, outputs: int, conditions: int) -> None:
@@ -158,11 +155,12 @@ class FoldedFader(nn.Module):
             self.down = nn.ModuleList(
                 _folded(cast(nn.Sequential, layer)) for layer in network.encoder
             )
-            self.narrow = None if network.narrow is None else _folded(network.narrow)
+            self.narrow = network.narrow
+            if isinstance(network.narrow, nn.Sequential):
+                self.narrow = _folded(network.narrow)
             self.up = nn.ModuleList(_FoldedUp(cast(Up, layer)) for layer in network.decoder)
-        self.rgb_condition_bias = nn.Parameter(
-            network.rgb_condition_bias.weight.repeat(2, 1), False
-        )  # (6, A)
+        condition_bias = network.rgb_condition_bias.weight.repeat(2, 1)  # (6, A)
+        self.rgb_condition_bias = nn.Parameter(condition_bias, False)
         self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
         # The processor computes 8 channels for 3 in the time of 3: as a 3x4 convolution in steps of two columns to 6
         # channels, two neighbouring pixels waste 2 of 8 instead of 5.
@@ -176,8 +174,6 @@ class FoldedFader(nn.Module):
         x = chips.contiguous(memory_format=LAST)
         for layer in self.down:
             x = layer(x)
-        if self.narrow is None:
-            return x
         return self.narrow(x)
 
     def sweep(self, latents: Tensor, conditions: Tensor) -> Tensor:
@@ -192,9 +188,8 @@ class FoldedFader(nn.Module):
             x = layer(x, each)
         pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
         pairs.add_(F.linear(each, self.rgb_condition_bias, self.bias_rgb)[:, :, None, None]).tanh_()
-        rgb = (
-            pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)
-        )  # (B * K, S, S, 3), no copy
+        # (B * K, S, S, 3), no copy
+        rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)
         return rgb.permute(0, 3, 1, 2)
 
 
@@ -223,25 +218,25 @@ class _FoldedUp(nn.Module):
 
     def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        return F.relu_(
-            x.add_(F.linear(attributes, self.condition_bias, self.shift)[:, :, None, None])
-        )
+        return F.relu_(x.add_(self.bias(attributes)))
+
+    def bias(self, attributes: Tensor) -> Tensor:
+        """(..., conditions) to (..., outputs, 1, 1)."""
+        return F.linear(attributes, self.condition_bias, self.shift)[..., None, None]
 
     def spread(self, x: Tensor, attributes: Tensor) -> Tensor:
         """(B, C, h, w) and (B, K, A) to (B * K, C', 2h, 2w)."""
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        many = F.relu_(
-            x[:, None] + F.linear(attributes, self.condition_bias, self.shift)[:, :, :, None, None]
-        )
+        many = F.relu_(x[:, None] + self.bias(attributes))
         return many.flatten(0, 1).contiguous(memory_format=LAST)
 
 
 def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     """Scale and shift, one per channel, that a batch norm amounts to when it is not trained."""
-    assert norm.running_mean is not None
-    assert norm.running_var is not None
+    mean = cast(Tensor, norm.running_mean)
+    variance = cast(Tensor, norm.running_var)
     if not norm.affine:
-        scale = torch.rsqrt(norm.running_var + norm.eps)
-        return scale, -norm.running_mean * scale
-    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-    return scale, norm.bias - norm.running_mean * scale
+        scale = torch.rsqrt(variance + norm.eps)
+        return scale, -mean * scale
+    scale = norm.weight / torch.sqrt(variance + norm.eps)
+    return scale, norm.bias - mean * scale

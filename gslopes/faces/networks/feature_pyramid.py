@@ -52,7 +52,7 @@ class EfficientNetLite(nn.Module):
 
 
 class InvertedResidual(nn.Module):
-    """Wider by a factor, filtered channel by channel, narrow again; added to its input where the shapes agree.
+    """Wider by a factor, filtered channel by channel, narrow again; added to its input if the shapes agree.
 
     Source: Sandler et al. 2018, MobileNetV2, §3.
     """
@@ -63,13 +63,13 @@ class InvertedResidual(nn.Module):
         self.kernel = kernel
         self.stride = stride
         self.adds = stride == 1 and inputs == outputs
-        self.expand = (
-            nn.Sequential(
-                nn.Conv2d(inputs, wide, 1, bias=False), _norm(wide), nn.ReLU6(inplace=True)
+        self.expand: nn.Module = nn.Identity()
+        if expansion > 1:
+            self.expand = nn.Sequential(
+                nn.Conv2d(inputs, wide, 1, bias=False),
+                _norm(wide),
+                nn.ReLU6(inplace=True),
             )
-            if expansion > 1
-            else nn.Identity()
-        )
         border = kernel // 2 if stride == 1 else 0  # what ``padded`` would put around it
         self.depthwise = nn.Conv2d(
             wide, wide, kernel, stride=stride, padding=border, groups=wide, bias=False

@@ -5,6 +5,7 @@ pyramid is one batch, and what the second and the third network look at is cut o
 together, instead of box by box.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +30,7 @@ CERTAIN = 0.999
 CELL = 12
 STRIDE = 2  # pixels
 
-# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast;
+# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, on which fewer are as fast;
 # and the bytes that each takes.
 LEVEL = (200_000, 91)
 PATCHES = (75_000, 250)
@@ -56,28 +57,21 @@ class Mtcnn(nn.Module):
     def forward(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
         """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first.
 
-        upright: whether to say of each if it is upright, too.
+        upright: whether to tell of each if it is upright, too.
         """
-        nothing = (
+        device = next(self.parameters()).device
+        wide = {
+            index: torch.from_numpy(np.require(picture, np.uint8, ["C", "W"])).to(device)
+            for index, picture in enumerate(pictures)
+            if min(picture.shape[:2]) >= max(CELL, self.min_face)
+        }
+        nothing = Detections(
             np.zeros((0, 4), np.float32),
             np.zeros((0, 5, 2), np.float32),
             np.zeros(0, np.float32),
         )
-        results = [Detections(*nothing) for _ in pictures]
-        device = next(self.parameters()).device
-        wide = [
-            i
-            for i, picture in enumerate(pictures)
-            if min(picture.shape[:2]) >= max(CELL, self.min_face)
-        ]
-        if not wide:
-            return results
-        tensors = [
-            torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide
-        ]
-        for index, faces in zip(wide, self._detect(tensors, upright), strict=True):
-            results[index] = faces
-        return results
+        detected = iter(self._detect([*wide.values()], upright) if wide else ())
+        return [next(detected) if index in wide else nothing for index in range(len(pictures))]
 
     def _detect(self, pictures: list[Tensor], upright: bool) -> list[Detections]:
         """Faces of pictures, each (H, W, 3) uint8, none too small."""
@@ -103,9 +97,13 @@ class Mtcnn(nn.Module):
         for index in range(len(pictures)):
             rows = torch.nonzero(owner == index)[:, 0]
             rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
-            known = None if flags is None else flags[rows].numpy()
             results.append(
-                Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy(), known)
+                Detections(
+                    boxes[rows].numpy(),
+                    points[rows].numpy(),
+                    scores[rows].numpy(),
+                    None if flags is None else flags[rows].numpy(),
+                )
             )
         return results
 
@@ -121,7 +119,7 @@ class Mtcnn(nn.Module):
         doubted = (scores.to(inside.device) < CERTAIN) & (inside[:, 2:] > inside[:, :2]).all(1)
         upright = torch.ones_like(doubted)
         for few in doubted.nonzero()[:, 0].split(SHAPES) if doubted.any() else ():
-            patches = (areas.resized(inside[few], owner[few], 48) - 127.5) * 0.0078125
+            patches = normal(areas.resized(inside[few], owner[few], 48))
             turned = torch.cat([torch.rot90(patches, quarters, (2, 3)) for quarters in range(4)])
             doubts = self.onet(turned.contiguous(memory_format=LAST))[-1][:, 0]
             upright[few] = doubts.view(4, -1).argmin(0) == 0
@@ -135,10 +133,7 @@ class Mtcnn(nn.Module):
         owners = []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
             for indices, size in self._levels(pictures, scale):
-                owner, y, x, score, by = self._places(
-                    (areas.shrunk(indices, size) - 127.5) * 0.0078125
-                )
-                corner = torch.stack([x, y], 1).to(score.dtype) * STRIDE
+                owner, corner, score, by = self._places(normal(areas.shrunk(indices, size)))
                 low = ((corner + 1) / scale).floor()
                 high = ((corner + CELL) / scale).floor()
                 boxes = torch.cat([low, high, score[:, None], by], 1)
@@ -152,10 +147,10 @@ class Mtcnn(nn.Module):
         owner = owner[keep]
         return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
 
-    def _places(self, level: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Where in a level (b, 3, h, w) there may be a face: index, row, column, score, (n, 4) deltas.
+    def _places(self, level: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Where in a level (b, 3, h, w) there may be a face: index, x y of its corner, score, (n, 4) deltas.
 
-        As P-Net's own ``forward``, but what it says of a place is computed where it is asked for.
+        As P-Net's own ``forward``, but its deltas are computed only for places that may have a face.
         """
         net: Any = self.pnet
         x = level
@@ -166,10 +161,11 @@ class Mtcnn(nn.Module):
         scores = (odds[..., 1] - odds[..., 0]).sigmoid()
         owner, y, x = (scores >= THRESHOLDS[0]).nonzero(as_tuple=True)
         by = linear(features[owner, y, x], net.conv4_2.weight.flatten(1), net.conv4_2.bias)
-        return owner, y, x, scores[owner, y, x], by
+        corner = torch.stack([x, y], 1).to(scores.dtype) * STRIDE
+        return owner, corner, scores[owner, y, x], by
 
     def _scales(self, side: int) -> Iterator[float]:
-        """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""
+        """From pictures to the levels of their pyramid, until the shorter ``side`` is as P-Net's window."""
         scale = CELL / self.min_face
         while side * scale >= CELL:
             yield scale
@@ -180,10 +176,10 @@ class Mtcnn(nn.Module):
         pictures: list[Tensor], scale: float
     ) -> Iterator[tuple[list[int], tuple[int, int]]]:
         """One level of the pyramid, pictures of one size in a batch: their indices, and their height and width."""
-        sizes: dict[tuple[int, ...], list[int]] = {}
+        sizes = defaultdict[tuple[int, ...], list[int]](list)
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= CELL:
-                sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
+                sizes[tuple(picture.shape[:2])].append(index)
         limit = batch_size(str(pictures[0].device), LEVEL[1], LEVEL[0])
         for (height, width), indices in sorted(sizes.items()):
             size = int(height * scale + 1), int(width * scale + 1)
@@ -197,7 +193,7 @@ class Mtcnn(nn.Module):
     def _refine(
         areas: "Areas", boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
-        """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
+        """Boxes and owners of those that a network takes for faces; their scores and its other outputs."""
         inside = areas.inside(boxes, owner)
         filled = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes = boxes[filled]
@@ -205,37 +201,28 @@ class Mtcnn(nn.Module):
         inside = inside[filled]
         outputs = []
         step = max(1, batch_size(str(boxes.device), PATCHES[1], PATCHES[0]) // size**2)
-        for start in range(0, len(boxes), step):
-            stop = min(start + step, len(boxes))
-            several = max(
-                1, step // SHAPES
-            )  # the last one again until their number is a multiple of it
-            rows = torch.arange(
-                start, start - (start - stop) // several * several, device=boxes.device
-            )
-            rows.clamp_(max=stop - 1)
-            patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
-            *rest, score = (
-                output[: stop - start] for output in net(patches.contiguous(memory_format=LAST))
-            )
-            outputs.append([score[:, 1], *rest])
-        if outputs:
-            together = [torch.cat(chunks) for chunks in zip(*outputs, strict=True)]
-        else:  # what a network says about no crop
-            named = net.named_modules()
-            heads = [
-                layer.out_features
-                for name, layer in named
-                if name.startswith(("dense5_", "dense6_"))
-            ]
-            together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
+        multiple = max(1, step // SHAPES)
+        for start in range(0, max(1, len(boxes)), step):
+            rows = torch.arange(start, min(start + step, len(boxes)), device=boxes.device)
+            count = len(rows)
+            # the last one again until their number is a multiple of multiple
+            rows = torch.cat([rows, rows[-1:].expand(-count % multiple)])
+            patches = normal(areas.resized(inside[rows], owner[rows], size))
+            *rest, score = net(patches.contiguous(memory_format=LAST))
+            outputs.append([part[:count] for part in (score[:, 1], *rest)])
+        together = [torch.cat(chunks) for chunks in zip(*outputs, strict=True)]
         sure = together[0] > threshold
         return boxes[sure], owner[sure], [values[sure] for values in together]
 
 
+def normal(pictures: Tensor) -> Tensor:
+    """Levels, 0 to 255, in the units of the three networks."""
+    return (pictures - 127.5) * 0.0078125
+
+
 # --- Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates ------------
 # Boxes are (n, 4) float, x0 y0 x1 y1 in pixels of their picture; ``owner`` (n,) is the index of that picture.
-# Conventions of whole pixels (a box of one pixel has x0 == x1) are those of the cascade's training.
+# Conventions of whole pixels (a box of one pixel has x0 == x1) are as in the cascade's training.
 
 
 class Areas:
@@ -247,29 +234,24 @@ class Areas:
     def __init__(self, pictures: list[Tensor]) -> None:
         sums = [_running_sums(picture) for picture in pictures]
         device = pictures[0].device
-        self.sums = torch.cat([each.view(-1, 3) for each in sums])
-        self.starts = torch.tensor(
-            [0, *(each.shape[0] * each.shape[1] for each in sums)], device=device
-        ).cumsum(0)
+        self.sums = torch.cat([table.view(-1, 3) for table in sums])
+        lengths = [0, *(table.shape[0] * table.shape[1] for table in sums)]
+        self.starts = torch.tensor(lengths, device=device).cumsum(0)
         self.heights = torch.tensor([p.shape[0] for p in pictures], device=device)
         self.widths = torch.tensor([p.shape[1] for p in pictures], device=device)
 
     def shrunk(self, indices: list[int], size: tuple[int, int]) -> Tensor:
         """Whole pictures, all as large, at another height and width, (n, 3, h, w) float in [0, 255]; as ``resized``."""
-        device, (height, width) = (
-            self.sums.device,
-            (int(each[indices[0]]) for each in (self.heights, self.widths)),
-        )
-        edges = zip((height, width), size, strict=True)
-        bins = (
-            _bins(torch.tensor([0], device=device), torch.tensor([side], device=device), n)
-            for side, n in edges
-        )
-        (y0, y1), (x0, x1) = ((first[0], last[0]) for first, last in bins)
+        device = self.sums.device
+        height = int(self.heights[indices[0]])
+        width = int(self.widths[indices[0]])
+        zero = torch.zeros(1, dtype=torch.long, device=device)
+        y0, y1 = (edges[0] for edges in _bins(zero, zero + height, size[0]))
+        x0, x1 = (edges[0] for edges in _bins(zero, zero + width, size[1]))
         pixels = ((y1 - y0)[:, None] * (x1 - x0))[..., None].float()
         level = torch.empty((len(indices), *size, 3), device=device)
-        alone = 1 if device.type == "cpu" else len(indices)  # on a CPU one at a time, in its cache
-        for rows in slices(len(indices), alone):
+        few = 1 if device.type == "cpu" else len(indices)  # on a CPU one at a time, in its cache
+        for rows in slices(len(indices), few):
             starts = self.starts[indices[rows]].tolist()
             sums = torch.stack([self.sums[at : at + (height + 1) * (width + 1)] for at in starts])
             lines = sums.view(-1, height + 1, width + 1, 3)
@@ -281,10 +263,8 @@ class Areas:
         """The pixels of each box that its picture has, (n, 4) int64: first column and row, one past the last."""
         corner = boxes.trunc().long()
         low = corner[:, :2].clamp(min=1) - 1
-        return torch.cat(
-            [low, torch.minimum(corner[:, 2:], torch.stack([self.widths, self.heights], 1)[owner])],
-            1,
-        )
+        sides = torch.stack([self.widths, self.heights], 1)[owner]
+        return torch.cat([low, torch.minimum(corner[:, 2:], sides)], 1)
 
     def resized(self, inside: Tensor, owner: Tensor, size: int) -> Tensor:
         """The pixels of each box as (n, 3, size, size) float in [0, 255], every new pixel the mean of those under it.
@@ -337,9 +317,8 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 
     overlap: intersection over union from which two boxes are duplicates.
     """
-    corners = (
-        boxes.double().cpu().numpy()
-    )  # in 64 bits, where pictures are moved apart without moving a box
+    # in 64 bits, in which pictures are moved apart without moving a box
+    corners = boxes.double().cpu().numpy()
     rectangles: Any = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], 1)
     order: Any = scores.float().cpu().numpy()
     keep = cv2.dnn.NMSBoxesBatched(rectangles, order, owner.tolist(), -1.0, overlap)
@@ -349,29 +328,22 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """As ``best_boxes``, by the intersection's share of the smaller box: a box in a box goes too. For few boxes."""
     keep: list[int] = []
-    for part in (
-        torch.argsort(owner, stable=True).split(torch.bincount(owner).tolist())
-        if len(owner)
-        else []
-    ):
-        left = part[torch.argsort(scores[part], descending=True, stable=True)]
-        while len(left):
-            best = left[0]
-            left = left[1:]
+    for picture in owner.unique():
+        rows = (owner == picture).nonzero()[:, 0]
+        rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
+        while len(rows):
+            best, rows = rows[0], rows[1:]
             keep.append(int(best))
-            left = left[_of_the_smaller(boxes[best], boxes[left]) <= overlap]
+            rows = rows[_of_the_smaller(boxes[best], boxes[rows]) <= overlap]
     return torch.tensor(keep, dtype=torch.long)
 
 
 def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
-    shared = (
-        (torch.minimum(box[2:], others[:, 2:]) - torch.maximum(box[:2], others[:, :2]) + 1)
-        .clamp(min=0)
-        .prod(1)
-    )
-    return shared / torch.minimum(
-        (box[2:] - box[:2] + 1).prod(), (others[:, 2:] - others[:, :2] + 1).prod(1)
-    )
+    low = torch.maximum(box[:2], others[:, :2])
+    high = torch.minimum(box[2:], others[:, 2:])
+    shared = (high - low + 1).clamp(min=0).prod(1)
+    areas = (others[:, 2:] - others[:, :2] + 1).prod(1)
+    return shared / torch.minimum((box[2:] - box[:2] + 1).prod(), areas)
 
 
 def to_square(boxes: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ class TaggerConfig:
 
 
 class Tagger(nn.Module):
-    """Faces (B, 3, S, S), normalised as the model's spec says, to logits (B, labels).
+    """Faces (B, 3, S, S), normalised by the model's spec, to logits (B, labels).
 
     Source: He et al. 2016, Deep Residual Learning, basic blocks.
     """
@@ -64,14 +64,12 @@ class Block(nn.Module):
             nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
             nn.BatchNorm2d(outputs),
         )
-        same = inputs == outputs and stride == 1
-        self.shortcut = (
-            nn.Identity()
-            if same
-            else nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
+        self.shortcut: nn.Module = nn.Identity()
+        if inputs != outputs or stride > 1:
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False),
+                nn.BatchNorm2d(outputs),
             )
-        )
         self.activation = nn.ReLU(inplace=True)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -10,18 +10,18 @@ from torch import Tensor, nn
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, show
-from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.faces.zoo.loading import LoadedModel, fill
 from gslopes.faces.zoo.spec import ModelSpec
 
 LARGEST_CHECKPOINT = 2 << 30  # bytes
 
 
-def fill(network: nn.Module, path: Path, layout: str) -> str:
+def read_into(network: nn.Module, path: Path, layout: str) -> str:
     """Put the parameters of a PyTorch checkpoint into a network; the sha256 of the file.
 
-    layout: a sentence that says which file is expected.
+    layout: a sentence with the file that is expected.
 
-    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
+    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of only tensors, or of another
         network.
     """
     name = show(path)
@@ -30,7 +30,7 @@ def fill(network: nn.Module, path: Path, layout: str) -> str:
         content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # damaged files make torch raise nearly anything
         raise ModelError(
-            f"{name} is not a checkpoint of tensors alone; nothing in it was run.", layout
+            f"{name} is not a checkpoint of only tensors; nothing in it was run.", layout
         ) from error
     if not isinstance(content, dict):
         raise ModelError(f"{name} holds no table of parameters.", layout)
@@ -43,16 +43,8 @@ def fill(network: nn.Module, path: Path, layout: str) -> str:
         raise ModelError(
             f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again."
         )
-    try:
-        missing, unexpected = network.load_state_dict(state, strict=False)
-    except RuntimeError as error:  # torch's word for a tensor of another shape
-        raise ModelError(
-            f"{name} has another shape: {str(error).splitlines()[-1].strip()}", layout
-        ) from error
-    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
-    if lost or unexpected:
-        which = f"lacks {lost[0]}" if lost else f"also has {unexpected[0]}"
-        raise ModelError(f"{name} is another network: it {which}.", layout)
+    if misfit := fill(network, state):
+        raise ModelError(f"{name} is another network: it {misfit}", layout)
     return hashlib.sha256(data).hexdigest()
 
 
@@ -80,10 +72,12 @@ BISENET = ModelSpec(
 def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
     """A face parser from the public BiSeNet checkpoint of zllrunning/face-parsing.PyTorch.
 
-    Raises: as ``fill``.
+    Raises: as ``read_into``.
     """
     from gslopes.faces.networks.bisenet import BiSeNet
 
     network = BiSeNet()
-    digest = fill(network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth.")
+    digest = read_into(
+        network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth."
+    )
     return LoadedModel(network.to(device).eval().requires_grad_(False), BISENET, digest)

@@ -1,6 +1,6 @@
 """From a spec to a network with its weights in it; weights as files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One line of ``gslopes list models``; sha256 is empty and bytes 0 where no weights are there."""
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights."""
 
     name: str
     network: str
@@ -48,14 +48,14 @@ class ModelEntry:
     bytes: int
 
 
-# Networks that training alone has, by their names in specs; ``training`` puts them here.
+# Networks that only training has, by their names in specs; ``training`` puts them here.
 TEACHERS: dict[str, Callable[[ModelSpec], nn.Module]] = {}
 
 
 def build(spec: ModelSpec) -> nn.Module:
     """A network of the spec's shape with random weights.
 
-    Raises: ConfigError if the spec's options are not those of its architecture; ModelError for a teacher without
+    Raises: ConfigError if the spec's options do not suit its architecture; ModelError for a teacher without
         ``training``.
     """
     shape = {"attributes": spec.labels, "size": spec.size, **spec.config}
@@ -65,39 +65,44 @@ def build(spec: ModelSpec) -> nn.Module:
         return EditEnds(from_dict(EditEndsConfig, shape))
     if spec.network == "edit-field":
         if "edit-field" not in TEACHERS:
-            raise ModelError(
-                f"The model {spec.name} is a teacher.", "Training alone uses it: import training."
-            )
+            problem = f"The model {spec.name} is a teacher."
+            raise ModelError(problem, "Only training uses it: import training.")
         return TEACHERS["edit-field"](spec)
+    outputs = len(spec.labels)
     if spec.network == "feature-pyramid":
-        return FeaturePyramid(
-            from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config})
-        )
-    return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
+        return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": outputs, **spec.config}))
+    return Tagger(from_dict(TaggerConfig, {"labels": outputs, **spec.config}))
 
 
 def load(name: str, device: str | torch.device = "cpu") -> LoadedModel:
     """A model by its name.
 
-    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged or of another shape.
+    Raises: UnknownName if no home has weights of that name; ModelError if they are damaged or of another shape.
     """
     return load_folder(folder_of(name), device)
 
 
 def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel:
-    """A model from its own folder of weights.  Raises: ModelError."""
+    """A model from its folder of weights.  Raises: ModelError."""
     spec, state, digest = read_weights(folder)
     module = build(spec)
+    if misfit := fill(module, state):
+        hint = "Copy the whole folder again: its files belong together."
+        raise ModelError(f"{folder} does not fit its own spec: it {misfit}", hint)
+    return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
+
+
+def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> str:
+    """Put parameters into a network; what does not fit, as the end of a sentence about their file, or nothing."""
     try:
         missing, unexpected = module.load_state_dict(state, strict=False)
-        lost = [key for key in missing if not key.endswith("num_batches_tracked")]
-        wrong = f"{', '.join([*lost, *unexpected][:3])} …." if lost or unexpected else ""
     except RuntimeError as error:  # torch's word for a tensor of another shape
-        wrong = str(error).splitlines()[-1].strip()
-    if wrong:
-        hint = "Copy the whole folder again: its files belong together."
-        raise ModelError(f"{folder} does not fit its own spec: {wrong}", hint)
-    return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
+        return f"has another shape: {str(error).splitlines()[-1].strip()}"
+    if lost := [key for key in missing if not key.endswith("num_batches_tracked")]:
+        return f"lacks {lost[0]}."
+    if unexpected:
+        return f"also has {unexpected[0]}."
+    return ""
 
 
 def list_models() -> list[ModelEntry]:
@@ -120,7 +125,7 @@ def list_models() -> list[ModelEntry]:
 
 
 # --- Weights as files: safetensors that carry their spec, and a recorded sha256 that is checked at every load -----
-# They are in fp16, or in 8 bits where a recipe says so: half the size.
+# They are in fp16, or in 8 bits if a recipe asks for it: half the size.
 
 STEP = ":step"  # after a tensor's name: what one of its 127 steps is worth, one for each output channel
 

@@ -14,11 +14,11 @@ from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray
-from gslopes.faces.zoo.checkpoint import fill
+from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
-LEAST = 1e-6  # below this, White and Black together say nothing
+LEAST = 1e-6  # below this, White and Black together tell nothing
 WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
 Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
@@ -45,7 +45,7 @@ class FaceReader:
         return cls(load("judge", device))
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
-        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
+        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
         with torch.inference_mode():
             read = self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
         return dict(zip(self.labels, read.T, strict=True))
@@ -66,14 +66,14 @@ class FaceReader:
 
     def check(self, names: tuple[str, ...]) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
-        unknown = [name for name in names if name not in ("gender", "race", "age", *self.labels)]
-        if unknown:
-            message = f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face."
-            raise ModelError(message, "Name a reader that was trained on it.")
+        for name in names:
+            if name not in ("gender", "race", "age", *self.labels):
+                problem = f"The model {self.model.spec.name} cannot read {name!r} from a face."
+                raise ModelError(problem, "Name a reader that was trained on it.")
 
 
 def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
-    """As ``on_device``, where the network is."""
+    """As ``on_device``, on the network's device."""
     return on_device(chips, next(network.parameters()).device)
 
 
@@ -124,18 +124,14 @@ def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilitie
 
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
-    """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
+    """Chips (B, 3, S, S), RGB in [0, 1], at a network's size, in its units."""
     side = model.spec.size
     crop = model.spec.crop
     if crop == "tight":  # part of the editors' chip; other rectangles are cut from the photo
-        small = cropped(chips, crop, side)
-    else:
-        small = (
-            chips
-            if chips.shape[-1] == side
-            else F.interpolate(chips, size=(side, side), mode="area")
-        )
-    return standardised(small, model.spec.mean, model.spec.std)
+        chips = cropped(chips, crop, side)
+    elif chips.shape[-1] != side:
+        chips = F.interpolate(chips, size=(side, side), mode="area")
+    return standardised(chips, model.spec.mean, model.spec.std)
 
 
 def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
@@ -181,7 +177,7 @@ class FairFaceReader:
         self.sha256 = sha256
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
-        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
+        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
         with torch.inference_mode():
             parts = [self._read(chips[part]) for part in slices(len(chips), BATCH)]
         read = torch.cat(parts).double().cpu().numpy()
@@ -204,10 +200,10 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
 
     Its four-race file has the same shapes and looks alike from outside: name the one of seven races.
 
-    Raises: as ``checkpoint.fill``.
+    Raises: as ``checkpoint.read_into``.
     """
     from torchvision.models import resnet34  # which imports torch's compiler
 
     network: nn.Module = resnet34(weights=None, num_classes=18)
-    digest = fill(network, path, LAYOUT)
+    digest = read_into(network, path, LAYOUT)
     return FairFaceReader(network.to(device).eval().requires_grad_(False), digest)

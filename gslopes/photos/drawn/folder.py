@@ -10,8 +10,8 @@ from PIL import Image
 from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import StorageError
 from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
-from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
-from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters
+from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, colours, render
+from gslopes.photos.drawn.parameters import COLUMNS, FACE, FaceParameters
 
 PHOTOS = "photos"
 MASKS = "masks"
@@ -47,8 +47,8 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
         pd.DataFrame(faces, columns=columns, dtype=object).to_csv(
             folder / FACES, index=False
         )  # exact
-        known = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
-        pd.DataFrame(known).to_csv(folder / ATTRIBUTES, index=False)
+        attributes = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
+        pd.DataFrame(attributes).to_csv(folder / ATTRIBUTES, index=False)
     except OSError as error:
         hint = "Choose a folder that you may write to, with space left."
         raise StorageError(
@@ -63,31 +63,21 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
 # recovered by an audit, and mean nothing on photos of people.
 
 
-def _grid(
-    x0: float, x1: float, nx: int, y0: float, y1: float, ny: int, *, mirror: bool
-) -> NDArray[np.complex128]:
-    """Sampling positions x + iy of one zone, face frame; mirrored on both sides, so that side light cancels."""
+def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:
+    """Sampling positions x + iy of one zone, face frame.
+
+    A zone next to the middle line is mirrored, so that side light cancels.
+    """
     across, down = np.meshgrid(np.linspace(x0, x1, nx), np.linspace(y0, y1, ny))
     zone = (across + 1j * down).ravel()
-    if mirror:
+    if x0 > 0:
         return np.concatenate([zone, -zone.conj()])
     return zone
 
 
-_ZONES = {
-    "plain": _grid(
-        0.13, 0.26, 4, 0.045, 0.10, 3, mirror=True
-    ),  # skin under the eyes, which the cue hardly reaches
-    "forehead": _grid(
-        -0.10, 0.10, 5, -0.36, -0.29, 4, mirror=False
-    ),  # above all brows, below all hair
-    "cheeks": _grid(0.20, 0.34, 4, 0.10, 0.18, 3, mirror=True),
-    "jaw": _grid(0.10, 0.22, 4, 0.50, 0.56, 3, mirror=True),
-    "mouth": _grid(-0.11, 0.11, 7, 0.32, 0.46, 8, mirror=False),
-}
-_REDDEST = (
-    14  # of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red
-)
+_ZONES = {name: _zone(*numbers) for name, numbers in FACE["zones"].items()}
+# Of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red.
+_REDDEST = 14
 
 _X = np.array([-EYE_X, EYE_X, 0, -MOUTH_X, MOUTH_X])
 _Y = np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y])
@@ -123,15 +113,16 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
 
 
 def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
-    """The skin tone as the pixels show it, from -2 dark to 2 light, by the hue of the forehead: light leaves it alone.
+    """The skin tone as the pixels show it, from -2 dark to 2 light, by the forehead's hue: light does not change it.
 
-    The gender cue does not touch the forehead: under do(gender) this readout stays where it is.
+    The gender cue does not touch the forehead: under do(gender) this readout stays.
 
     pixels: (n, H, W, 3) uint8 RGB.  points: (n, 5, 2), the five landmarks, photo frame.  Returns (n,) float32.
     """
     forehead = _sample(pixels, points)["forehead"]
     red = (forehead[..., 0] - forehead[..., 1]).mean(1)
-    hues = np.log(SKIN[:, 0] / SKIN[:, 1])
+    skin = colours("skin")
+    hues = np.log(skin[:, 0] / skin[:, 1])
     return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
 
 
@@ -152,13 +143,11 @@ def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     height, width = pixels.shape[1:3]
     x = np.clip(at.real, 0, width - 1)
     y = np.clip(at.imag, 0, height - 1)
-    left = np.minimum(x.astype(int), max(width - 2, 0))
-    top = np.minimum(y.astype(int), max(height - 2, 0))
-    right = np.minimum(left + 1, width - 1)
-    bottom = np.minimum(top + 1, height - 1)
+    left = np.minimum(x.astype(int), width - 2)
+    top = np.minimum(y.astype(int), height - 2)
     u = (x - left)[..., None]
     v = (y - top)[..., None]
     photo = np.arange(len(pixels))[:, None]
-    upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, right] * u
-    lower = pixels[photo, bottom, left] * (1 - u) + pixels[photo, bottom, right] * u
+    upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, left + 1] * u
+    lower = pixels[photo, top + 1, left] * (1 - u) + pixels[photo, top + 1, left + 1] * u
     return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite

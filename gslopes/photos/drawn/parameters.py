@@ -1,20 +1,18 @@
 """What a drawn face looks like: its parameters, and how they are sampled."""
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import FloatArray
 
-
-def _within(
-    low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False
-) -> Any:
-    """A field with its allowed range, and the narrower one that ``sample`` draws from, if any."""
-    return field(metadata={"range": (low, high), "drawn": drawn or (low, high), "pose": pose})
+FACE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "face.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,27 +38,27 @@ class FaceParameters:
     Raises: ConfigError for columns of other shapes than (n,), values that are not finite, or out of their range.
     """
 
-    gender: FloatArray = _within(-2, 2)
-    tone: FloatArray = _within(-2, 2)
-    smile: FloatArray = _within(0, 1)
-    age: FloatArray = _within(0, 1)
-    width: FloatArray = _within(-1, 1)
-    eye_size: FloatArray = _within(-1, 1)
-    eye_colour: FloatArray = _within(0, 1)
-    nose: FloatArray = _within(-1, 1)
-    hair: FloatArray = _within(0, 1)
-    hair_shade: FloatArray = _within(0, 1)
-    part: FloatArray = _within(-1, 1)
-    shirt: FloatArray = _within(0, 1)
-    background: FloatArray = _within(0, 1)
-    background_shade: FloatArray = _within(0, 1)
-    light: FloatArray = _within(0.5, 1.1, (0.80, 1.05))
-    light_contrast: FloatArray = _within(0, 1)
-    light_angle: FloatArray = _within(-90, 90)
-    shift_x: FloatArray = _within(-0.2, 0.2, (-0.02, 0.02), pose=True)
-    shift_y: FloatArray = _within(-0.2, 0.2, (-0.02, 0.02), pose=True)
-    scale: FloatArray = _within(0.5, 1.5, (0.94, 1.06), pose=True)
-    rotation: FloatArray = _within(-45, 45, (-5, 5), pose=True)
+    gender: FloatArray
+    tone: FloatArray
+    smile: FloatArray
+    age: FloatArray
+    width: FloatArray
+    eye_size: FloatArray
+    eye_colour: FloatArray
+    nose: FloatArray
+    hair: FloatArray
+    hair_shade: FloatArray
+    part: FloatArray
+    shirt: FloatArray
+    background: FloatArray
+    background_shade: FloatArray
+    light: FloatArray
+    light_contrast: FloatArray
+    light_angle: FloatArray
+    shift_x: FloatArray
+    shift_y: FloatArray
+    scale: FloatArray
+    rotation: FloatArray
 
     def __post_init__(self) -> None:
         length = np.shape(self.gender)
@@ -69,7 +67,7 @@ class FaceParameters:
             if values.ndim != 1 or values.shape != length:
                 message = f"Column {column.name} has shape {values.shape}, gender {length}."
                 raise ConfigError(message, "Give every column as (n,).")
-            low, high = column.metadata["range"]
+            low, high = COLUMNS[column.name].range
             if not np.all((values >= low) & (values <= high)):  # false for NaN as well
                 raise ConfigError(f"Column {column.name} has a value outside [{low}, {high}].")
             object.__setattr__(self, column.name, values)
@@ -85,15 +83,29 @@ class FaceParameters:
         for name in columns:
             if name not in COLUMNS:
                 raise UnknownName("face parameter", name, COLUMNS)
-        full = {k: np.full(len(self), v) if np.ndim(v) == 0 else v for k, v in columns.items()}
-        return replace(self, **full)  # type: ignore[arg-type]
+        full: dict[str, Any] = {
+            name: np.broadcast_to(values, np.shape(values) or len(self))
+            for name, values in columns.items()
+        }
+        return replace(self, **full)
 
     def take(self, rows: slice | np.ndarray) -> "FaceParameters":
         """The faces of these rows: a slice, indices or a boolean mask."""
         return FaceParameters(**{name: getattr(self, name)[rows] for name in COLUMNS})
 
 
-COLUMNS: dict[str, Field[Any]] = {column.name: column for column in fields(FaceParameters)}
+class Column(NamedTuple):
+    """The values that a parameter may have, and those that ``sample`` takes."""
+
+    range: tuple[float, float]
+    drawn: tuple[float, float]
+
+
+COLUMNS = {
+    name: Column((numbers[0], numbers[1]), (numbers[-2], numbers[-1]))
+    for name, numbers in FACE["parameters"].items()
+}
+POSE = ("shift_x", "shift_y", "scale", "rotation")
 
 
 def sample(
@@ -101,7 +113,7 @@ def sample(
 ) -> FaceParameters:
     """Draw n faces, each column uniform over its drawn range and independent of the others.
 
-    n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
+    n: number of faces; the first m of n faces are ``sample(m, seed)``.
     confound: columns that correlate with the gender cue, each with its Pearson correlation in [-1, 1], such as
         ``{"hair": -0.6}``; their ranges stay uniform (Gaussian copula), and columns not named are the same as without.
     pose: how far shift, scale and rotation stray, as a multiple of their small default range; 0 for none.
@@ -109,7 +121,7 @@ def sample(
     Raises: UnknownName for a column that does not exist; ConfigError for a correlation out of range, for one of the
         cue with itself, or for a pose that leaves the allowed range.
     """
-    # keyed by the column's name: a column added later leaves the others as they were
+    # keyed by the column's name: a column added later does not change the others
     streams = {
         name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
         for name in COLUMNS
@@ -124,15 +136,15 @@ def sample(
         uniform[name] = _correlated(uniform["gender"], uniform[name], correlation)
     columns = {}
     for name, column in COLUMNS.items():
-        low, high = column.metadata["drawn"]
-        middle = (low + high) / 2
+        low, high = column.drawn
         half = (high - low) / 2
-        half *= pose if column.metadata["pose"] else 1
-        columns[name] = (middle + half * (2 * uniform[name] - 1)).astype(np.float32)
+        if name in POSE:
+            half *= pose
+        columns[name] = floats((low + high) / 2 + half * (2 * uniform[name] - 1))
     return FaceParameters(**columns)
 
 
-def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:
+def _correlated(source: Array, noise: Array, correlation: float) -> Array:
     """A uniform column with this Pearson correlation to a uniform one.
 
     Source: for a Gaussian copula of correlation r, uniform margins correlate at 6 asin(r / 2) / pi.
@@ -141,9 +153,5 @@ def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np
 
     r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
     tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
-    return np.asarray(
-        ndtr(
-            r * ndtri(np.maximum(source, tiny))
-            + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))
-        )
-    )
+    normals = [ndtri(np.maximum(column, tiny)) for column in (source, noise)]
+    return doubles(ndtr(r * normals[0] + np.sqrt(1 - r * r) * normals[1]))

@@ -76,12 +76,11 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     points = Finder()([photo])[0]
     face = choose(points, 160, 180, 20, 128)
     chip = warp(photo.pixels, face.matrix, 128)[None]
-    swept = editor.sweep(chip, (-2.0, 0.0, 2.0))
-    edited, neutral = swept.edited, swept.neutral
+    edited = editor.sweep(chip, (-2.0, 0.0, 2.0)).of(0)
     mask = masker([photo], [face], chip)[0]
-    want = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend)
+    want = compose(photo.pixels, photo.gray, edited, mask, face.matrix, editor.blend)
     assert np.array_equal(made[0].patches, want.patches)
-    other = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "paste")
+    other = compose(photo.pixels, photo.gray, edited, mask, face.matrix, "paste")
     assert not np.array_equal(made[0].patches, other.patches)
 
 

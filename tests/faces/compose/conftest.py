@@ -4,9 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.records import EditedChips, Motion
-from gslopes.faces.compose.device import compose_batch
-from gslopes.faces.compose.paste import Composite
+from gslopes.core.records import EditedChip, Motion
+from gslopes.faces.compose import device, paste
+from gslopes.faces.compose.composite import Composite, Footprint
+
+
+def compose(
+    pixels: Any, gray: bool, edited: Any, neutral: Any, mask: Any, matrix: Any, blend: Any = "difference", *,
+    motion: Motion | None = None, head: Any = None,
+) -> Composite:  # fmt: skip
+    """As ``paste.compose``, of a chip's parts."""
+    return paste.compose(
+        pixels, gray, EditedChip(edited, neutral, motion), mask, matrix, blend, head
+    )
 
 
 def compose_there(
@@ -14,6 +24,6 @@ def compose_there(
     motion: Motion | None = None,
 ) -> Composite:  # fmt: skip
     """As ``compose``, by the arithmetic of ``compose.device``, on the CPU."""
-    moved = None if motion is None else Motion(motion.field[None], motion.distances[None])
-    swept = EditedChips(np.asarray(edited)[None], np.asarray(neutral)[None], moved)
-    return compose_batch([(pixels, gray)], swept, [mask], [matrix], blend, "cpu", [None])[0]
+    chip = EditedChip(np.asarray(edited), np.asarray(neutral), motion)
+    footprint = Footprint((pixels, gray), motion, mask, matrix, None)
+    return footprint.composite(device.patches(footprint, chip, blend, None, "cpu"))

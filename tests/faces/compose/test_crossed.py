@@ -10,9 +10,9 @@ from gslopes.core.crossed import Grid, grid_of
 from gslopes.core.geometry import warp
 from gslopes.core.records import EditedChips, Motion
 from gslopes.faces import zoo
-from gslopes.faces.compose.crossed import crossed, crossed_placebo
+from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.masks import heads_of
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.compose.placebo import lightened
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
@@ -56,7 +56,7 @@ def given(tmp_path_factory):
 
 
 def at_own(swept: EditedChips) -> EditedChips:
-    """An edit at the photo's own value, whatever the reader says that is."""
+    """An edit at the photo's own value, whatever the reader takes that for."""
     still = Motion(swept.motion.field, 0 * swept.motion.distances)
     tone = None if swept.tone is None else replace(swept.tone, shares=0 * swept.tone.shares)
     pictures = np.repeat(swept.neutral[:, None], swept.edited.shape[1], 1)

@@ -1,4 +1,4 @@
-"""Many photos composed at once on the device of the networks: what one after the other gives, but for rounding."""
+"""Photos composed on the device of the networks: the same as by OpenCV, but for rounding."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ from PIL import Image
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import warp
-from gslopes.core.records import EditedChips
+from gslopes.core.records import EditedChip
 from gslopes.faces import zoo
-from gslopes.faces.compose.device import compose_batch
+from gslopes.faces.compose import device
+from gslopes.faces.compose.composite import Footprint
 from gslopes.faces.compose.masks import heads_of
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
@@ -44,24 +45,27 @@ def given(tmp_path_factory):
     return photos, faces, chips, masks, heads_of(masker, photos, faces, chips)
 
 
+def drawn(photo, chip, mask, face, blend, head):
+    """A photo composed by the device's arithmetic, on the CPU."""
+    head = None if blend == "paste" else head
+    footprint = Footprint((photo.pixels, photo.gray), chip.motion, mask, face.matrix, head)
+    return footprint.composite(device.patches(footprint, chip, blend, head, "cpu"))
+
+
 @pytest.mark.parametrize(
     ("name", "blend"),
     [("race-field", "ratio"), ("gender-field", "ratio"), ("gender-field", "paste")],
 )
-def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, name, blend):
+def test_the_device_gives_the_same_as_opencv_but_for_rounding(given, name, blend):
     photos, faces, chips, masks, heads = given
     heads = heads if name == "race-field" else [None] * len(photos)
     editor = editor_of(name)
     swept, there = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
     assert (swept.tone is not None) is (name == "race-field")
-    matrices = [face.matrix for face in faces]
-    batch = compose_batch(
-        [(one.pixels, one.gray) for one in photos], there, masks, matrices, blend, "cpu", heads
-    )
-    for row, (photo, made) in enumerate(zip(photos, batch, strict=True)):
+    for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+        made = drawn(photo, there.of(row), masks[row], face, blend, heads[row])
         one = compose(
-            *(photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], matrices[row], blend),
-            motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row],
+            photo.pixels, photo.gray, swept.of(row), masks[row], face.matrix, blend, heads[row],
         )  # fmt: skip
         assert made.box == one.box
         assert made.mask_area == one.mask_area
@@ -79,14 +83,6 @@ def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, na
 
 def test_a_chip_that_holds_no_numbers_is_an_error(given):
     photos, faces, chips, masks, heads = given
-    swept = EditedChips(np.full((4, 1, 128, 128, 3), np.nan, np.float32), chips.astype(np.float32))
+    chip = EditedChip(np.full((1, 128, 128, 3), np.nan, np.float32), chips[0].astype(np.float32))
     with pytest.raises(ModelError, match="finite"):
-        compose_batch(
-            [(p.pixels, p.gray) for p in photos],
-            swept,
-            masks,
-            [f.matrix for f in faces],
-            "paste",
-            "cpu",
-            heads,
-        )
+        drawn(photos[0], chip, masks[0], faces[0], "paste", heads[0])

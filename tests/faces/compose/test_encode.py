@@ -8,8 +8,8 @@ from PIL import Image, ImageCms
 
 from gslopes.faces.compose.encode import QUALITY, Variants, encode
 from gslopes.faces.compose.masks import border_ramp
-from gslopes.faces.compose.paste import compose
 from gslopes.photos.decode import decode
+from tests.faces.compose.conftest import compose
 
 RNG = np.random.default_rng(5)
 NOISE = RNG.integers(0, 256, (83, 91, 3), np.uint8)

@@ -15,7 +15,7 @@ from gslopes.faces.compose.masks import (
     padded,
     soft_mask,
 )
-from gslopes.faces.compose.paste import compose
+from tests.faces.compose.conftest import compose
 
 Y, X = np.mgrid[:128, :128].astype(np.float32)
 
@@ -80,7 +80,7 @@ def test_no_face_and_no_numbers_are_degenerate_and_a_face_is_not() -> None:
         assert "face region not found" in (mask_is_degenerate(soft_mask(nothing)) or "")
 
 
-# --- Where the face's edit goes beyond the chip: what it carries, where it ends, what stays ---------------------------
+# --- A face's edit carried beyond the chip: what it carries, its end, what stays --------------------------------------
 
 
 S = 64

@@ -1,4 +1,4 @@
-"""Lips, eyes and brows move within the mask, by as much as is said, and nothing else does."""
+"""Lips, eyes and brows move within the mask, by as much as they should, and nothing else does."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.core.records import Motion
+from gslopes.faces.compose.composite import STEEPEST, within
 from gslopes.faces.compose.masks import soft_mask
-from gslopes.faces.compose.paste import STEEPEST, compose, within
-from tests.faces.compose.conftest import compose_there
+from tests.faces.compose.conftest import compose, compose_there
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -29,7 +29,7 @@ def still(
     matrix: np.ndarray = IDENTITY,
     **more,
 ):
-    """The photo with its colours as they are."""
+    """The photo with its colours unchanged."""
     chips = np.full((len(motion.distances), S, S, 3), 100, np.float32)
     return compose(pixels, False, chips, chips[0], mask, matrix, "ratio", motion=motion, **more)
 

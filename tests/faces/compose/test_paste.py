@@ -9,8 +9,8 @@ from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import Ends
 from gslopes.faces.compose.masks import border_ramp
-from gslopes.faces.compose.paste import Blend, compose
-from tests.faces.compose.conftest import compose_there
+from gslopes.faces.compose.paste import Blend
+from tests.faces.compose.conftest import compose, compose_there
 
 S = 32
 BLENDS: tuple[Blend, ...] = ("difference", "paste")
@@ -217,7 +217,7 @@ def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
 def test_values_on_the_way_to_two_ends_are_carried_as_two_layers_and_come_out_the_same(
     scene, strength
 ):
-    """As dark as a value may get, too: where ``strength`` is large most pixels would be darker."""
+    """As dark as a value may get, too: with a large ``strength`` most pixels would be darker."""
     rng = np.random.default_rng(3)
     neutral, scene["blend"] = np.rint(scene["neutral"]), "ratio"
     ends = Ends(

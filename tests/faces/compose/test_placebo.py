@@ -5,7 +5,8 @@ import pytest
 
 from gslopes.core.records import Motion
 from gslopes.faces.compose import placebo
-from gslopes.faces.compose.paste import Composite, Mover
+from gslopes.faces.compose.composite import Composite
+from gslopes.faces.compose.paste import Mover
 
 VALUES = (-2.0, 0.0, 2.0)
 

@@ -12,11 +12,11 @@ from gslopes.faces.compose.skin import (
     CLASSES,
     ParserMasker,
     class_probabilities,
-    framed,
     mirrored_classes,
     region_classes,
 )
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
+from gslopes.faces.zoo.framing import framed
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
@@ -25,7 +25,7 @@ SPEC = ModelSpec(
 
 
 class Painted(nn.Module):
-    """A parser of pictures whose red channel is 10 times the class, normalised as SPEC says."""
+    """A parser of pictures whose red channel is 10 times the class, normalised by SPEC."""
 
     def forward(self, x: Tensor) -> Tensor:
         red = (x[:, :1] * SPEC.std[0] + SPEC.mean[0]) * 25.5
@@ -136,7 +136,7 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their
     assert asked == [2, 2, 1] * 2
 
 
-# --- What the shipped parser says of each pixel ---
+# --- The shipped parser's answers ---
 
 
 def test_probabilities_add_up_over_the_classes_at_the_parsers_own_size():

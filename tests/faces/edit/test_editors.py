@@ -1,4 +1,4 @@
-"""Fader editors: as published where they paste, by their odd part elsewhere; whose values they hold fixed."""
+"""Fader editors: as published if they paste, by their odd part otherwise; whose values they hold fixed."""
 
 import inspect
 from dataclasses import replace

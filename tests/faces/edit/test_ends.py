@@ -1,4 +1,4 @@
-"""The editor of photos: what a network says of a face at both ends, in proportion between them."""
+"""The editor of photos: what a network makes of a face at both ends, in proportion between them."""
 
 from dataclasses import replace
 
@@ -125,7 +125,7 @@ def test_tf32_moves_no_level_by_more_than_one(editor, chip):
 def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
     editor = with_steps("race-field", ())
     own = own_value(editor, chip)
-    tone = editor.sweep(chip, np.array([-2, own, 2], np.float32)).tone_of(0)
+    tone = editor.sweep(chip, np.array([-2, own, 2], np.float32)).of(0).tone
     np.testing.assert_allclose(tone.shares, [-(1 + own) / 2, 0, (1 - own) / 2], atol=1e-5)
     assert tone.ends == editor.network.config.tone
     assert editor_of("gender-field").sweep(chip, VALUES).tone is None
@@ -140,17 +140,7 @@ def test_composed_from_its_ends_a_photo_is_as_composed_from_pictures(editor, chi
     matrix = np.array([[0.8, 0.1, 4], [-0.1, 0.8, 12]])
     photo = chip[0, ..., :1].repeat(3, 2) if gray else chip[0]
     whole = [
-        compose(
-            photo,
-            gray,
-            swept.edited[0],
-            swept.neutral[0],
-            mask,
-            matrix,
-            blend,
-            motion=swept.motion_of(0),
-        ).patches
-        for swept in (pictures, ends)
+        compose(photo, gray, swept.of(0), mask, matrix, blend).patches for swept in (pictures, ends)
     ]
     apart = np.abs(whole[0].astype(int) - whole[1])
     assert apart.mean() < 0.001

@@ -8,7 +8,7 @@ from PIL import Image
 from torch.nn.functional import interpolate
 from torchvision.ops import batched_nms
 
-from gslopes.faces.networks.mtcnn import Areas, Mtcnn, best_boxes, nms_min_area
+from gslopes.faces.networks.mtcnn import STRIDE, Areas, Mtcnn, best_boxes, nms_min_area
 from gslopes.slopes.demo import astronaut
 
 
@@ -95,8 +95,9 @@ def test_what_the_first_network_says_of_a_place_is_what_it_says_of_all(detector)
         interpolate(torch.cat([photo, photo.flip(3)]), size=(40, 40), mode="area") - 127.5
     ) / 128
     with torch.inference_mode():
-        owner, y, x, score, by = detector._places(level)
+        owner, corner, score, by = detector._places(level)
         moves, chances = detector.pnet(level)
+    x, y = (corner / STRIDE).long().T
     assert len(score) == int((chances[:, 1] >= 0.6).sum()) > 0
     torch.testing.assert_close(score, chances[owner, 1, y, x], rtol=0, atol=1e-5)
     torch.testing.assert_close(by, moves[owner, :, y, x], rtol=0, atol=1e-5)

@@ -1,4 +1,4 @@
-"""The public checkpoint of BiSeNet: a file of the user's, read strictly, in its own framing and order."""
+"""The public checkpoint of BiSeNet: a file of the user's, read strictly, in another framing and order."""
 
 import pickle
 from pathlib import Path
@@ -21,7 +21,7 @@ from gslopes.faces.zoo.loading import LoadedModel
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, torch.Tensor]:
-    """As the public file has it: a state dict, whose last layer says of every picture that it is nose."""
+    """As the public file has it: a state dict, whose last layer takes every picture for a nose."""
     torch.manual_seed(0)
     network = BiSeNet()
     state = network.state_dict()
@@ -119,7 +119,7 @@ def test_code_in_a_checkpoint_is_never_run(tmp_path):
     assert not caught.exists()
 
 
-# --- What it sees, and where its classes come to lie ------------------------------------------------------------------
+# --- What it sees, and the places of its classes ----------------------------------------------------------------------
 
 
 def test_it_sees_celeba_hq_s_own_framing():

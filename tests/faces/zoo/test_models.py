@@ -69,5 +69,5 @@ def test_a_kind_of_editor_is_that_of_each_attribute_and_a_name_stays_itself():
     assert zoo.editor_for("gender", "field") == zoo.editor_for("gender")
     assert (
         zoo.editor_for("gender", "race-fader") == "race-fader"
-    )  # who edits what is checked where it is used
+    )  # who edits what is checked on use
     assert zoo.editor_for("gender", "no-such") == "no-such"

@@ -59,7 +59,7 @@ SAID["age"] = (0.02, 0.03, 0.05, 0.2, 0.4, 0.1, 0.1, 0.05, 0.05)
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, torch.Tensor]:
-    """A network of that shape which says the same of every face, by its last bias."""
+    """A network of that shape which gives the same for every face, by its last bias."""
     torch.manual_seed(0)
     network = resnet34(num_classes=18)
     torch.nn.init.zeros_(network.fc.weight)

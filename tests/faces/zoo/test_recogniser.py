@@ -1,4 +1,4 @@
-"""Dlib's recogniser, where the extra identity is installed: a person is nearer to themselves than to others."""
+"""Dlib's recogniser, if the extra identity is installed: a person is nearer to themselves than to others."""
 
 from typing import Any
 
