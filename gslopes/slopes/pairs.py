@@ -91,9 +91,26 @@ def read_pairs(
     Raises: UsageError; UnknownName for a baseline.
     """
     rows = _checked(pd.concat(_tables(path), ignore_index=True))
-    units = (
-        rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit].assign(lacks="")
-    )
+    units = rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit]
+    units = units.assign(lacks="")
+    edits, values = _edits(path, rows, units, baseline, placebos)
+    originals = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
+    original = originals.groupby(level=0).first()
+    units["picture"] = [original.get(unit, Picture(path)) for unit in units.index]
+    units["photo"] = units.index.map(_id)
+    units["lacks"] = units["lacks"].str.removesuffix("; ")
+    used = units["picture"][units.index.isin(edits.index)]
+    _check_files(path, {picture.path for picture in [*edits["picture"], *used]})
+    sizes = rows["picture"].map(lambda picture: size_of(picture.path))
+    text = rows.drop(columns=["where", "picture"]).assign(size=sizes).to_csv()
+    facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
+    return PairSet(units, edits, values, facts)
+
+
+def _edits(
+    path: Path, rows: pd.DataFrame, units: pd.DataFrame, baseline: str, placebos: bool
+) -> tuple[pd.DataFrame, dict[str, list[float]]]:
+    """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
     cells = rows[rows["value"] != ""].pivot(
         index="unit", columns=["attribute", "placebo", "value"], values="picture"
     )
@@ -102,19 +119,21 @@ def read_pairs(
         raise refused("empty", show(path))
     baselines = [name.strip() for name in baseline.split(",") if name.strip()]
     for name in baselines:
-        if name not in (known := cells.columns.unique("value")):
-            raise UnknownName("baseline", name, known)
+        if name not in (baseline_names := cells.columns.unique("value")):
+            raise UnknownName("baseline", name, baseline_names)
     values: dict[str, list[float]] = {}
     parts = []
     for attribute in cells.columns.unique("attribute"):
-        of, kinds = (cells.columns.get_level_values(name) for name in ("attribute", "placebo"))
-        pictures = cells.loc[:, (of == attribute) & (kinds == "")].droplevel([0, 1], axis=1)
+        attributes, kinds = (
+            cells.columns.get_level_values(name) for name in ("attribute", "placebo")
+        )
+        edited = (attributes == attribute) & (kinds == "")
+        pictures = cells.loc[:, edited].droplevel([0, 1], axis=1)
         for sweep, levels, numbers in _sweeps((show(path), attribute), pictures, baselines):
             for kind in ("", *(placebo.KINDS if placebos else ())):
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
-                part = cells.reindex(units.index, columns=columns).set_axis(
-                    range(len(levels)), axis=1
-                )
+                part = cells.reindex(units.index, columns=columns)
+                part = part.set_axis(range(len(levels)), axis=1)
                 have = part.notna().sum(axis=1)
                 if not kind:
                     lacking = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
@@ -125,34 +144,16 @@ def read_pairs(
                     var_name="step", value_name="picture", ignore_index=False
                 )
                 parts.append(complete.assign(attribute=name))
-    edits = (
-        pd.concat(parts).reset_index().sort_values(["unit", "attribute", "step"]).set_index("unit")
-    )
-    original = (
-        pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
-        .groupby(level=0)
-        .first()
-    )
-    units["picture"] = [original.get(unit, Picture(path)) for unit in units.index]
-    units["photo"], units["lacks"] = units.index.map(_id), units["lacks"].str.removesuffix("; ")
-    files = {
-        picture.path
-        for picture in [*edits["picture"], *units["picture"][units.index.isin(edits.index)]]
-    }
+    edits = pd.concat(parts).reset_index()
+    return edits.sort_values(["unit", "attribute", "step"]).set_index("unit"), values
+
+
+def _check_files(path: Path, files: set[Path]) -> None:
+    """Raises: UsageError if pictures are missing."""
     if lost := [show(file) for file in sorted(files) if not file.is_file()]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
-        raise refused(
-            "gone",
-            show(path),
-            f"{len(lost):,}",
-            many(len(files), "picture"),
-            ", ".join(lost[:3]) + more,
-        )
-    sizes = rows["picture"].map(lambda picture: size_of(picture.path))
-    text = rows.drop(columns=["where", "picture"]).assign(size=sizes).to_csv()
-    return PairSet(
-        units, edits, values, {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
-    )
+        pictures = many(len(files), "picture")
+        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
 
 
 def _checked(rows: pd.DataFrame) -> pd.DataFrame:

@@ -98,14 +98,11 @@ class WalkPage(Page):
     @property
     def summary(self) -> Content:
         """Observed differences and drawing effects, if the run has them."""
-        facts: Content = {"audit": "photos"}
-        for name, rows in (
-            ("observed", observed.summary_rows),
-            ("drawing", decisions.drawing_rows),
-        ):
-            if name in self.tables:
-                facts[name] = rows(self.tables[name])
-        return facts
+        makers = {"observed": observed.summary_rows, "drawing": decisions.drawing_rows}
+        more = {
+            name: rows(self.tables[name]) for name, rows in makers.items() if name in self.tables
+        }
+        return {"audit": "photos", "more": more}
 
     # -- parts of the page --------------------------------------------------------------------------------------------
 
