@@ -39,10 +39,9 @@ from gslopes.core.tables import Row, lookup
 from gslopes.core.text import many
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
-from gslopes.frame.run import Run, carry_out
-from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
+from gslopes.frame.run import carry_out
+from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
 from gslopes.words.graph import Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet

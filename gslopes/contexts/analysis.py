@@ -22,8 +22,7 @@ from gslopes.core.reasons import counted
 from gslopes.core.runfolder import show
 from gslopes.core.tables import lookup
 from gslopes.core.text import many
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
 

@@ -19,8 +19,7 @@ from gslopes.core.tables import Record, Row
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.words import by_itself
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain

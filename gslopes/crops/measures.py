@@ -34,8 +34,7 @@ from gslopes.crops.parity import (
 from gslopes.crops.people import Groups
 from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES
 from gslopes.crops.words import lost
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts

@@ -29,8 +29,7 @@ from gslopes.core.tables import Record, Row
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, Portrait
 from gslopes.faces.find import choose
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Tables
+from gslopes.frame.spec import Made, Run, Tables
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import open_photo, open_srgb
 

@@ -32,8 +32,7 @@ from gslopes.core.runfolder import show
 from gslopes.core.tables import Row, frame_of
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.find import KnownFinder, MtcnnFinder
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Inputs, Made, Tables
+from gslopes.frame.spec import Inputs, Made, Run, Tables
 from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
 from gslopes.photos.people import names_of
 
@@ -213,7 +212,6 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
     for file in files:
         rows.append(work.row(file))
         run.tick(1)
-    runfolder.settle(run.folder / row["file"] for row in rows if "file" in row)
     return {"cutouts": filled("cutouts", rows)}
 
 
@@ -237,7 +235,6 @@ def decide(run: Run, parts: Tables) -> Made:
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
     """Every person in front of every background, and the backgrounds alone."""
     made = Part(run.once(_composing), items, run.tick)
-    runfolder.settle(run.folder / row["file"] for row in made.edits)
     composites = filled("composites", made.composites)
     return {
         "edits": made.edits,
