@@ -27,7 +27,7 @@ from gslopes.core.tables import Table
 from gslopes.crops.config import TABLES as CROPS
 from gslopes.crops.stimuli.people import read_people
 from gslopes.frame.page import write_page
-from gslopes.frame.run import Run
+from gslopes.frame.spec import Run
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.page import pictures
 from tests.contexts.conftest import folder, found

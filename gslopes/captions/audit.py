@@ -16,10 +16,9 @@ from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, w
 from gslopes.core.executor import Executor
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Inputs, Stage, Tables
+from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
 
 
 def audit_captions(

@@ -1,8 +1,6 @@
 """The audit of contexts: people before stereotyped backgrounds, described by taggers with and without."""
 
-import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
-from gslopes.ask.config import ScoreConfig
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
@@ -22,22 +19,18 @@ from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
 from gslopes.contexts.stimuli.stages import check_anybody, compose, cut_out, decide, look, read
-from gslopes.core import runfolder, tables
+from gslopes.core import tables
 from gslopes.core.executor import Executor
-from gslopes.core.files import read_json, sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.text import many
 from gslopes.core.traits import traits_of
-from gslopes.frame.ask import Questions, ask, asked_before, check_models, check_versions
+from gslopes.frame.ask import ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
-from gslopes.frame.run import Run, carry_out
-from gslopes.frame.spec import Audit, Made, Stage, Tables
-from gslopes.photos.folder import count_parts
+from gslopes.frame.run import carry_out
+from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables
 
 PART = 16  # photos whose pictures are made, and asked about, together
 
@@ -76,26 +69,6 @@ def check_before(run: Run, executor: Executor) -> None:
         first = first_pictures(run.inputs.files)
         for model in run.models.values():
             compare_alone(model, first)
-
-
-def composed(run: Run) -> Questions:
-    """The composites; answers about others are forgotten."""
-    assert run.plan is not None
-    answers = run.folder / "parts" / "score"
-    stamp = answers / "asked.json"
-    edits = {"edits": sha256_of(run.folder / "edits.parquet")}
-    if stamp.is_file() and read_json(stamp) != edits:
-        shutil.rmtree(answers)
-    runfolder.make_folder(answers)
-    runfolder.write_json(stamp, edits)
-    size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
-    parts = count_parts(run.plan.facts["inputs"]["photos"], size)
-    return Questions(
-        run.folder,
-        parts,
-        run.config.seed,
-        ScoreConfig(**asdict(run.config.score), dropped_sample=0),
-    )
 
 
 MEASURED = (
@@ -238,11 +211,11 @@ CONTEXTS = Audit(
             options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
-            SYNTHESIS, ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
+            "synthesise", ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART, threads=True, here=True, options=("pictures",),
         ),
-        ask("score", ("edits", "verdicts"), ("asked", "scores"), composed, options=("seed",)),
+        ask("score", ("edits", "verdicts"), ("scores", "asked"), options=("seed",)),
         Stage(
             "measure", ("scores", "asked", "people", "backgrounds", "verdicts", "photos"), MEASURED, measure,
             when=lambda run: bool(asked_before(run.folder) or run.models), options=("analysis", "pictures.sweep"),

@@ -21,7 +21,7 @@ KillPoint = Literal[
     "merge:written",  # all are; the table is not in its place
     "answers:asked",  # the service has answered; nothing is kept
     "answers:kept",  # the answers are in the cache or journal; no table has them
-    "part:scores",  # a part's scores are there, its commit marker is not
+    "part:whole",  # all of a part is there but the table that commits it
     "collect:stored",  # a photo is there, its line in the journal is not
     "collect:noted",  # its line is there
     "collect:committed",  # a search's table is there, its journal, too

@@ -94,9 +94,11 @@ def reading(slopes: pd.DataFrame) -> pd.DataFrame:
 
 
 def frame_of(
-    table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
+    table: Table, rows: pd.DataFrame | Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
 ) -> pd.DataFrame:
-    """Rows, as dictionaries or in the order of the columns, as a frame; of none the table's empty one."""
+    """Rows, as dictionaries or in the order of the columns, as a frame; the table's empty frame for no rows."""
+    if isinstance(rows, pd.DataFrame):
+        return rows
     if rows:
         return pd.DataFrame(rows, columns=pd.Index(table.columns))
     return table.empty()

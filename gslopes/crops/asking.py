@@ -19,9 +19,7 @@ from gslopes.core.tables import Row
 from gslopes.crops.config import VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import People, pictures_of
 from gslopes.crops.stimuli.portraits import as_joined, reader_of
-from gslopes.frame.plan import Plan
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Plan, Run
 
 PART = 1024
 Croppers = Sequence[Saliency | Cropper | Callable[..., Any]]

@@ -22,10 +22,9 @@ from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Inputs, Stage, Tables
+from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
 
 
 def audit_crops(
@@ -132,7 +131,7 @@ CROPS = Audit(
             items=lambda run: run.once(asking.material).pictures,
             part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
             options=("seed", "groups", "height", "as_published", "attach", "pairs", "ratios", "policies"),
-            due=lambda run: run.config.cost_limits.retry_failed, confirm=asking.agree,
+            due=lambda run: run.config.cost_limits.retry_failed, begin=asking.agree,
             check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),
         Stage(

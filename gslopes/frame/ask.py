@@ -1,12 +1,11 @@
 """Asking classifiers about a table of pictures: one stage for all audits, and one budget for a command.
 
-Who was asked, and in which version, is in the ``run.json`` of the folder of the pictures; more may be asked later, and
-the answers of earlier commands stay in the tables.
+Who was asked, and in which version, is in ``run.json``; more may be asked later, and the answers of earlier commands
+stay in the tables.
 """
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,9 @@ import pandas as pd
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
-from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
 from gslopes.ask.scoring.cost import Price, confirm_cost
-from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of, score_stage
+from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
@@ -27,26 +25,12 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many, twins
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Stage
+from gslopes.frame.parts import Missing
+from gslopes.frame.spec import Made, Run, Stage, Tables
 
 ASKED = "classifiers"  # in run.json: name to version, and the models that a service said it has
-STOPPED = "stopped"  # there, of one that was not asked about every picture yet
-
-
-@dataclass(frozen=True)
-class Questions:
-    """The pictures of a folder with the table edits, in as many parts, and the limits of what is asked about them.
-
-    seed: of the order of the questions, and of samples.  gate: leave out the sweeps that verdicts drop, if there are
-    any.
-    """
-
-    folder: Path
-    parts: int
-    seed: int
-    limits: ScoreConfig
-    gate: bool = True
+STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
+DROPPED = {"dropped-scores": "scores", "dropped-asked": "asked"}  # answers apart from the tables
 
 
 def money(run: Run) -> Budget:
@@ -54,40 +38,122 @@ def money(run: Run) -> Budget:
     return Budget(run.config.score.budget)
 
 
+def _always(run: Run) -> bool:
+    return True
+
+
 def ask(
     name: str,
     reads: tuple[str, ...],
     makes: tuple[str, ...],
-    questions: Callable[[Run], Questions],
     *,
+    pictures: str = "edits",
+    gate: Callable[[Run], bool] | None = _always,
     whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
-    folder: str = "",
+    record: str = ASKED,
     needed: bool = False,
     options: tuple[str, ...] = (),
 ) -> Stage:
-    """The stage that asks classifiers about pictures: asked.parquet and scores.parquet in their folder.
+    """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
-    whom: those that are asked, by default all of this command.  folder: of the pictures, below the run folder.
+    makes: the tables of scores and of what was asked, like ``scores`` and ``asked`` of core.tables; then those of
+        ``DROPPED``, for a sample of sweeps that were dropped.
+    pictures: the table, with the columns of core.tables.EDITS.
+    gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
+    whom: those that are asked, by default all of this command.  record: where run.json tells who was asked.
     needed: whether it is an error if there is no one to ask; else the stage is left out.
     """
-
-    def work(run: Run) -> Made:
-        _ask(run, questions(run), tuple(whom(run).values()))
-        return {}
+    splits = {table: DROPPED[table] for table in makes[2:]}
 
     def versions(run: Run) -> dict[str, str]:
-        check_versions(run.folder / folder, whom(run).values())
-        recorded = asked_before(run.folder / folder).items()
+        check_versions(run.folder, whom(run).values(), record)
+        recorded = asked_before(run.folder, record).items()
         earlier = {
             name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts
         }
         return earlier | {name: model.version for name, model in whom(run).items()}
 
-    def due(run: Run) -> bool:
-        return bool(run.config.score.retry_failed and whom(run))
+    def selected(run: Run, placebos: int | None = None) -> SweepSelection:
+        dropped = run.config.score.dropped_sample if splits else 0
+        gated = gate is not None and gate(run)
+        seed = run.config.seed
+        return SweepSelection(run.folder, gated, dropped=dropped, placebos=placebos, seed=seed)
 
-    when = None if needed else lambda run: bool(versions(run))
-    return Stage(name, reads, makes, work, when=when, uses=versions, due=due, options=options)
+    def wanted(run: Run) -> dict[str, SweepSelection]:
+        """Of each classifier; only a sample of the placebo sweeps if asking costs money."""
+        sample = getattr(run.config.score, "placebo_sample", None)
+        return {
+            name: selected(run, None if traits_of(model).limits.free else sample)
+            for name, model in whom(run).items()
+        }
+
+    def lacks(run: Run, name: str | None, part: Tables, asked: pd.DataFrame) -> bool:
+        selection = run.once(wanted).get(str(name))
+        if selection is None or not selection.judged:
+            return False
+        return not selection.covered(part[pictures], asked)
+
+    def keep(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+        selection = run.once(selected)
+        if table not in splits:
+            return selection.keep
+        return selection.sampled if selection.judged else None
+
+    def begin(run: Run, missing: Mapping[str | None, int]) -> None:
+        if not versions(run):
+            hint = "Name one with --classifier NAME; gslopes list classifiers."
+            raise UsageError("No classifier is named.", hint)
+
+    def work(run: Run, parts: Missing) -> Made:
+        models = tuple(whom(run).values())
+        content = runfolder.read_manifest(run.folder)
+        entries = content.setdefault(record, {})
+        for model in models:
+            if why := traits_of(model).unknown:
+                run.note(why)
+            known = {**entries.get(model.name, {}), **traits_of(model).facts}
+            entries[model.name] = {**known, "version": model.version, STOPPED: True}
+        if gate is not None:
+            applied = gate(run) and run.has("verdicts")
+            content["gate"] = {**content.get("gate", {}), "applied": applied}
+        runfolder.write_json(run.folder / runfolder.MANIFEST, content)
+        budget = run.once(money)
+        limits = run.config.score
+        limits = replace(limits, yes=limits.yes or budget.confirmed)
+        about = pictures, makes[:2], run.once(wanted), run.config.seed, limits
+        try:
+            Scoring(run.folder, models, parts, *about, run.executor, budget).ask()
+            for model in models:
+                del entries[model.name][STOPPED]
+        finally:
+            for model in models:
+                entries[model.name] |= models_of(parts.folder(model.name))
+                if orders := entries[model.name].get("orders"):
+                    run.executor.note(f"score      {model.name}: {orders}.")
+            runfolder.write_json(run.folder / runfolder.MANIFEST, content)
+        return {}
+
+    def check(run: Run) -> None:
+        columns = ["classifier", "label"]
+        path = run.folder / f"{makes[0]}.parquet"
+        scores = tables.read_columns(run.audit.tables[makes[0]], path, columns)
+        for name, labels in scores.groupby("classifier")["label"]:
+            if sentence := twins(labels.unique()):
+                run.note(f"{name}: {sentence}")
+        asked = run.table(makes[1])
+        raise_if_no_use(asked, "classifier")
+        if failed := int((asked["status"] == "failed").sum()):
+            again = "the same command with --retry-failed asks again"
+            run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
+
+    others = (table for table in reads if table != pictures)
+    return Stage(
+        name, reads, makes, work, along=pictures, each=lambda run: sorted(versions(run)),
+        streams=True, here=True, splits=splits, keep=keep, merging=(*others, *options),
+        when=None if needed else lambda run: bool(versions(run)), uses=versions,
+        due=lambda run: bool(run.config.score.retry_failed and whom(run)),
+        lacks=lacks, begin=begin, check=check, options=options,
+    )  # fmt: skip
 
 
 def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> None:
@@ -107,9 +173,9 @@ def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> No
     run.once(money).confirmed = True
 
 
-def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
+def check_versions(folder: Path, classifiers: Iterable[Classifier], record: str = ASKED) -> None:
     """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
-    earlier = asked_before(folder)
+    earlier = asked_before(folder, record)
     for model in classifiers:
         if traits_of(model).unknown:
             continue
@@ -120,74 +186,11 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
             raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
 
 
-def asked_before(folder: Path) -> dict[str, Any]:
-    """Name to what run.json says of each classifier that was asked."""
-    exists = (folder / runfolder.MANIFEST).is_file()
-    if exists:
-        return dict(runfolder.read_manifest(folder).get(ASKED) or {})
+def asked_before(folder: Path, record: str = ASKED) -> dict[str, Any]:
+    """Name to what run.json tells of each classifier that was asked."""
+    if (folder / runfolder.MANIFEST).is_file():
+        return dict(runfolder.read_manifest(folder).get(record) or {})
     return {}
-
-
-def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) -> None:
-    """Raises: as ``Scoring.ask``; ClassifierError if all pictures failed; UsageError if there is no one to ask."""
-    folder = questions.folder
-    parts = questions.parts
-    gate = questions.gate
-    check_versions(folder, classifiers)
-    content = runfolder.read_manifest(folder)
-    entries = content.setdefault(ASKED, {})
-    if not classifiers and not finished_stages(
-        folder, entries, parts
-    ):  # nor has anyone answered about all before
-        raise UsageError(
-            "No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers."
-        )
-    for model in classifiers:
-        if why := traits_of(model).unknown:
-            run.note(why)
-            if entries.get(model.name, {}).get("version") != model.version:
-                shutil.rmtree(folder / "parts" / score_stage(model.name), ignore_errors=True)
-        known = {**entries.get(model.name, {}), **traits_of(model).facts}
-        entries[model.name] = {**known, "version": model.version, STOPPED: True}
-    content["gate"] = {
-        **content.get("gate", {}),
-        "applied": gate and (folder / "verdicts.parquet").exists(),
-    }
-    runfolder.write_json(folder / runfolder.MANIFEST, content)
-    budget = run.once(money)
-    limits = replace(questions.limits, yes=questions.limits.yes or budget.confirmed)
-    try:
-        Scoring(
-            folder, classifiers, parts, questions.seed, limits, run.executor, gate, budget
-        ).ask()
-        for model in classifiers:
-            del entries[model.name][STOPPED]
-    finally:
-        for model in classifiers:
-            entries[model.name] |= models_of(folder, model.name)
-            if orders := entries[model.name].get("orders"):
-                run.executor.note(f"score      {model.name}: {orders}.")
-        runfolder.write_json(folder / runfolder.MANIFEST, content)
-    wanted = SweepSelection(folder, gate, dropped=limits.dropped_sample, seed=questions.seed)
-    stages = finished_stages(folder, entries, parts)
-    for table in (tables.ASKED, tables.SCORES):
-        if wanted.judged:
-            runfolder.merge(folder, table, stages, parts, wanted.sampled, DROPPED[table.name])
-        else:
-            (folder / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
-        runfolder.merge(folder, table, stages, parts, wanted.keep)
-    scores = tables.read_columns(
-        tables.SCORES, folder / f"{tables.SCORES.name}.parquet", ["classifier", "label"]
-    )
-    for name, labels in scores.groupby("classifier")["label"]:
-        if sentence := twins(labels.unique()):
-            run.note(f"{name}: {sentence}")
-    asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
-    raise_if_no_use(asked, "classifier")
-    if failed := int((asked["status"] == "failed").sum()):
-        run.note(
-            f"Asking about {many(failed, 'picture')} failed: the same command with --retry-failed asks again."
-        )
 
 
 def raise_if_no_use(answers: pd.DataFrame, of: str) -> None:

@@ -23,8 +23,8 @@ from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
 from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
 from gslopes.core.text import some_of
-from gslopes.frame.plan import Plan, plan
-from gslopes.frame.spec import Audit
+from gslopes.frame.plan import plan
+from gslopes.frame.spec import Audit, Plan
 from gslopes.photos.decode import to_srgb
 from gslopes.photos.folder import list_files, relative_name
 from gslopes.photos.people import PHOTO_COLUMNS

@@ -32,8 +32,7 @@ from gslopes.report import inline, quote, words
 from gslopes.report.choices import Choice, read_choices, rows_of
 
 if TYPE_CHECKING:
-    from gslopes.frame.run import Run
-    from gslopes.frame.spec import Made
+    from gslopes.frame.spec import Made, Run
 
 Content = dict[str, Any]  # what the macro of a section is called with
 QUESTIONS = {"differently": "Does it answer differently?", "sure": "How sure?"}

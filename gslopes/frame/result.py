@@ -17,9 +17,8 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.core.tables import Tables
 from gslopes.frame.findings import decide
-from gslopes.frame.plan import refuse_older
 from gslopes.frame.shown import printed
-from gslopes.frame.spec import Audit
+from gslopes.frame.spec import Audit, refuse_older
 
 # Kind in run.json to the audit that carries it out.
 AUDITS = {

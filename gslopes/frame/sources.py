@@ -3,10 +3,13 @@
 Licence, creator and page go from the collection's manifest into the run folder.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from gslopes.core import runfolder, tables
+import pandas as pd
+
+from gslopes.core import tables
 from gslopes.core.errors import PhotoError, TableError, UsageError
 from gslopes.core.files import show
 from gslopes.core.tables import MANIFEST, SOURCES
@@ -48,33 +51,26 @@ def look_through(photos: Path, limit: int | None = None) -> str:
     return left_out(same_bytes(files))
 
 
-def keep_sources(photos: Path, run: Path) -> Path | None:
-    """Write RUN/sources.parquet if the photos were made by ``gslopes collect``: what its manifest says of each of them.
+def sources_of(photos: Path, edited: Iterable[str]) -> pd.DataFrame | None:
+    """What the manifest of ``gslopes collect`` says of the photos of a run, rows of the table sources.
 
-    photos: the folder that was audited, a collection or a folder in one.  run: with its photos table.  A photo is known
-    by its bytes; where searches found it several times, the first that kept it counts.
+    photos: the folder that was audited, a collection or a folder in one.  edited: ids of the run's photos.  A photo is
+    known by its bytes; if several searches found it, the first that kept it counts.
 
-    Returns: the table's path; None without a manifest of ours, or if none of the photos is in it.
-
-    Raises: StorageError.
+    Returns: None without a manifest of ours, or if none of the photos is in it.
     """
     manifest = None
     for folder in (photos, photos.resolve().parent):
-        with suppress(TableError):  # none, or another program's
+        with suppress(TableError):  # there is none, or it is another program's
             manifest = tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
             break
     if manifest is None:
         return None
-    photos_of_run = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
     rows = manifest[
-        manifest["photo"].isin(photos_of_run - {""})
-        & manifest["status"].isin(["kept", "duplicate"])
+        manifest["photo"].isin({*edited} - {""}) & manifest["status"].isin(["kept", "duplicate"])
     ]
     if rows.empty:
         return None
-    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates(
-        "photo"
-    )  # kept before duplicate
-    path = run / f"{SOURCES.name}.parquet"
-    runfolder.write_table(SOURCES, first[SOURCES.columns], path)
-    return path
+    # kept before duplicate
+    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")
+    return first[SOURCES.columns]

@@ -8,30 +8,38 @@ Read ``gslopes/captions/audit.py``.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import pandas as pd
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import from_dict, to_dict
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.executor import Executor
+from gslopes.core.files import show
+from gslopes.core.progress import Tick
 from gslopes.core.summary import CONDITION
 from gslopes.core.tables import Table
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.sources import check_files, look_through
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
-    from gslopes.core.executor import Executor
     from gslopes.core.tables import Tables as Opened
-    from gslopes.frame.page import Finished, Page
-    from gslopes.frame.plan import Plan
-    from gslopes.frame.result import Result
-    from gslopes.frame.run import Run
     from gslopes.report.choices import Choice
 
-Tables = Mapping[str, "pd.DataFrame"]
-Made = Mapping[str, "pd.DataFrame | Sequence[Mapping[str, Any]]"]  # table to its rows
+T = TypeVar("T")
+Tables = Mapping[str, pd.DataFrame]
+Made = Mapping[str, pd.DataFrame | Sequence[Mapping[str, Any]]]  # table to its rows
 INPUTS = "inputs"
 NOTES = "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
 
@@ -55,22 +63,32 @@ class Stage:
     """One step on a run folder. It is done again if what it reads, its options or the program changed, else skipped.
 
     reads, makes: tables; files and folders of pictures by their path below the run folder, with a dot or a slash in
-        it (``review.html``, ``edits/``), which ``work`` writes, durably and before its rows. A folder is known by its
-        files' names, sizes and times. Of ``reads`` also ``inputs`` and ``notes``.
-    work: gives the tables' rows; called with the run, the items of a part where there are ``items``, and the name where
-        there is ``each``.
+        it (``review.html``, ``edits/``), which ``work`` writes before it gives its rows. A folder is known by its
+        files' names, sizes and times. ``reads`` may also hold ``inputs`` and ``notes``.
+    work: gives the tables' rows; called with the run, the items of a part if there are ``items``, and the name if
+        there is ``each``. The pictures that a column ``file`` of its tables names are made durable with the part.
     items: what is cut into parts of ``part`` items, each committed by itself; units of progress are called ``unit``.
+    along: in place of ``items``: a table that an earlier stage makes in parts. This stage has as many; the items of a
+        part are a mapping that reads the earlier stage's tables of that part by name.
+    part: items of a part, or a function of the run that gives their number.
     each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
-    join: what becomes of the tables of all parts, where they are not merged one after another.
-    merging: reads and options that ``join`` alone depends on: parts stay what they are where these change.
+    streams: ``work`` does the missing parts of all names itself, side by side. It is called with the run and
+        ``frame.parts.Missing``, and commits each part as it is finished.
+    join: what becomes of the tables of all parts, by name; a table that it does not give is merged part by part.
+    splits: tables that take rows from the parts of another one, to its name.
+    keep: which rows of the parts go into a table, by its name; None to leave the table out.
+    merging: reads and options on which only ``join`` and ``keep`` depend: a change leaves the parts as they are.
     threads: whether its parts may be done side by side in threads.
-    here: its parts are done in this process alone, such as those that ask models.
-    when: whether the options have it; where not, what it made before is removed, but for its parts.
-    uses: what else it is made from, as JSON has it, such as the versions of models.
-    due: whether something is left to do although all is as it was, such as what failed; parts with failed rows.
-    confirm: has confirmed, before any part is done, what they cost; takes each name's number of missing items.
+    here: its parts are only done in this process, such as those that ask models.
+    when: whether the options have it; if not, what it made before is removed, but for its parts.
+    goes_with: the stage with which ``--only`` does this one.
+    uses: what else it is made from, as JSON has it, such as the versions of models; by name if there is ``each``.
+        Parts that were made from another are done again, and workers elsewhere must have the same.
+    due: whether something is left to do although nothing changed, such as what failed; parts with failed rows.
+    lacks: whether a part is to be done again, by its name, its items and the rows of its last table.
+    begin: called before any part is done, with each name's number of missing items, such as to confirm their price.
     check: raises if the tables of all parts are of no use.
-    options: of the configuration, those it depends on, such as ``seed`` or ``fit.seed``; all of them if None.
+    options: names of the configuration on which it depends, such as ``seed`` or ``fit.seed``; all if None.
     """
 
     name: str
@@ -78,17 +96,23 @@ class Stage:
     makes: tuple[str, ...]
     work: Callable[..., Made]
     items: Callable[[Run], Sequence[Any] | NDArray[Any]] | None = None
-    part: int = 32
+    along: str = ""
+    part: int | Callable[[Run], int] = 32
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
+    streams: bool = False
     join: Callable[[Run, Tables], Made] | None = None
+    splits: Mapping[str, str] = field(default_factory=dict)
+    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] | None = None
     merging: tuple[str, ...] = ()
     here: bool = False
     threads: bool = False
     when: Callable[[Run], bool] | None = None
+    goes_with: str = ""
     uses: Callable[[Run], Any] | None = None
     due: Callable[[Run], bool] | None = None
-    confirm: Callable[[Run, Mapping[str | None, int]], None] | None = None
+    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] | None = None
+    begin: Callable[[Run, Mapping[str | None, int]], None] | None = None
     check: Callable[[Run], None] | None = None
     options: tuple[str, ...] | None = None
 
@@ -109,7 +133,7 @@ class Headline(NamedTuple):
 class Section:
     """Part of a page: the macro ``name`` of the audit's sections.html.j2, or of parts.html.j2, called with ``data``.
 
-    data: None leaves the part out.  title: its heading; empty for a part that brings its own.
+    data: of a ``frame.page.Page``; None leaves the part out.  title: its heading; empty for a part that brings its own.
     first: before what is folded away; see ``frame.page`` for names that have a place of their own.
     """
 
@@ -123,10 +147,11 @@ class Section:
 class Assets:
     """How a page is made that has more than sections, such as figures and data for scripts.
 
-    page: of a run.  options, reads, makes: of the stage that writes it, next to all tables and the page; see ``Stage``.
+    page: makes the ``frame.page.Page`` of a ``frame.page.Finished`` run.
+    options, reads, makes: of the stage that writes it, next to all tables and the page; see ``Stage``.
     """
 
-    page: Callable[[Finished], Page]
+    page: Callable[[Any], Any]
     options: tuple[str, ...] | None = None
     reads: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
@@ -159,7 +184,7 @@ class Audit:
         where options depend on one another or the source is one of them.
     fixed: facts that follow from the options alone, which stay what they are where a run is done again.
     looked_at: options that ``inputs`` alone reads: given to a run, they are looked at with its source before all else.
-    alone: stages that ``--only`` can name, with what is printed after each, as text and as JSON.
+    alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON.
     result: the class of its result, if it says more than others.
     condition: columns that ``--fail-if`` can name, each with a value of its type.
     differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
@@ -188,10 +213,10 @@ class Audit:
     ) = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
-    alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(
+    alone: Mapping[str, Callable[[Any], tuple[str, Mapping[str, Any]]]] = field(
         default_factory=dict
     )
-    result: type[Result] | None = None
+    result: type[Any] | None = None
     condition: Mapping[str, float | str | bool] = field(default_factory=lambda: CONDITION)
     differences: Callable[[Path | None, Mapping[str, Any]], tuple[Any, list[Choice]]] | None = None
 
@@ -203,3 +228,178 @@ class Audit:
         is positional may name it instead.  ``question`` heads the page, see ``frame.page`` for the others.
         """
         return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
+
+
+# -- what the declared functions are given ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An audit that is checked and not done yet.
+
+    folder: the run folder; None where only the plan is wanted.  source: what is audited.
+    again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
+    looks: whether the inputs are looked at before that, as an option was given that they depend on.
+    trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
+    only: the stages to do; all that the options have if empty.
+    """
+
+    audit: Audit
+    config: Any
+    source: Path
+    folder: Path | None
+    again: bool = False
+    looks: bool = True
+    trust: bool = False
+    given: Any = None
+    only: tuple[str, ...] = ()
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The source, looked at.  Raises: whatever is wrong with it."""
+        notes: tuple[str, ...] = ()
+        if self.source.is_dir() and self.audit.photos(self.config):
+            notes = (look_through(self.source, getattr(self.config, "limit", None)),)
+        elif self.source.is_dir():
+            check_files(self.source)
+        looked = self.audit.inputs(self.source, self.config)
+        return replace(looked, notes=(*filter(None, notes), *looked.notes))
+
+    @cached_property
+    def models(self) -> Mapping[str, Any]:
+        """Name to what is asked.  Raises: whatever is wrong with one of them."""
+        if self.audit.models is None:
+            return {}
+        return self.audit.models(self)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The content of run.json: what the run is, its resolved options, and which facts identify it."""
+        exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
+        old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
+        made = dict(old)  # with what stages have written into it
+        if self.looks:
+            made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
+        elif self.audit.fixed is not None:
+            made |= self.audit.fixed(self.config)
+        made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
+        return made | {
+            "created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")
+        }
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What identifies the run."""
+        return {name: self.manifest[name] for name in self.manifest["facts"]}
+
+    def _looked_at(self) -> dict[str, Any]:
+        """What the inputs say of themselves, as JSON has it."""
+        inputs = self.inputs
+        facts = dict(inputs.facts)
+        if self.audit.models is not None and not self.audit.more:
+            facts["asked"] = {name: model.version for name, model in self.models.items()}
+        content = {**facts, **inputs.records, "facts": list(facts), "notes": list(inputs.notes)}
+        return json.loads(json.dumps(content, default=str))
+
+    def check(self) -> None:
+        """Raises: RunFolderMismatch, UsageError if the folder holds another run, or something else."""
+        if self.folder is None:
+            return
+        if not self.again and (self.folder / runfolder.MANIFEST).is_file():
+            refuse_older(self.folder, self.audit, goes_on=True)
+        runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
+
+
+def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
+    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too.
+
+    goes_on: the run is to go on, for which its options must be those of this version.
+    """
+    old = runfolder.read_manifest(run)
+    if old.get("kind", audit.name) != audit.name:
+        return
+    needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
+    is_older = not needed <= old.keys()
+    try:
+        if goes_on and not is_older:
+            from_dict(audit.config, old["config"])
+    except ConfigError:
+        is_older = True
+    if is_older:
+        version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
+        hint = "Choose a new folder with --out; the version that made it opens this one."
+        raise UsageError(
+            f"{show(run)} was made by {version}, whose runs this version cannot open.", hint
+        )
+
+
+def _no_tick(count: int) -> None:
+    """Nothing is shown."""
+
+
+_MAKING = RLock()  # parts in several threads make a model once
+
+
+@dataclass(frozen=True)
+class Run:
+    """One audit at work, as its stages see it.
+
+    config: its options.  tick: counts what is done of a part.
+    executor: shows progress, and carries out parts.
+    notes: sentences for the user, of the stage in hand or of its part, with which they are kept.
+    digests: of files that were looked at since a stage was done.
+    plan: knows inputs and models; None in other processes.  content: of the inputs, in other processes.
+    """
+
+    audit: Audit
+    folder: Path
+    config: Any
+    plan: Plan | None = None
+    executor: Executor = field(default_factory=OneProcess)
+    tick: Tick = _no_tick
+    notes: list[str] = field(default_factory=list)
+    digests: dict[Path, str] = field(default_factory=dict)
+    content: Any = None
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> Any:
+        """What the audit is about, as its ``inputs`` function looked at it.  Raises: UsageError if it has changed."""
+        if self.plan is None:
+            return self.content
+        now = self.plan.inputs
+        facts = self.plan.facts
+        if any(
+            facts.get(name) != value
+            for name, value in json.loads(json.dumps(now.facts, default=str)).items()
+        ):
+            raise UsageError(
+                f"{show(self.plan.source)} has changed.", "Choose a new folder with --out."
+            )
+        return now.content
+
+    @property
+    def models(self) -> Mapping[str, Any]:
+        """Name to what is asked by this command."""
+        if self.plan is None:
+            return {}
+        return self.plan.models
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the run, checked.  Raises: TableError."""
+        return tables.read(self.audit.tables[name], self.folder / f"{name}.parquet")
+
+    def has(self, name: str) -> bool:
+        """Whether the run has a table: a stage may be left out."""
+        return (self.folder / f"{name}.parquet").is_file()
+
+    def once(self, make: Callable[[Run], T]) -> T:
+        """What a function makes of the run, made once a process, such as a model or an index."""
+        with _MAKING:
+            if make not in self._made:
+                self._made[make] = make(self)
+            return self._made[make]
+
+    def note(self, text: str) -> None:
+        """A sentence for the user, on the page and the terminal."""
+        self.notes.append(text)

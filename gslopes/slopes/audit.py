@@ -1,43 +1,43 @@
 """The audit of slopes: photos of faces, edited step by step, shown to classifiers; and a function for each stage."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.scoring.cost import Price, estimate_walk
-from gslopes.ask.scoring.score import DROPPED
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
-from gslopes.core.files import csv_bytes
+from gslopes.core.files import csv_bytes, show
 from gslopes.core.options import build
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
-from gslopes.faces.gate.judge import judge_folder, reader_digest
+from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import Questions, ask, check_models, check_versions, money
+from gslopes.frame.ask import DROPPED, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan, plan
-from gslopes.frame.run import Run, carry_out
-from gslopes.frame.sources import keep_sources
-from gslopes.frame.spec import Audit, Inputs, Made, Stage
-from gslopes.photos.folder import passed_over, same_bytes
+from gslopes.frame.parts import missing_parts
+from gslopes.frame.plan import plan
+from gslopes.frame.run import carry_out
+from gslopes.frame.sources import sources_of
+from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
+from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
 from gslopes.slopes import method, outcome
-from gslopes.slopes import stimuli as synthesis
-from gslopes.slopes.asking import as_they_were
+from gslopes.slopes.asking import ORIGINALS, as_they_were
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
@@ -45,15 +45,18 @@ from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.page.sections import ASSETS, SECTIONS
-from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
+from gslopes.slopes.plan import Walk, look_at, outline, read_manifest
+from gslopes.slopes.stimuli import make_pictures
+
+if TYPE_CHECKING:
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 ASKS = {"score", UNEDITED}
 FITTED = (
-    *("slopes", "groups", "differences", "balance", "placebos", "reach", "gating"),
-    *("error_rates", "error_slopes", "observed", "drawing", "explained"),
+    *("groups", "differences", "balance", "placebos", "reach", "gating", "error_rates"),
+    *("error_slopes", "observed", "drawing", "explained", "slopes"),
 )
-DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
-UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
+ANSWERS = (f"{UNEDITED}/scores", f"{UNEDITED}/asked")  # about the photos as they were
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def synthesise(
 
     Arguments, result and errors as ``audit``.
     """
-    made = _plan(photos, out, options, Ready((), components), only=[SYNTHESIS])
+    made = _plan(photos, out, options, Ready((), components), only=["synthesise"])
     return _carried_out(made, executor, progress)
 
 
@@ -165,12 +168,13 @@ def _plan(
     photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any
 ) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
-    components = ready.components
-    audit = (
-        SLOPES
-        if components is None
-        else replace(SLOPES, inputs=partial(look, components=components))
-    )
+    audit = SLOPES
+    if ready.components is not None:
+        stages = list(SLOPES.stages)
+        if not ready.components.named:  # objects stay in this process, and in one thread
+            stages[0] = replace(stages[0], threads=False, here=True)
+        inputs = partial(look, components=ready.components)
+        audit = replace(SLOPES, inputs=inputs, stages=tuple(stages))
     return planned(audit, photos, out, options, given=ready, **about)
 
 
@@ -239,9 +243,9 @@ def check_before(run: Run, executor: Executor) -> None:
 
     Raises: as ``frame.ask.check_models`` and ``ask.scoring.trial.ask_first``.
     """
-    is_new = not (run.folder / runfolder.MANIFEST).is_file()
     check_versions(run.folder, run.models.values())
-    if not is_new and not missing_parts(run.folder):
+    missing, parts = missing_parts(run.folder, run.audit, tables.PHOTOS.name)
+    if parts and not missing:
         return
     if not run.models:
         return
@@ -271,8 +275,18 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
-def make_pictures(run: Run) -> Made:
-    """Photos to counterfactual photos.  Raises: ModelError, StorageError."""
+def photo_files(run: Run) -> Sequence[PhotoFile]:
+    """The photos that are edited."""
+    return run.inputs.files
+
+
+def photos_a_part(run: Run) -> int:
+    """How many are edited together."""
+    return run.config.part
+
+
+def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
+    """Before any picture is made: versions, what is passed over, and the groups of a set that others made."""
     walk: Walk = run.inputs
     content = runfolder.read_manifest(run.folder)
     now = runtime.versions()
@@ -281,27 +295,22 @@ def make_pictures(run: Run) -> Made:
             f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}."
         )
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
-    if walk.pairs is None and (others := passed_over(walk.config.photos)):
-        run.executor.note(others)
-    missing = synthesis.missing_parts(run.folder, walk.parts)
-    sizes = {part: len(walk.files_of(part)) for part in missing}
-    if missing:
-        kind, unit = (
-            (synthesis.Synthesis, "photos") if walk.pairs is None else (synthesis.Reading, "units")
-        )
-        same = same_bytes(walk.files if walk.pairs is None else ())
-        work = kind(run.folder, walk, walk.ready(), same)
-        run.executor(
-            work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values())
-        )
-    if walk.pairs is not None and walk.pairs.units["group"].any():
-        runfolder.write_changed(
-            run.folder / runfolder.GIVEN_TABLE, csv_bytes(walk.pairs.units[["photo", "group"]])
-        )
-    for table in (tables.EDITS, tables.PHOTOS):
-        runfolder.merge(run.folder, table, [SYNTHESIS], walk.parts)
-    keep_sources(walk.config.photos, run.folder)
-    return {}
+    if walk.pairs is None:
+        if others := passed_over(walk.config.photos):
+            run.executor.note(others)
+        if any(missing.values()):
+            _ = walk.same  # once, for workers elsewhere too
+    elif walk.pairs.units["group"].any():
+        groups = csv_bytes(walk.pairs.units[["photo", "group"]])
+        runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, groups)
+
+
+def sources(run: Run) -> Made:
+    """Who made the photos, if they were collected."""
+    rows = sources_of(run.config.photos, run.table("photos")["photo"])
+    if rows is None:
+        return {}
+    return {"sources": rows}
 
 
 def fitted_by(run: Run) -> FitConfig:
@@ -318,19 +327,30 @@ def is_gated(run: Run) -> bool:
     return bool(run.config.gate.judges(run.config.find.landmarks))
 
 
-def judge(run: Run) -> Made:
-    """Pictures to verdicts, see ``faces.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
-    parts = complete_parts(run.folder)
-    from gslopes.slopes import validation
+def measurer(run: Run) -> SweepMeasurer:
+    """What measures sweeps, its network loaded.  Raises: UnknownName, ModelError."""
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+    from gslopes.faces.zoo.reader import FaceReader
 
-    config = fitted_by(run)
-    about = config.photos_csv, config.groups
-    validation.about_photos(run.folder, *about)
-    verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
-    summaries = [summary.facts() for summary in validation.summarise(run.folder, *about)]
-    runfolder.write_json(
-        run.folder / VALIDITY, {"attributes": summaries}
-    )  # from which the page says what else moves
+    device = runtime.pick_device(run.config.device)
+    find = run.config.find
+    return SweepMeasurer(FaceReader.load(device), device, find.min_face, find.landmarks is None)
+
+
+def measure_sweeps(run: Run, part: Tables) -> Made:
+    """What the gate measures, see ``faces.gate.judge``.  Raises: as ``measurer``; TableError, PhotoError."""
+    return measure(run.once(measurer), run.folder, run.config.photos, part, run.tick)
+
+
+def judge(run: Run, parts: Tables) -> Made:
+    """Measures of all sweeps to verdicts."""
+    config = run.config.gate
+    manifest = runfolder.read_manifest(run.folder)
+    verdicts = judge_all(parts["verdicts"], config, manifest)
+    thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
+    about = {"thresholds": thresholds, "reader": reader_digest()}
+    manifest["gate"] = {**manifest.get("gate", {}), **about, "heads": sorted(heads_of(manifest))}
+    runfolder.write_json(run.folder / runfolder.MANIFEST, manifest)
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
@@ -339,14 +359,31 @@ def judge(run: Run) -> Made:
         f"gate       {passed:,} of {many(len(verdicts), 'sweep')} kept"
         + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))
     )
+    return {"verdicts": verdicts}
+
+
+def check_groups(run: Run, missing: Mapping[str | None, int]) -> None:
+    """Raises: UsageError if the CSV about the photos does not fit the run."""
+    from gslopes.slopes.validation import about_photos
+
+    config = fitted_by(run)
+    about_photos(run.folder, config.photos_csv, config.groups)
+
+
+def summarise(run: Run) -> Made:
+    """Write what the gate saw, from which the page says what else moves.  Raises: as ``validation.summarise``."""
+    from gslopes.slopes import validation
+
+    config = fitted_by(run)
+    found = validation.summarise(run.folder, config.photos_csv, config.groups)
+    attributes = [summary.facts() for summary in found]
+    runfolder.write_json(run.folder / VALIDITY, {"attributes": attributes})
     return {}
 
 
-def edited(run: Run) -> Questions:
-    """The edited pictures.  Raises: UsageError if they are not complete."""
-    parts = complete_parts(run.folder)
-    gated = run.config.gate.on is not False
-    return Questions(run.folder, parts, run.config.seed, run.config.score, gated)
+def leaves_out(run: Run) -> bool:
+    """Whether sweeps that were dropped are kept from classifiers."""
+    return run.config.gate.on is not False
 
 
 def observers(run: Run) -> dict[str, Classifier]:
@@ -375,8 +412,8 @@ def fit(run: Run) -> Made:
     if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run.folder)):
         run.executor.note(absent)
     watch = counted(run.executor, "fit", "sweeps")
-    fit_folder(run.folder, config, content["values"], int(content["seed"]), watch=watch)
-    return {}
+    fitted = fit_folder(run.folder, config, content["values"], int(content["seed"]), watch=watch)
+    return {table.name: frame for table, frame in fitted.tables()}
 
 
 def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list[Choice]]:
@@ -386,11 +423,23 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
+OBSERVED = ask(
+    UNEDITED,
+    (ORIGINALS,),
+    ANSWERS,
+    pictures=ORIGINALS,
+    gate=None,
+    whom=observers,
+    record="observers",
+)
+NAMED = {name: tables.TABLES[table] for name, table in DROPPED.items()}
+NAMED |= {ORIGINALS: tables.EDITS, ANSWERS[0]: tables.SCORES, ANSWERS[1]: tables.ASKED}
+
 SLOPES = Audit(
     name="audit",
     home=Path(__file__).parent,
     config=RunConfig,
-    tables=tables.TABLES,
+    tables=tables.TABLES | {name: replace(table, name=name) for name, table in NAMED.items()},
     inputs=look,
     photos=of_photos,
     outline=outline,
@@ -400,19 +449,32 @@ SLOPES = Audit(
     more=True,
     before=check_before,
     stages=(
-        Stage(SYNTHESIS, ("inputs",), ("edits", "photos", "edits/", "sources.parquet"), make_pictures, options=()),
         Stage(
-            "gate", ("edits", "photos"), ("readings", "verdicts"), judge,
-            when=is_gated, uses=lambda run: reader_digest(), options=("gate", "fit.photos_csv", "fit.groups"),
+            "synthesise", ("inputs",), ("edits", "photos", "edits/"), make_pictures,
+            items=photo_files, part=photos_a_part, threads=True, begin=begin_pictures, options=(),
+        ),
+        Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
+        Stage(
+            "gate", ("edits", "photos"), ("readings", "verdicts"), measure_sweeps,
+            along="photos", join=judge, threads=True, when=is_gated, begin=check_groups,
+            uses=lambda run: reader_digest(), options=("gate",), merging=("gate",),
+        ),
+        Stage(
+            "validity", ("edits", "readings", "verdicts"), (VALIDITY,), summarise,
+            goes_with="gate", when=lambda run: run.has("verdicts"), options=("fit.photos_csv", "fit.groups"),
         ),
         ask(
-            "score", ("edits", "photos", "verdicts"), ("asked", "scores", *DROPPED_FILES), edited, needed=True,
-            options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
+            "score", ("edits", "photos", "verdicts"), ("scores", "asked", *DROPPED),
+            gate=leaves_out, needed=True, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
         ),
-        ask(UNEDITED, ("edits", "photos"), UNEDITED_FILES, as_they_were, whom=observers, folder=UNEDITED),
+        Stage(
+            "originals", ("edits", "photos"), (f"{ORIGINALS}/", ORIGINALS), as_they_were,
+            along="photos", threads=True, goes_with=UNEDITED, when=OBSERVED.when, options=(),
+        ),
+        OBSERVED,
         Stage(
             "fit",
-            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED_FILES, *UNEDITED_FILES),
+            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED, *ANSWERS),
             (*FITTED, PRESENCE), fit,
             options=("fit", "seed", "edit", "compose.placebo"),
         ),

@@ -38,7 +38,7 @@ def fit_folder(
     *,
     watch: Watch | None = None,
 ) -> FitTables:
-    """Answers of a run folder to the tables of a fit in it, see ``slopes.measures.analysis.FitTables``.
+    """Answers of a run folder to the tables of a fit, see ``slopes.measures.analysis.FitTables``; writes ``PRESENCE``.
 
     Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
@@ -85,13 +85,7 @@ def fit_folder(
         run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited}
     )
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
-    fitted = replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
-    order = sorted(
-        fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES
-    )  # slopes last: they say it is done
-    for table, frame in order:
-        runfolder.write_table(table, frame, run / f"{table.name}.parquet")
-    return fitted
+    return replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
 
 
 def _answers(run: Path, table: tables.Table) -> pa.Table:

@@ -1,6 +1,7 @@
 """What a walk will do, before it does anything: its photos, and the values along which they are edited."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,13 +10,13 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
-from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.runtime import pick_device
 from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.find import MtcnnFinder
-from gslopes.frame.plan import Plan
-from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, size_of
+from gslopes.frame.parts import missing_parts
+from gslopes.frame.spec import Plan
+from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, same_bytes, size_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
@@ -23,7 +24,7 @@ from gslopes.slopes.pairs import PairSet, read_pairs
 SECONDS_A_PICTURE = 0.022
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Walk:
     """A checked configuration with what it means in numbers.
 
@@ -44,6 +45,11 @@ class Walk:
     def parts(self) -> int:
         """How many parts the photos are cut into."""
         return count_parts(len(self.files), self.config.part)
+
+    @cached_property
+    def same(self) -> dict[str, str]:
+        """Relative name of every photo that repeats an earlier one, byte for byte, to that one's."""
+        return same_bytes(self.files if self.pairs is None else ())
 
     @property
     def grid(self) -> Grid | None:
@@ -93,17 +99,6 @@ class Walk:
             )
         return self.components or default_components(self.config, self.device)
 
-    def done(self, run: Path | None) -> int:
-        """How many parts a run folder has already."""
-        missing = (
-            []
-            if run is None
-            else runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, self.parts)
-        )
-        if run is None:
-            return 0
-        return self.parts - len(missing)
-
     def pictures_asked(self, sample: int) -> tuple[int, int]:
         """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
 
@@ -112,11 +107,6 @@ class Walk:
         fake = sum(len(values) for name, values in self.values.items() if placebo.is_placebo(name))
         placebos = min(sample, len(self.files)) * fake
         return self.images - len(self.files) * fake + placebos, placebos
-
-    def files_of(self, part: int) -> tuple[PhotoFile, ...]:
-        """The photos of one part."""
-        size = self.config.part
-        return self.files[part * size : (part + 1) * size]
 
 
 def look_at(config: RunConfig, components: Components | None = None) -> Walk:
@@ -166,7 +156,10 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     walk: Walk = planned.inputs.content
     config = walk.config
     run = planned.folder
-    done = walk.done(run)
+    done = 0
+    if run is not None:
+        missing, parts = missing_parts(run, planned.audit, tables.PHOTOS.name)
+        done = parts - len(missing)
     facts = {
         "photos": len(walk.files),
         "images": walk.images,
@@ -221,7 +214,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     return lines, facts
 
 
-# -- what run.json says of a run, and what must be in its folder before a stage begins --------------------------------
+# -- what run.json tells of a run --------------------------------------------------------------------------------------
 
 _MOST_PARTS = 1_000_000  # no run has more: it would take hours to see that they are not there
 
@@ -242,26 +235,3 @@ def read_manifest(run: Path) -> dict[str, Any]:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
         raise UsageError(message, "Make the run again in a new folder.") from error
     return content
-
-
-def complete_parts(run: Path) -> int:
-    """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
-    parts = _parts(run)
-    missing = len(missing_parts(run))
-    if missing:
-        hint = "Finish it first: repeat the command that started it."
-        raise UsageError(
-            f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.",
-            hint,
-        )
-    return parts
-
-
-def missing_parts(run: Path) -> list[int]:
-    """The parts of the run that have no pictures yet.  Raises: as ``read_manifest``."""
-    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, _parts(run))
-
-
-def _parts(run: Path) -> int:
-    content = read_manifest(run)
-    return count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))

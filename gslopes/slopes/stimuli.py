@@ -1,8 +1,10 @@
 """One part of the walk from photos to counterfactual photos: find, edit, compose, in batches, chips never on the disk.
 
-What a part writes depends on the configuration and on its own photos alone: not on the other parts, their order, or
-what was done before. Its photos table is the commit marker.
+What a part writes depends only on the configuration and on its own photos: not on the other parts, their order, or
+what was done before.
 """
+
+from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,16 +13,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
-from gslopes.core import placebo, runfolder, runtime, tables
-from gslopes.core.errors import ModelError, PhotoError, UsageError
-from gslopes.core.executor import RemoteTask
+from gslopes.core import placebo, runfolder, runtime
+from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
-from gslopes.core.runfolder import SYNTHESIS, differences
+from gslopes.core.runfolder import differences
+from gslopes.core.tables import Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
@@ -28,6 +29,7 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
+from gslopes.frame.spec import Made, Run
 from gslopes.photos.folder import (
     BATCH_PIXELS,
     PhotoFile,
@@ -39,16 +41,36 @@ from gslopes.photos.folder import (
 from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
-Row = dict[str, Any]
-
 # Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
 # the edit, see ``faces.compose.skin``.
 TOGETHER = 32
 
 
+def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
+    """Photos of one part to their counterfactual photos.  Raises: ModelError, StorageError."""
+    made = run.once(synthesis)(files, run.tick)
+    runtime.trim_heap()
+    return made
+
+
+def synthesis(run: Run) -> Synthesis:
+    """The work of a run, its models loaded.  Raises: ModelError, also if they are not those of ``run.json``."""
+    walk: Walk = run.inputs
+    of_run = runfolder.read_manifest(run.folder).get("models")
+    here = replace(walk, config=replace(walk.config, device=run.config.device))
+    components = here.ready()
+    if components.models != of_run:
+        differing = "; ".join(differences(of_run, components.models))
+        raise ModelError(
+            f"A worker has other models: {differing}.", "Install the same models on every machine."
+        )
+    kind = Synthesis if walk.pairs is None else Reading
+    return kind(run.folder, here, components, walk.same)
+
+
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """The work of the stage.
+    """What makes the pictures of a part.
 
     run: the run folder.  plan, components: what and with what.
     same: relative name to the name of the earlier photo with the same bytes.
@@ -59,59 +81,17 @@ class Synthesis:
     components: Components
     same: Mapping[str, str]
 
-    @property
-    def in_threads(self) -> bool:
-        """Whether several parts may be in hand at once: our own components keep nothing between two calls."""
-        return self.components.named
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """Make the pictures and the tables of one part.
-
-        Raises: StorageError.
-        """
+    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, list[Row]]:
+        """Make the pictures of some photos; rows of both tables.  Raises: StorageError."""
         photos: list[Row] = []
         edits: list[Row] = []
-        self._make(part, tick, photos, edits)
-        run = self.run
-        runfolder.settle(run / row["file"] for row in edits)
-        for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
-            runfolder.write_table(
-                table,
-                tables.frame_of(table, rows),
-                runfolder.part_path(run, SYNTHESIS, table, part),
-            )
-        runtime.trim_heap()
-
-    def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
-        """Make the pictures of one part; adds to both tables."""
         read = partial(self._open, photos, tick)
-        for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
+        for batch in photo_batches(files, read, BATCH_PIXELS):
             self._walk_within_memory(
                 [(file.relative, photo) for file, photo in batch], photos, edits
             )
             tick(len(batch))
-
-    def remote_task(self) -> RemoteTask:
-        """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
-        if not self.components.named:
-            hint = "Use the engine one, or name the models in the configuration."
-            raise UsageError(
-                "Components passed as objects cannot be sent to other processes.", hint
-            )
-        run = self.run.absolute()
-        plan = self.plan
-        needs = (run / runfolder.MANIFEST, plan.config.photos)
-        return RemoteTask(
-            partial(_elsewhere, type(self), run, plan, self.same, self.components.models),
-            needs,
-            self._name,
-        )
-
-    def _name(self, part: int) -> str:
-        names = [file.relative for file in self.plan.files_of(part)]
-        if len(names) == 1:
-            return names[0]
-        return f"the {len(names)} photos from {names[0]} to {names[-1]}"
+        return {"edits": edits, "photos": photos}
 
     def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
         """The photo; one that is skipped gets its row right away."""
@@ -303,25 +283,6 @@ def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) 
     return swept
 
 
-def _elsewhere(
-    kind: type[Synthesis],
-    run: Path,
-    plan: Walk,
-    same: Mapping[str, str],
-    models: dict[str, dict[str, str]],
-    device: str,
-) -> Synthesis:
-    """The work in another process.  Raises: ModelError if other models are there."""
-    plan = replace(plan, config=replace(plan.config, device=device))
-    components = plan.ready()
-    if components.models != models:
-        differing = "; ".join(differences(models, components.models))
-        raise ModelError(
-            f"A worker has other models: {differing}.", "Install the same models on every machine."
-        )
-    return kind(run, plan, components, same)
-
-
 # -- a set that others made ------------------------------------------------------------------------------------------
 
 
@@ -332,8 +293,11 @@ class Reading(Synthesis):
     unit's pictures differ.
     """
 
-    def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
-        for file in self.plan.files_of(part):
+    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, list[Row]]:
+        """Copy the pictures of some units; rows of both tables.  Raises: StorageError."""
+        photos: list[Row] = []
+        edits: list[Row] = []
+        for file in files:
             try:
                 seen, made = self._unit(file.relative)
             except PhotoError as error:
@@ -343,6 +307,7 @@ class Reading(Synthesis):
             photos.append(seen)
             edits += made
             tick(1)
+        return {"edits": edits, "photos": photos}
 
     def _unit(self, name: str) -> tuple[Row, list[Row]]:
         """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
@@ -399,15 +364,3 @@ def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> 
         "detection": face.score,
     }
     return row | {"faces": face.faces, "status": "skipped" if why else "used", **face_columns}
-
-
-def missing_parts(run: Path, parts: int) -> list[int]:
-    """Parts that are to be made: those that never were, those whose tables are damaged or whose pictures are gone."""
-
-    def pictures_are_there(frames: list[pd.DataFrame]) -> bool:
-        return all((run / file).is_file() for file in frames[0]["file"])
-
-    runfolder.discard_damaged(
-        run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there
-    )
-    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts)

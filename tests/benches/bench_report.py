@@ -73,7 +73,9 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
         "classifiers": {n: {} for n in names},
     }
     (run / "run.json").write_text(json.dumps(manifest))
-    fit_folder(run, FitConfig(permutations=0), {"gender": VALUES.tolist()}, 0)
+    fitted = fit_folder(run, FitConfig(permutations=0), {"gender": VALUES.tolist()}, 0)
+    for table, frame in fitted.tables():
+        tables.write(table, frame, run / f"{table.name}.parquet")
 
 
 def pictures(run: Path, rng: np.random.Generator) -> list[list[str]]:

@@ -55,6 +55,8 @@ def write_run(
             )
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run, table, ["synthesise"], -(-photos // part))
+    made_from = {"parts": -(-photos // part)}
+    runfolder.write_json(run / "parts/synthesise/made-from.json", made_from)
     config = RunConfig(run / "photos", part=part)
     facts = {
         "identity": config.identity(),

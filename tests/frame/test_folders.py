@@ -16,12 +16,12 @@ from gslopes.core import tables
 from gslopes.core.errors import TableError, UsageError
 from gslopes.core.options import option, section
 from gslopes.core.reasons import Reason
-from gslopes.frame.ask import Questions, ask
+from gslopes.frame.ask import ask
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
-from gslopes.frame.run import Run, carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Made, Stage
-from gslopes.photos.folder import PhotoFile, count_parts, list_files, list_photos, open_photo
+from gslopes.frame.run import carry_out
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Stage
+from gslopes.photos.folder import PhotoFile, list_files, list_photos, open_photo
 from tests.frame.audits import AUDITS
 
 WALK = {table.name: table for table in (tables.EDITS, tables.ASKED, tables.SCORES)}
@@ -66,16 +66,6 @@ def mirror(run: Run, items: list[PhotoFile]) -> Made:
     return {"edits": rows}
 
 
-def pictures(run: Run) -> Questions:
-    return Questions(
-        run.folder,
-        count_parts(len(run.inputs), PART),
-        run.config.seed,
-        run.config.score,
-        gate=False,
-    )
-
-
 def counts(made: Any) -> tuple[int, int, int]:
     return made["edits"]["photo"].nunique(), made["scores"]["photo"].nunique(), 0
 
@@ -89,7 +79,7 @@ MIRROR = Audit(
     outline=lambda planned: ([], {}),
     stages=(
         Stage("synthesise", ("inputs",), ("edits/", "edits"), mirror, items=files, part=PART, here=True, options=()),
-        ask("score", ("edits",), ("asked", "scores"), pictures, needed=True, options=("seed",)),
+        ask("score", ("edits",), ("scores", "asked"), gate=None, needed=True, options=("seed",)),
     ),
     judged=lambda made: pd.DataFrame(), headline=lambda made: Headline("Asked."), counts=counts, shown=("scores",),
     models=lambda planned: {"brightness": gslopes.as_classifier(brightness, name="brightness")}, more=True,

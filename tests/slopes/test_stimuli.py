@@ -97,14 +97,19 @@ def walk(
         run = tmp_path / "run"
         for sweep in plan.values:
             (run / "edits" / sweep).mkdir(parents=True, exist_ok=True)
-        work = synthesis.Synthesis(run, plan, components, same_bytes(plan.files))
-        for part in range(plan.parts):
-            work(part, lambda count: None)
-        found = []
-        for table in (tables.PHOTOS, tables.EDITS):
-            parts = sorted((run / "parts" / "synthesise").glob(f"{table.name}-*.parquet"))
-            found.append(pd.concat([tables.read(table, part) for part in parts], ignore_index=True))
-        return found[0], found[1]
+        work = synthesis.Synthesis(run, plan, components, plan.same)
+        size = plan.config.part
+        parts = [
+            work(plan.files[start : start + size], lambda count: None)
+            for start in range(0, len(plan.files), size)
+        ]
+        photos_rows, edits = (
+            tables.check(
+                table, tables.frame_of(table, [row for part in parts for row in part[table.name]])
+            ).to_pandas()
+            for table in (tables.PHOTOS, tables.EDITS)
+        )
+        return photos_rows, edits
 
     return walked
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gslopes.ask.scoring.score import models_of, score_stage
+from gslopes.ask.scoring.score import models_of
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, ConfigError, UnknownName
 from gslopes.slopes import audit as stages
@@ -310,15 +310,13 @@ def test_a_model_that_transformers_builds_from_a_config_goes_from_pictures_to_th
 
 
 def test_what_the_order_of_options_moves_has_an_interval_over_photos(tmp_path):
-    parts = tmp_path / "parts" / score_stage("c")
-    parts.mkdir(parents=True)
     for part, effects in enumerate(([0.1, 0.2], [0.3])):  # of three photos
         content = {
             "models": {"v1": 3},
             "order_effects": {"boss": effects, "assistant": [0.2] * len(effects)},
         }
-        (parts / f"models-{part:06d}.json").write_text(json.dumps(content))
-    found = models_of(tmp_path, "c")
+        (tmp_path / f"models-{part:06d}.json").write_text(json.dumps(content))
+    found = models_of(tmp_path)
     assert found["models"] == {"v1": 6}
     assert (
         found["orders"]

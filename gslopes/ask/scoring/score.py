@@ -7,26 +7,25 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.client import Client
-from gslopes.ask.config import ScoreConfig
+from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
-from gslopes.core.killpoints import kill_point
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
@@ -34,78 +33,68 @@ from gslopes.faces.gate.judge import SweepSelection
 REFRESH = 0.2  # seconds between updates of the progress lines
 
 
-def score_stage(classifier: str) -> str:
-    """The folder of a classifier's parts, below RUN/parts."""
-    return f"score/{runfolder.slug(classifier)}"
+class Parts(Protocol):
+    """The parts of a stage that asks, see ``frame.parts.Missing``.
 
+    sizes: pictures of every part.  missing: of each classifier, the parts to ask about.
+    """
 
-def finished_stages(run: Path, classifiers: Iterable[str], parts: int) -> list[str]:
-    """Stages of the classifiers that are done: one that was stopped half way stays out of the tables."""
-    stages = [score_stage(name) for name in sorted(classifiers)]
-    return [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """Of every part."""
+        ...
 
+    @property
+    def missing(self) -> Mapping[Any, Mapping[int, int]]:
+        """Of every classifier."""
+        ...
 
-DROPPED = {
-    tables.ASKED.name: "dropped-asked",
-    tables.SCORES.name: "dropped-scores",
-}  # apart from the tables
+    def piece(self, part: int) -> Mapping[str, pd.DataFrame]:
+        """The tables of a part of the pictures."""
+        ...
+
+    def folder(self, name: str) -> Path:
+        """Where a classifier's parts are."""
+        ...
+
+    def commit(self, name: str, part: int, rows: Mapping[str, pd.DataFrame]) -> None:
+        """Write the tables of a part that is done."""
+        ...
 
 
 @dataclass(eq=False)
 class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
-    parts: of the run.  seed: of the order of the questions, and of samples.  gate: whether verdicts count.
+    parts: those that are missing.  pictures: the table in which their pictures are.  makes: the tables of scores and of
+    what was asked.  wanted: of each classifier, the edits that it is asked about.  seed: of the order of the questions.
     """
 
     run: Path
     classifiers: Sequence[Classifier]
-    parts: int
+    parts: Parts
+    pictures: str
+    makes: Sequence[str]
+    wanted: Mapping[str, SweepSelection]
     seed: int
-    config: ScoreConfig
+    config: CostLimits
     executor: Executor
-    gate: bool
     budget: Budget
 
     def __post_init__(self) -> None:
-        self._wanted = {
-            classifier.name: self._wanted_of(classifier) for classifier in self.classifiers
-        }
-        self._missing = {
-            classifier.name: self._missing_of(classifier.name) for classifier in self.classifiers
-        }
-        self._due = [
-            classifier for classifier in self.classifiers if self._missing[classifier.name]
-        ]
+        self._due = [one for one in self.classifiers if self.parts.missing[one.name]]
         self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
 
-    def _wanted_of(self, classifier: Classifier) -> SweepSelection:
-        """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
-        placebos = None if traits_of(classifier).limits.free else self.config.placebo_sample
-        dropped = self.config.dropped_sample
-        return SweepSelection(
-            self.run, self.gate, dropped=dropped, placebos=placebos, seed=self.seed
-        )
+    def _edits(self, name: str, part: int) -> pd.DataFrame:
+        """The edits of a part that a classifier is asked about."""
+        return self.wanted[name].of(self.parts.piece(part)[self.pictures])
 
-    def _missing_of(self, name: str) -> list[int]:
-        """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
-
-        A part without any answer is one of them: a server that answers nothing may be mended meanwhile. So is a part
-        that was asked about while the gate kept fewer sweeps than are wanted now.
-        """
-        stage = score_stage(name)
-        wanted = self._wanted[name]
-        runfolder.discard_damaged(self.run, stage, (tables.SCORES, tables.ASKED), self.parts)
-        missing = set(runfolder.missing_parts(self.run, stage, tables.ASKED, self.parts))
-        for part in set(range(self.parts)) - missing:
-            asked = tables.read(tables.ASKED, part_path(self.run, stage, tables.ASKED, part))
-            statuses = set(asked["status"])
-            all_failed = statuses == {"failed"}
-            retried = self.config.retry_failed and "failed" in statuses
-            if all_failed or retried or (wanted.judged and not wanted.covered(part, asked)):
-                missing.add(part)
-        return sorted(missing)
+    def _count(self, name: str, parts: Iterable[int]) -> int:
+        """How many they are in several parts."""
+        if self.wanted[name].all:
+            return sum(self.parts.sizes[part] for part in parts)
+        return sum(len(self._edits(name, part)) for part in parts)
 
     def ask(self) -> None:
         """Ask what has not been asked yet.
@@ -121,12 +110,10 @@ class Scoring:
                 cache = stack.enter_context(AnswerCache(writable_cache(self.config.cache)))
             estimates = []
             for classifier in self._due:
-                missing = self._missing[classifier.name]
-                wanted = self._wanted[classifier.name]
-                before = sum(
-                    wanted.count(part) for part in range(self.parts) if part not in set(missing)
-                )
-                due = map(wanted.edits, missing)
+                name = classifier.name
+                missing = self.parts.missing[name]
+                before = self._count(name, self.parts.sizes.keys() - missing.keys())
+                due = (self._edits(name, part) for part in missing)
                 estimates.append(
                     estimate_parts(
                         self.run, classifier, due, ClassifierCache(classifier, cache), before
@@ -156,27 +143,19 @@ class Scoring:
 
     def _journal(self, classifier: Classifier) -> Path:
         """Where the answers of parts that are not finished are kept, if no cache keeps them."""
-        return self.run / "parts" / score_stage(classifier.name) / "journal"
+        return self.parts.folder(classifier.name) / "journal"
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        counts = [
-            self._wanted[asking.classifier.name].count(part)
-            for asking in clients
-            for part in range(self.parts)
-        ]
-        due = sum(
-            self._wanted[name].count(part)
-            for name, parts in self._missing.items()
-            for part in parts
-        )
+        missing = {name: self.parts.missing[name] for name in self._usages}
+        due = sum(self._count(name, parts) for name, parts in missing.items())
+        total = sum(self._count(name, self.parts.sizes) for name in missing)
         names = "score      " + ", ".join(asking.classifier.name for asking in clients)
-        before = sum(counts) - due
         line = is_shown(self.executor)
-        with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
+        with progress_line(line, {0: due}, names[:40], "pictures", total - due) as tick:
             counted = 0
 
             def update() -> None:
@@ -212,34 +191,25 @@ class Scoring:
     ) -> None:
         """One classifier, in its thread; its error stops the others as well."""
         name = client.classifier.name
-        stage = score_stage(name)
+        folder = self.parts.folder(name)
 
         def done(progress: PartProgress) -> None:
             part = progress.number
             asked, scores = progress.rows(name)
-            models = part_path(self.run, stage, tables.ASKED, part).with_name(
-                f"models-{part:06d}.json"
-            )
+            models = folder / f"models-{part:06d}.json"
             if progress.models() or models.exists():
                 runfolder.write_json(
                     models, {"models": progress.models(), "order_effects": progress.orders()}
                 )
-            runfolder.write_table(
-                tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part)
-            )
-            kill_point("part:scores")
-            runfolder.write_table(
-                tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part)
-            )
+            self.parts.commit(name, part, dict(zip(self.makes, (scores, asked), strict=True)))
 
         try:
-            runfolder.make_folder(self.run / "parts" / stage)
-            wanted = self._wanted[name]
-            parts = (
-                (part, about_edits(wanted.edits(part), self.run, self.seed))
-                for part in self._missing[name]
+            runfolder.make_folder(folder)
+            questions = (
+                (part, about_edits(self._edits(name, part), self.run, self.seed))
+                for part in self.parts.missing[name]
             )
-            client.ask_parts(parts, done)
+            client.ask_parts(questions, done)
         except BaseException as error:
             errors.append(error)
             for other in clients:
@@ -278,15 +248,17 @@ class Scoring:
             self.executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
 
 
-def models_of(run: Path, name: str) -> dict[str, Any]:
-    """Which model versions a service answered with, from the parts that are done; empty if it does not say.
+def models_of(folder: Path) -> dict[str, Any]:
+    """Which model versions a service answered with, from the parts that are done; empty if it does not tell.
+
+    folder: of its parts.
 
     Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher where it is asked
         earlier, in words, of options that are asked in both orders; t intervals over photos.
     """
     models: Counter[str] = Counter()
     effects: dict[str, list[float]] = {}
-    for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
+    for path in sorted(folder.glob("models-*.json")):
         try:
             content = read_json(path)
             models.update(

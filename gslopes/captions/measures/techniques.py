@@ -12,8 +12,7 @@ from gslopes.captions.stimuli.tuples import boxes_of, captions_of
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.tables import Row, lookup
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
 
 

@@ -22,8 +22,7 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.core.text import many
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.report import review as pages
 from gslopes.report.review import Question
 from gslopes.report.words import printable

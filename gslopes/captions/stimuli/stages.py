@@ -20,8 +20,7 @@ from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
 from gslopes.core.text import many, plain
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet

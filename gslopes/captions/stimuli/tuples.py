@@ -16,8 +16,7 @@ from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import read_named
 from gslopes.core.text import many
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Tables
+from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
 

@@ -17,8 +17,7 @@ from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
 from gslopes.core.tables import lookup
 from gslopes.frame.page import Content, Finished, Page, chart, noted, sure
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Section
+from gslopes.frame.spec import Made, Run, Section
 from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import fonts, words
 from gslopes.report.inline import data_uri, jpeg_uri, render

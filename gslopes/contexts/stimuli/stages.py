@@ -33,8 +33,7 @@ from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Inputs, Made, Tables
+from gslopes.frame.spec import Inputs, Made, Run, Tables
 from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
 from gslopes.photos.people import names_of
 
@@ -197,7 +196,6 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
     for file in files:
         rows.append(work.row(file))
         run.tick(1)
-    runfolder.settle(run.folder / row["file"] for row in rows if "file" in row)
     return {"cutouts": filled("cutouts", rows)}
 
 
@@ -223,7 +221,6 @@ def decide(run: Run, parts: Tables) -> Made:
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
     """Every person in front of every background, and the backgrounds without a person."""
     rows = Part(run.once(_composing), items, run.tick).rows
-    runfolder.settle(run.folder / row["file"] for row in rows["edits"])
     return {**rows, "composites": filled("composites", rows["composites"])}
 
 

@@ -35,8 +35,7 @@ from gslopes.crops.measures.parity import (
 )
 from gslopes.crops.page.words import lost
 from gslopes.crops.stimuli.people import Groups
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts

@@ -20,8 +20,7 @@ from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made
+from gslopes.frame.spec import Made, Run
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report.charts import FOCUS, FRAMES, LIGHT

@@ -30,8 +30,7 @@ from gslopes.core.tables import Record, Row, records
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
-from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Tables
+from gslopes.frame.spec import Made, Run, Tables
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import open_photo, open_srgb
 

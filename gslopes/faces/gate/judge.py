@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from functools import partial
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import doubles
-from gslopes.core.config import to_dict
 from gslopes.core.crossed import grid_of, split
-from gslopes.core.errors import ModelError, PhotoError, UsageError
-from gslopes.core.executor import Executor, RemoteTask
+from gslopes.core.errors import PhotoError
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
-from gslopes.core.runfolder import SYNTHESIS, part_path
-from gslopes.core.runtime import pick_device
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.faces.zoo import identify
 from gslopes.photos.folder import open_photo
@@ -40,76 +35,33 @@ _FACE = ("box", "points")
 WHY = ("kept", "reason", "detail")
 
 
-# -- the stage --------------------------------------------------------------------------------------------------------
+# -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def judge_folder(
-    run: Path, parts: int, config: GateConfig, device: str, executor: Executor
+def judge_all(
+    measured: pd.DataFrame, config: GateConfig, manifest: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
+    """The verdicts on all sweeps of a run.
 
-    The run folder is locked by this process.  parts: of the run.  Returns: the verdicts.
-
-    Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
+    measured: a verdicts table with the measures of ``measure``.  manifest: the content of ``run.json``.
     """
-    digest = reader_digest()
-    manifest = runfolder.read_manifest(run)
-    made = manifest.get("config", {})
-    if not isinstance(made.get("find"), dict) or not isinstance(made.get("photos"), str):
-        message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
-        raise UsageError(message, "Restore it, or make the run again in a new folder.")
-    look = made["find"].get("landmarks") is None
-    stage = (
-        f"gate/{'ends' if look else 'none'}-{digest[:8]}"  # another reader reads everything again
-    )
-    missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
-    if missing:
-        work = _work(
-            run,
-            stage,
-            int(made["find"]["min_face"]),
-            look,
-            Path(made["photos"]),
-            config,
-            pick_device(device),
-        )
-        sizes = {
-            part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)
-        }
-        due = {part: sizes[part] for part in missing}
-        executor(
-            work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values())
-        )
-    runfolder.merge(run, tables.READINGS, [stage], parts)
-    verdicts = runfolder.read_parts(run, tables.VERDICTS, [stage], parts)
+    if not len(measured):
+        return measured
     heads = heads_of(manifest)
-    if len(verdicts):
-        each = verdicts.groupby("attribute", sort=False)
-        grid = grid_of(manifest.get("values"))
-        necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
-        verdicts = pd.concat(
-            [judged(rows, config, neck=necks[name]) for name, rows in each]
-        ).sort_index()
-        if grid:  # a photo's pictures go, or stay, along both
-            worse = (
-                verdicts.sort_values("kept", kind="stable")
-                .drop_duplicates("photo")
-                .set_index("photo")
-            )
-            worse["detail"] = (
-                (worse["attribute"] + ": " + worse["detail"])
-                .str.strip(": ")
-                .mask(worse["kept"], "")
-            )
-            verdicts = verdicts.assign(
-                **{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY}
-            )
-    runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
-    thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
-    about = {"thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
-    manifest["gate"] = {**manifest.get("gate", {}), **about}
-    runfolder.write_json(run / runfolder.MANIFEST, manifest)
-    return verdicts
+    grid = grid_of(manifest.get("values"))
+    each = measured.groupby("attribute", sort=False)
+    necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
+    verdicts = pd.concat(
+        [judged(rows, config, neck=necks[name]) for name, rows in each]
+    ).sort_index()
+    if not grid:
+        return verdicts
+    # a photo's pictures go, or stay, along both attributes
+    worse = verdicts.sort_values("kept", kind="stable").drop_duplicates("photo").set_index("photo")
+    detail = (worse["attribute"] + ": " + worse["detail"]).str.strip(": ")
+    worse["detail"] = detail.mask(worse["kept"], "")
+    columns = {name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY}
+    return verdicts.assign(**columns)
 
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
@@ -142,109 +94,62 @@ def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) ->
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """The work of the stage.  photos: the folder of the unedited ones."""
-
-    run: Path
-    stage: str
-    measurer: SweepMeasurer
-    photos: Path
-    config: GateConfig
-    in_threads: ClassVar[bool] = True
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """Measure the sweeps of one part.  Raises: TableError, StorageError."""
-        verdicts: list[Row] = []
-        readings: list[Row] = []
-        for sweep, key in self._sweeps(part, tick):
-            measured, read = self.measurer(sweep)
-            numbers = {name: getattr(measured, name) for name in MEASURED}
-            empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
-            verdicts.append(key | numbers | empty)
-            readings += [
-                key | {"reading": name, "step": step - 1, "score": score}
-                for name, scores in read.items()
-                for step, score in enumerate(scores.tolist())
-                if np.isfinite(score)
-            ]
-        frame = tables.frame_of(tables.VERDICTS, verdicts)
-        frame = judged(frame, self.config) if verdicts else frame
-        for table, rows in (
-            (tables.READINGS, tables.frame_of(tables.READINGS, readings)),
-            (tables.VERDICTS, frame),
-        ):
-            runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
-
-    def remote_task(self) -> RemoteTask:
-        """For workers elsewhere."""
-        run = self.run.absolute()
-        measurer = self.measurer
-        facts = (run, self.stage, measurer.far.min_face, measurer.look, self.photos, self.config)
-        needs = (run / runfolder.MANIFEST, self.photos)
-        make = partial(_elsewhere, facts, measurer.reader.sha256)
-        return RemoteTask(make, needs, lambda part: f"the sweeps of part {part}")
-
-    def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
-        from gslopes.faces.gate.sweep_measurer import Sweep
-
-        grid = grid_of(runfolder.read_manifest(self.run).get("values"))
-        photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
-        edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
-        for row in photos.to_dict("records"):
-            if row["status"] == "used":
-                try:
-                    original = open_photo(self.photos / row["path"]).pixels
-                except PhotoError:  # no longer there: only summaries miss it
-                    original = None
-                box, points = (doubles([] if row[name] is None else row[name]) for name in _FACE)
-                points = points.reshape(-1, 2)
-                for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby(
-                    "attribute"
-                ):
-                    if placebo.is_placebo(str(attribute)):
-                        continue  # it is asked about together with its sweep
-                    steps = unedited.sort_values("step")
-                    pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
-                    area = float(steps["mask_area"].iloc[0])
-                    axes = grid.axes if grid else {}
-                    for turn, (name, values) in enumerate(
-                        (axes or {str(attribute): steps["value"].tolist()}).items()
-                    ):
-                        # along the second attribute the other corners of a grid are first and last
-                        order = sorted(
-                            range(len(values)), key=lambda k: (values[k], (-1) ** turn * k)
-                        )
-                        swept = [values[k] for k in order], [pictures[k] for k in order]
-                        sweep = Sweep(name, *swept, original, box, points, area)
-                        yield sweep, {"photo": row["photo"], "attribute": name}
-            tick(1)
+# -- measures ---------------------------------------------------------------------------------------------------------
 
 
-def _work(
-    run: Path, stage: str, min_face: int, look: bool, photos: Path, config: GateConfig, device: str
-) -> Judging:
-    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
-    from gslopes.faces.zoo.reader import FaceReader
+def measure(
+    measurer: SweepMeasurer, run: Path, source: Path, part: Mapping[str, pd.DataFrame], tick: Tick
+) -> dict[str, list[Row]]:
+    """Measure the sweeps of one part: rows of the tables readings and verdicts, each kept until it is judged.
 
-    return Judging(
-        run, stage, SweepMeasurer(FaceReader.load(device), device, min_face, look), photos, config
-    )
+    source: the folder of the unedited photos.  part: its rows of the tables photos and edits.
+
+    Raises: TableError, PhotoError.
+    """
+    verdicts: list[Row] = []
+    readings: list[Row] = []
+    for sweep, key in _sweeps(run, source, part, tick):
+        measured, read = measurer(sweep)
+        numbers = {name: getattr(measured, name) for name in MEASURED}
+        empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
+        verdicts.append(key | numbers | empty)
+        readings += [
+            key | {"reading": name, "step": step - 1, "score": score}
+            for name, scores in read.items()
+            for step, score in enumerate(scores.tolist())
+            if np.isfinite(score)
+        ]
+    return {"readings": readings, "verdicts": verdicts}
 
 
-def _elsewhere(
-    facts: tuple[Path, str, int, bool, Path, GateConfig], digest: str, device: str
-) -> Judging:
-    """The work in another process.  Raises: ModelError if another reader is there."""
-    if reader_digest() != digest:
-        raise ModelError(
-            "A worker has another model named reader.", "Install the same models on every machine."
-        )
-    return _work(*facts, device)
+def _sweeps(
+    run: Path, source: Path, part: Mapping[str, pd.DataFrame], tick: Tick
+) -> Iterator[tuple[Sweep, Row]]:
+    from gslopes.faces.gate.sweep_measurer import Sweep
 
-
-def _rows(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows)
+    grid = grid_of(runfolder.read_manifest(run).get("values"))
+    edits = part["edits"]
+    for row in part["photos"].to_dict("records"):
+        if row["status"] == "used":
+            original = None
+            with suppress(PhotoError):  # no longer there: only summaries miss it
+                original = open_photo(source / row["path"]).pixels
+            box, points = (doubles([] if row[name] is None else row[name]) for name in _FACE)
+            points = points.reshape(-1, 2)
+            for name, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
+                if placebo.is_placebo(str(name)):
+                    continue  # it is asked about together with its sweep
+                steps = unedited.sort_values("step")
+                pictures = [open_photo(file, run).pixels for file in steps["file"]]
+                area = float(steps["mask_area"].iloc[0])
+                axes = grid.axes if grid else {str(name): steps["value"].tolist()}
+                for turn, (attribute, values) in enumerate(axes.items()):
+                    # along the second attribute the other corners of a grid are first and last
+                    order = sorted(range(len(values)), key=lambda k: (values[k], (-1) ** turn * k))
+                    swept = [values[k] for k in order], [pictures[k] for k in order]
+                    sweep = Sweep(attribute, *swept, original, box, points, area)
+                    yield sweep, {"photo": row["photo"], "attribute": attribute}
+        tick(1)
 
 
 # -- what follows from it ---------------------------------------------------------------------------------------------
@@ -269,7 +174,6 @@ class SweepSelection:
         placebos: int | None = None,
         seed: int = 0,
     ) -> None:
-        self._run = run
         path = run / "verdicts.parquet"
         self.judged = path.exists()
         out: pd.DataFrame = pd.DataFrame(columns=["photo", "attribute"])
@@ -306,31 +210,29 @@ class SweepSelection:
         """The rows of the dropped sweeps that are asked about nevertheless."""
         return _where(rows, lambda pair, kind: pair in self._sampled and not kind)
 
-    def edits(self, part: int) -> pd.DataFrame:
-        """The wanted edits of one part."""
+    @property
+    def all(self) -> bool:
+        """Whether they are all."""
+        return not self._dropped and self._placebos is None
+
+    def of(self, edits: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a table of edits that are asked about."""
 
         def wanted(pair: tuple[str, str], kind: str) -> bool:
             if pair in self._dropped:
                 return pair in self._sampled and not kind
             return not kind or self._placebos is None or pair in self._placebos
 
-        rows = tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part))
-        if not self._dropped and self._placebos is None:
-            return rows
-        return _where(rows, wanted)
+        if self.all:
+            return edits
+        return _where(edits, wanted)
 
-    def covered(self, part: int, asked: pd.DataFrame) -> bool:
-        """Whether all wanted edits of a part are among those asked about."""
+    def covered(self, edits: pd.DataFrame, asked: pd.DataFrame) -> bool:
+        """Whether all of these edits that are wanted are among those asked about."""
         key = ["photo", "attribute", "step"]
-        return set(self.edits(part)[key].itertuples(index=False, name=None)) <= set(
+        return set(self.of(edits)[key].itertuples(index=False, name=None)) <= set(
             asked[key].itertuples(index=False, name=None)
         )
-
-    def count(self, part: int) -> int:
-        """How many they are."""
-        if self._dropped or self._placebos is not None:
-            return len(self.edits(part))
-        return _rows(part_path(self._run, SYNTHESIS, tables.EDITS, part))
 
 
 def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from gslopes.faces.gate import judge as gate
 from gslopes.faces.gate import verdict as rules
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.faces.zoo import identify
-from gslopes.slopes import validation
+from gslopes.slopes import audit, validation
 from gslopes.slopes.config import FitConfig
 from tests.again import redo
 
@@ -119,12 +119,13 @@ def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw,
     faces = draw(4)
     run = tmp_path / "run"
     gslopes.synthesise(faces.photos, run, steps=3, **faces.known | {"placebo": True})
-    whole, part = (gate.SweepSelection(run, placebos=number).edits(0) for number in (None, 2))
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    whole, part = (gate.SweepSelection(run, placebos=number).of(edits) for number in (None, 2))
     assert len(whole) == 4 * 3 * 4
     fake = part["attribute"] != "gender"
     assert len(part) == 4 * 3 + 2 * 3 * 3
     assert part.loc[fake, "photo"].nunique() == 2
-    again = gate.SweepSelection(run, placebos=2).edits(0)
+    again = gate.SweepSelection(run, placebos=2).of(edits)
     pd.testing.assert_frame_equal(part, again)
 
 
@@ -142,14 +143,12 @@ def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypa
     assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
 
     with monkeypatch.context() as patch:
-        patch.setattr(
-            gate.Judging, "__call__", lambda self, part, tick: pytest.fail("measured again")
-        )
+        patch.setattr(audit, "measure", lambda *_: pytest.fail("measured again"))
         again = redo(run, "gate", GateConfig(**OPEN | {"shift": 0.999})).tables["verdicts"]
     assert not again["kept"].any()
     assert set(again["reason"]) == {Reason.READING_DOES_NOT_FOLLOW}
     pd.testing.assert_frame_equal(first.drop(columns=VERDICT), again.drop(columns=VERDICT))
-    (part,) = (run / "parts" / "gate").glob("*/verdicts-000000.parquet")
+    (part,) = (run / "parts" / "gate").glob("verdicts-000000.parquet")
     part.unlink()  # as a gate that was stopped
     pd.testing.assert_frame_equal(first, redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"])
 

@@ -43,7 +43,7 @@ def test_components_passed_as_objects_stay_here(home, draw, tmp_path):
     components = replace(
         default_components(configure(faces.photos, faces.known), "cpu"), named=False
     )
-    with pytest.raises(UsageError, match="passed as objects cannot be sent"):
+    with pytest.raises(UsageError, match="objects that cannot be sent"):
         gslopes.synthesise(
             faces.photos,
             tmp_path / "run",

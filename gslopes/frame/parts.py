@@ -1,0 +1,364 @@
+"""The parts of a stage: which of them are missing, doing these, and the tables of all of them.
+
+RUN/parts/<stage>, or of each name RUN/parts/<stage>/<name>, holds the tables of a part and its notes; its last table
+commits it. ``made-from.json`` says what the parts were made from, and how many they are. Parts stay if a run is
+stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on from there.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ModelError, TableError, UsageError
+from gslopes.core.executor import RemoteTask, Work
+from gslopes.core.files import read_json, show
+from gslopes.core.killpoints import kill_point
+from gslopes.core.progress import Tick
+from gslopes.core.runfolder import part_path
+from gslopes.core.tables import Table
+from gslopes.frame.result import AUDITS, find_audit
+from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
+from gslopes.frame.stamps import made_from, reads_of, tables_of
+from gslopes.photos.folder import PhotoFile
+
+Name = str | None  # of those that a stage declares with ``each``
+
+
+def do_parts(run: Run, stage: Stage) -> Made:
+    """Do the parts that are missing or damaged, then join the tables and notes of all of them."""
+    names: list[Name] = [None] if stage.each is None else list(stage.each(run))
+    sizes = _sizes(run, stage) if names else {}
+    _discard_others(run, stage, names, len(sizes))
+    parts = Missing(run, stage, sizes, {name: {} for name in names})
+    for name in names:
+        parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
+    if stage.begin is not None:
+        stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
+    if stage.streams:
+        stage.work(run, parts)
+    else:
+        for name, due in parts.missing.items():
+            done = sum(sizes.values()) - sum(due.values())
+            if due:
+                work = Parts(run, stage, name)
+                run.executor(work, due, label=stage.name, unit=stage.unit, done=done)
+    return _joined(run, stage, names, len(sizes))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The parts of a stage.
+
+    sizes: of every part, in items.  missing: of each name, the parts that are to be done, with their sizes.
+    """
+
+    run: Run
+    stage: Stage
+    sizes: Mapping[int, int]
+    missing: dict[Name, dict[int, int]]
+
+    def piece(self, part: int) -> Tables:
+        """What ``Stage.along`` gives as the items of a part."""
+        return _piece(self.run, self.stage, part)
+
+    def folder(self, name: Name) -> Path:
+        """Where the parts of a name are."""
+        return self.run.folder / "parts" / _folder(self.stage, name)
+
+    def commit(self, name: Name, part: int, rows: Made) -> None:
+        """As ``commit``, without notes."""
+        commit(replace(self.run, notes=[]), self.stage, name, part, rows)
+
+    def lacks(self, name: Name, part: int) -> bool:
+        """Whether a part is to be done: it never was, is damaged, or has failed rows that are tried again."""
+        run = self.run
+        stage = self.stage
+        folder = _folder(stage, name)
+        marker = part_path(run.folder, folder, _part_tables(run.audit, stage)[-1], part)
+        if not marker.exists():
+            return True
+        try:
+            rows = _checked(run, stage, folder, part)
+        except (TableError, OSError, ValueError):
+            marker.unlink(missing_ok=True)
+            return True
+        failed = rows["status"] == "failed" if "status" in rows else pd.Series(dtype=bool)
+        if failed.any() and (failed.all() or (stage.due is not None and stage.due(run))):
+            return True
+        return stage.lacks is not None and stage.lacks(run, name, self.piece(part), rows)
+
+
+def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
+    """Write a part that is done: its notes and pictures first, its last table at the end.  Raises: StorageError."""
+    folder = _folder(stage, name)
+    notes = _notes_file(run, folder, part)
+    if run.notes or notes.exists():
+        runfolder.make_folder(notes.parent)
+        runfolder.write_json(notes, run.notes)
+    made = _part_tables(run.audit, stage)
+    frames = {table: tables.frame_of(table, rows[table.name]) for table in made}
+    for frame in frames.values():
+        runfolder.settle(_pictures(run, stage, frame))
+    for table, frame in frames.items():
+        if table is made[-1]:
+            kill_point("part:whole")
+        runfolder.write_table(table, frame, part_path(run.folder, folder, table, part))
+
+
+def _checked(run: Run, stage: Stage, folder: str, part: int) -> pd.DataFrame:
+    """The rows of a part's last table.  Raises: TableError, OSError, ValueError unless all of the part is there."""
+    notes = _notes_file(run, folder, part)
+    if notes.exists():
+        read_json(notes)
+    rows = pd.DataFrame()
+    for table in _part_tables(run.audit, stage):
+        rows = tables.read(table, part_path(run.folder, folder, table, part))
+        for picture in _pictures(run, stage, rows):
+            picture.stat()
+    return rows
+
+
+def _pictures(run: Run, stage: Stage, rows: pd.DataFrame) -> list[Path]:
+    """The files that a table names, of a stage that makes pictures."""
+    if "file" in rows and any(name.endswith("/") for name in stage.makes):
+        return [run.folder / file for file in rows["file"] if isinstance(file, str) and file]
+    return []
+
+
+# -- which parts there are --------------------------------------------------------------------------------------------
+
+
+def _sizes(run: Run, stage: Stage) -> dict[int, int]:
+    """Items of each part.  Raises: UsageError if those along which it is done are not complete."""
+    if stage.items is not None:
+        total = len(stage.items(run))
+        size = _part(run, stage)
+        return {part: min(size, total - part * size) for part in range(-(-total // size))}
+    maker = maker_of(run.audit, stage.along)
+    table = run.audit.tables[stage.along]
+    parts = range(complete_parts(run, maker))
+    paths = (part_path(run.folder, maker.name, table, part) for part in parts)
+    return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}
+
+
+def maker_of(audit: Audit, table: str) -> Stage:
+    """The stage that makes a table in parts."""
+    return next(
+        stage
+        for stage in audit.stages
+        if table in stage.makes and (stage.items is not None or stage.along)
+    )
+
+
+def missing_parts(folder: Path, audit: Audit, table: str) -> tuple[list[int], int]:
+    """Numbers of the parts of a table that a run lacks, and how many it has in all: none if it was not begun."""
+    stage = maker_of(audit, table)
+    marker = _part_tables(audit, stage)[-1]
+    count = 0
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        count = int(read_json(made_from(folder, stage))["parts"])
+    return runfolder.missing_parts(folder, stage.name, marker, count), count
+
+
+def complete_parts(run: Run, stage: Stage) -> int:
+    """How many parts a stage has.  Raises: UsageError unless all of them are done."""
+    missing, count = missing_parts(run.folder, run.audit, _part_tables(run.audit, stage)[-1].name)
+    if missing or not made_from(run.folder, stage).is_file():
+        lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
+        problem = f"{show(run.folder)} is not complete: of the stage {stage.name}, {lacks}."
+        raise UsageError(problem, "Finish it first: repeat the command that started it.")
+    return count
+
+
+def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -> None:
+    """Remove parts that were made from something else; what they are made from is kept next to them."""
+    reads = reads_of(run, stage)
+    now: dict[str, Any] = {"parts": count}
+    for kind in ("tables", "options", "files"):
+        now[kind] = {
+            name: value for name, value in reads[kind].items() if name not in stage.merging
+        }
+    uses = {"": reads["uses"]}
+    if stage.each is not None:
+        uses = {str(name): (reads["uses"] or {}).get(name) for name in names}
+    record = made_from(run.folder, stage)
+    before: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        before = read_json(record)
+    used = before.get("uses", {})
+    if any(before.get(kind) != value for kind, value in now.items()):
+        used = {}
+        shutil.rmtree(record.parent, ignore_errors=True)
+    for name, value in uses.items():
+        if name in used and used[name] != value:
+            shutil.rmtree(run.folder / "parts" / _folder(stage, name or None), ignore_errors=True)
+    runfolder.make_folder(record.parent)
+    runfolder.write_json(record, {**now, "uses": used | uses})
+
+
+def _part(run: Run, stage: Stage) -> int:
+    if isinstance(stage.part, int):
+        return stage.part
+    return stage.part(run)
+
+
+def _part_tables(audit: Audit, stage: Stage) -> list[Table]:
+    return [table for table in tables_of(audit, stage) if table.name not in stage.splits]
+
+
+def _folder(stage: Stage, name: Name) -> str:
+    """The folder of a stage's parts below RUN/parts."""
+    if name is None:
+        return stage.name
+    return f"{stage.name}/{runfolder.slug(name)}"
+
+
+def _notes_file(run: Run, folder: str, part: int) -> Path:
+    """What a part tells the user, next to its tables."""
+    return run.folder / "parts" / folder / f"notes-{part:06d}.json"
+
+
+# -- tables of all parts ----------------------------------------------------------------------------------------------
+
+
+class _Read(Mapping[str, pd.DataFrame]):
+    """Tables by name, each read whenever it is asked for."""
+
+    def __init__(self, names: Sequence[str], read: Callable[[str], pd.DataFrame]) -> None:
+        self._names = names
+        self._read = read
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _piece(run: Run, stage: Stage, part: int) -> Tables:
+    """The tables of one part of the stage along which this one is done."""
+    if not stage.along:
+        return {}
+    maker = maker_of(run.audit, stage.along)
+
+    def read(name: str) -> pd.DataFrame:
+        table = run.audit.tables[name]
+        return tables.read(table, part_path(run.folder, maker.name, table, part))
+
+    return _Read([table.name for table in _part_tables(run.audit, maker)], read)
+
+
+def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
+    """The tables that are joined; all others are merged here, and the notes of all parts are taken."""
+    marker = _part_tables(run.audit, stage)[-1]
+    earlier = sorted({*read_json(made_from(run.folder, stage))["uses"]} - {"", *names})
+    folders = [
+        folder
+        for name in (*names, *earlier)
+        if not runfolder.missing_parts(run.folder, folder := _folder(stage, name), marker, count)
+    ]
+    notes = [_notes_file(run, folder, part) for folder in folders for part in range(count)]
+    run.notes.extend(
+        dict.fromkeys(note for path in notes if path.is_file() for note in read_json(path))
+    )
+
+    def read(name: str) -> pd.DataFrame:
+        return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
+
+    own = tables_of(run.audit, stage)
+    made = {} if stage.join is None else stage.join(run, _Read([one.name for one in own], read))
+    for table in own:
+        if table.name in made:
+            continue
+        keep = None if stage.keep is None else stage.keep(run, table.name)
+        if stage.keep is not None and keep is None:
+            (run.folder / f"{table.name}.parquet").unlink(missing_ok=True)
+            continue
+        source = run.audit.tables[stage.splits.get(table.name, table.name)]
+        runfolder.merge(run.folder, source, folders, count, keep, table.name)
+    return made
+
+
+# -- doing them -------------------------------------------------------------------------------------------------------
+
+
+class Parts:
+    """The work of a stage's parts, here or in other processes."""
+
+    def __init__(self, run: Run, stage: Stage, name: Name = None) -> None:
+        self.in_threads = stage.threads
+        self.run = run
+        self.stage = stage
+        self.name = name
+        self._items = None if stage.items is None else stage.items(run)
+
+    def items(self, part: int) -> Any:
+        """What a part is made from."""
+        if self._items is None:
+            return _piece(self.run, self.stage, part)
+        size = _part(self.run, self.stage)
+        return self._items[part * size : (part + 1) * size]
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Do one part and write it."""
+        run = replace(self.run, tick=tick, notes=[])
+        made = self.stage.work(run, self.items(part), *([] if self.name is None else [self.name]))
+        commit(run, self.stage, self.name, part, made)
+
+    def remote_task(self) -> RemoteTask:
+        """The same work in another process.  Raises: UsageError if the stage is done here."""
+        if self.stage.here:
+            problem = f"The stage {self.stage.name} works with objects that cannot be sent to other processes."
+            raise UsageError(problem, "Use the engine one, or name them in the configuration.")
+        run = self.run
+        folder = run.folder.absolute()
+        uses = None if self.stage.uses is None else self.stage.uses(run)
+        audit = run.audit.name if run.audit.name in AUDITS else run.audit
+        content = run.inputs if INPUTS in self.stage.reads else None
+        facts = (folder, run.config, content, self.stage.name, self.name, uses)
+        source = [] if run.plan is None or not run.plan.source.exists() else [run.plan.source]
+        return RemoteTask(partial(_elsewhere, audit, *facts), (folder, *source), self._described)
+
+    def _described(self, part: int) -> str:
+        """A part in words."""
+        items = self.items(part)
+        if not isinstance(items, Mapping) and isinstance(items[0], PhotoFile):
+            first = items[0].relative
+            if len(items) == 1:
+                return str(first)
+            return f"the {len(items)} photos from {first} to {items[-1].relative}"
+        return f"part {part + 1} of {self.run.audit.name} {self.stage.name}"
+
+
+def _elsewhere(
+    sent: str | Audit,
+    folder: Path,
+    config: Any,
+    content: Any,
+    stage_name: str,
+    name: Name,
+    uses: Any,
+    device: str,
+) -> Work:
+    """The work in another process.  Raises: ModelError if other models are there."""
+    audit = find_audit(sent) if isinstance(sent, str) else sent
+    stage = next(stage for stage in audit.stages if stage.name == stage_name)
+    if hasattr(config, "device"):
+        config = replace(config, device=device)
+    run = Run(audit, folder, config, content=content)
+    if stage.uses is not None and (here := stage.uses(run)) != uses:
+        differing = "; ".join(runfolder.differences(uses, here, stage_name))
+        hint = "Install the same models on every machine."
+        raise ModelError(f"A worker has other models: {differing}.", hint)
+    return Parts(run, stage, name)
