@@ -72,6 +72,6 @@ def walk_page(run: Finished) -> Page:
 ASSETS = Assets(
     walk_page,
     options=("report",),
-    reads=("run.json", "validity.json", "sources.parquet", PRESENCE, "edits/"),
+    reads=("run.json", "validity.json", PRESENCE, "edits/"),
     makes=("report/",),
 )
