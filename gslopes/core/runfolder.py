@@ -11,7 +11,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -22,13 +22,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
+from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
 from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
-
-SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
 
 MANIFEST = "run.json"
 GIVEN = "given"
@@ -296,29 +294,6 @@ def part_path(run: Path, stage: str, table: Table, index: int) -> Path:
 def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]:
     """Indices of the parts that are not committed yet; ``marker`` is the table that a part writes last."""
     return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
-
-
-def discard_damaged(
-    run: Path,
-    stage: str,
-    parts_of: Sequence[Table],
-    count: int,
-    whole: Callable[[list[pd.DataFrame]], bool] = lambda _: True,
-) -> None:
-    """Take back the commit of parts whose tables cannot be read, so that they are made again.
-
-    parts_of: the tables of a part, its commit marker last.  whole: whether what the tables speak of is there, too.
-    """
-    for index in range(count):
-        marker = part_path(run, stage, parts_of[-1], index)
-        if marker.exists():
-            sound = False
-            with suppress(TableError, OSError):
-                sound = whole(
-                    [tables.read(table, part_path(run, stage, table, index)) for table in parts_of]
-                )
-            if not sound:
-                marker.unlink(missing_ok=True)
 
 
 def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> pd.DataFrame:
