@@ -11,7 +11,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -22,13 +22,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
+from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
 from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
-
-SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
 
 MANIFEST = "run.json"
 GIVEN = "given"
@@ -178,8 +176,8 @@ def read_manifest(run: Path) -> dict[str, Any]:
         raise UsageError(
             f"{show(path)} is not the manifest of a run.", "Choose another run folder."
         )
-    for key, value in manifest.items():
-        if not _is_sound(key, value):
+    for key in manifest.keys() & _CHECKED:
+        if not _is_sound(key, manifest[key]):
             hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
             raise UsageError(f"{show(path)} is damaged: its {key!r} makes no sense.", hint)
     return manifest
@@ -192,12 +190,13 @@ def is_gated(run: Path) -> bool:
     )
 
 
+_CHECKED = {"seed", "config", "versions", "classifiers", "models", "gate", "values"}
+
+
 def _is_sound(key: str, value: Any) -> bool:
     """Whether what ``run.json`` says under a key has the form in which it is used."""
     if key == "seed":
         return isinstance(value, int)
-    if key not in ("config", "versions", "classifiers", "models", "gate", "values"):
-        return True
     if not isinstance(value, dict):
         return False
     if key in ("classifiers", "models"):
@@ -295,29 +294,6 @@ def part_path(run: Path, stage: str, table: Table, index: int) -> Path:
 def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]:
     """Indices of the parts that are not committed yet; ``marker`` is the table that a part writes last."""
     return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
-
-
-def discard_damaged(
-    run: Path,
-    stage: str,
-    parts_of: Sequence[Table],
-    count: int,
-    whole: Callable[[list[pd.DataFrame]], bool] = lambda _: True,
-) -> None:
-    """Take back the commit of parts whose tables cannot be read, so that they are made again.
-
-    parts_of: the tables of a part, its commit marker last.  whole: whether what the tables speak of is there, too.
-    """
-    for index in range(count):
-        marker = part_path(run, stage, parts_of[-1], index)
-        if marker.exists():
-            sound = False
-            with suppress(TableError, OSError):
-                sound = whole(
-                    [tables.read(table, part_path(run, stage, table, index)) for table in parts_of]
-                )
-            if not sound:
-                marker.unlink(missing_ok=True)
 
 
 def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> pd.DataFrame:

@@ -60,7 +60,8 @@ def planned(
                 tell(f"run        {show(folder)} (out= names another)")
                 return made
     run = None if out is None else Path(out)
-    if run is None or photos is None or (isinstance(photos, _PATH) and not _is_single(photos)):
+    is_path = isinstance(photos, _PATH) and "://" not in str(photos)
+    if run is None or photos is None or (is_path and not Path(photos).is_file()):
         return plan(audit, None if photos is None else Path(photos), run, options, **about)
     is_fresh = not run.exists()
     try:

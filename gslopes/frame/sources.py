@@ -1,18 +1,9 @@
-"""The folder that an audit is given: whether it holds anything, what it holds twice; and who made collected photos.
+"""The folder that an audit is given: whether it holds anything, and what it holds twice."""
 
-Licence, creator and page go from the collection's manifest into the run folder.
-"""
-
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
-import pandas as pd
-
-from gslopes.core import tables
-from gslopes.core.errors import PhotoError, TableError, UsageError
+from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import show
-from gslopes.core.tables import MANIFEST, SOURCES
 from gslopes.photos.folder import left_out, list_files, open_photo, same_bytes
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
@@ -49,28 +40,3 @@ def look_through(photos: Path, limit: int | None = None) -> str:
         hint = f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files."
         raise UsageError(f"No photo in {show(photos)} can be read.", hint)
     return left_out(same_bytes(files))
-
-
-def sources_of(photos: Path, edited: Iterable[str]) -> pd.DataFrame | None:
-    """What the manifest of ``gslopes collect`` says of the photos of a run, rows of the table sources.
-
-    photos: the folder that was audited, a collection or a folder in one.  edited: ids of the run's photos.  A photo is
-    known by its bytes; if several searches found it, the first that kept it counts.
-
-    Returns: None without a manifest of ours, or if none of the photos is in it.
-    """
-    manifest = None
-    for folder in (photos, photos.resolve().parent):
-        with suppress(TableError):  # there is none, or it is another program's
-            manifest = tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
-            break
-    if manifest is None:
-        return None
-    rows = manifest[
-        manifest["photo"].isin({*edited} - {""}) & manifest["status"].isin(["kept", "duplicate"])
-    ]
-    if rows.empty:
-        return None
-    # kept before duplicate
-    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")
-    return first[SOURCES.columns]

@@ -30,18 +30,17 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
-from gslopes.frame.sources import sources_of
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
 from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
 from gslopes.slopes import method, outcome
-from gslopes.slopes.asking import ORIGINALS, as_they_were
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
 from gslopes.slopes.method import PRESENCE
+from gslopes.slopes.originals import ORIGINALS, as_they_were, sources
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.page.sections import ASSETS, SECTIONS
@@ -303,14 +302,6 @@ def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
     elif walk.pairs.units["group"].any():
         groups = csv_bytes(walk.pairs.units[["photo", "group"]])
         runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, groups)
-
-
-def sources(run: Run) -> Made:
-    """Who made the photos, if they were collected."""
-    rows = sources_of(run.config.photos, run.table("photos")["photo"])
-    if rows is None:
-        return {}
-    return {"sources": rows}
 
 
 def fitted_by(run: Run) -> FitConfig:

@@ -78,7 +78,7 @@ MIRROR = Audit(
     name="mirror", home=Path(__file__).parent, config=Config, tables=WALK, inputs=look,
     outline=lambda planned: ([], {}),
     stages=(
-        Stage("synthesise", ("inputs",), ("edits/", "edits"), mirror, items=files, part=PART, here=True, options=()),
+        Stage("mirror", ("inputs",), ("edits/", "edits"), mirror, items=files, part=PART, here=True, options=()),
         ask("score", ("edits",), ("scores", "asked"), gate=None, needed=True, options=("seed",)),
     ),
     judged=lambda made: pd.DataFrame(), headline=lambda made: Headline("Asked."), counts=counts, shown=("scores",),
@@ -108,6 +108,65 @@ def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(
     assert (result.found, result.used) == (5, 5)
     assert len(result.tables["edits"]) == len(result.tables["scores"]) == 10
     assert result.notes[0].startswith("3 photos left out, same bytes as another photo: ")
+
+
+def with_note(run: Run, items: list[PhotoFile]) -> Made:
+    run.note(f"Mirrored from {items[0].relative}.")
+    return mirror(run, items)
+
+
+NOTING = replace(MIRROR, stages=(replace(MIRROR.stages[0], work=with_note), MIRROR.stages[1]))
+NOTED = [f"Mirrored from {name}.png." for name in (0, 2, 4)]
+
+
+@pytest.mark.parametrize("damage", ["table", "table cut short", "picture", "notes"])
+def test_a_damaged_part_is_done_again_alone_and_keeps_its_note(
+    photos: Path, tmp_path: Path, damage: str
+):
+    run = tmp_path / "run"
+    first = carry_out(plan(NOTING, photos, run, {}), OneProcess())
+    assert list(first.notes) == NOTED
+    parts = sorted((run / "parts/mirror").glob("edits-*.parquet"))
+    times = [part.stat().st_mtime_ns for part in parts]
+    picture = run / tables.read(tables.EDITS, parts[1])["file"].iloc[0]
+    damaged = {"picture": picture, "notes": run / "parts/mirror/notes-000001.json"}
+    file = damaged.get(damage, parts[1])
+    content = file.read_bytes()
+    file.unlink()
+    if damage in ("table cut short", "notes"):
+        file.write_bytes(content[:-9])
+    (run / "parts/mirror.json").unlink()
+    again = carry_out(plan(NOTING, photos, run, {}), OneProcess())
+    assert list(again.notes) == NOTED
+    assert file.read_bytes() == content
+    assert [part.stat().st_mtime_ns for part in parts][::2] == times[::2]
+    for table in ("edits", "scores", "asked"):
+        pd.testing.assert_frame_equal(first.tables[table], again.tables[table])
+
+
+def test_answers_about_other_pictures_are_asked_again(photos: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    edits = tables.read(tables.EDITS, run / "edits.parquet").assign(mask_area=0.5)
+    tables.write(tables.EDITS, edits, run / "edits.parquet")
+    times = {part: part.stat().st_mtime_ns for part in (run / "parts/score").rglob("*.parquet")}
+    assert len(times) == 6
+    carry_out(plan(MIRROR, photos, run, {}, only=["score"]), OneProcess())
+    assert all(part.stat().st_mtime_ns != time for part, time in times.items())
+
+
+def test_asking_before_the_pictures_are_complete_is_refused(photos: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    (run / "parts/score.json").unlink()
+    (run / "parts/mirror/edits-000001.parquet").unlink()
+    with pytest.raises(UsageError, match=r"of the stage mirror, 1 of its 3 parts are missing"):
+        carry_out(plan(MIRROR, photos, run, {}, only=["score"]), OneProcess())
+    (run / "parts/mirror/made-from.json").unlink()  # as older versions left it
+    with pytest.raises(UsageError, match=r"of the stage mirror, it has no parts.*repeat the co"):
+        carry_out(plan(MIRROR, photos, run, {}, only=["score"]), OneProcess())
+    again = carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    assert again.used == 5
 
 
 def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key(

@@ -1,9 +1,10 @@
-"""The photos as they were, for classifiers to be asked about next to their edits; see ``slopes.measures.observed``."""
+"""The photos as they were: who made them, and for classifiers to be asked about them next to their edits."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from gslopes.core import runfolder
-from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import PhotoError, TableError, UsageError
 from gslopes.core.runfolder import show
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.spec import Made, Run, Tables
@@ -13,8 +14,28 @@ from gslopes.slopes.fitting import UNEDITED
 ORIGINALS = f"{UNEDITED}/edits"  # a table like edits, and the folder of its pictures
 
 
+def sources(run: Run) -> Made:
+    """What the manifest of ``gslopes collect`` tells of the photos: licence, creator, page; nothing without it.
+
+    A photo is known by its bytes; if several searches found it, the first that kept it counts.
+    """
+    photos = run.config.photos
+    manifest = tables.MANIFEST.empty()
+    for folder in (photos, photos.resolve().parent):  # a collection, or a folder in one
+        with suppress(TableError):  # there is none, or it is another program's
+            manifest = tables.read(tables.MANIFEST, folder / f"{tables.MANIFEST.name}.parquet")
+            break
+    ids = {*run.table("photos")["photo"]} - {""}
+    rows = manifest[manifest["photo"].isin(ids) & manifest["status"].isin(["kept", "duplicate"])]
+    if rows.empty:
+        return {}
+    # kept before duplicate
+    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")
+    return {"sources": first[tables.SOURCES.columns]}
+
+
 def as_they_were(run: Run, part: Tables) -> Made:
-    """Every photo that has edits, as it was, once, encoded as its edits are; rows like those of edits.
+    """Every photo that has edits, as it was, once, encoded as its edits are; see ``slopes.measures.observed``.
 
     Raises: UsageError if a photo is gone, or another; StorageError.
     """

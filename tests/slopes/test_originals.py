@@ -1,13 +1,16 @@
 """What a collection's manifest says of a run's photos."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from gslopes.core import tables
 from gslopes.core.tables import MANIFEST, SOURCES
-from gslopes.frame.sources import sources_of
+from gslopes.frame.spec import Run
+from gslopes.slopes.audit import SLOPES
+from gslopes.slopes.originals import sources
 
 IDS = ["a" * 64, "b" * 64, "c" * 64]
 
@@ -45,9 +48,10 @@ def folders(tmp_path) -> tuple[Path, Path]:
 
 
 def kept(photos: Path, run: Path) -> dict[str, str] | None:
-    table = sources_of(photos, tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
-    if table is None:
+    made = sources(Run(SLOPES, run, SimpleNamespace(photos=photos)))
+    if not made:
         return None
+    table = made["sources"]
     tables.check(SOURCES, table)
     return dict(zip(table["photo"], table["licence"], strict=True))
 
