@@ -13,7 +13,7 @@ NEAR = 3e-4  # of the scale of a column: rounding of 24 bits, and what log-odds 
 
 
 def moved(numbers: Any, lot: np.random.Generator) -> np.ndarray:
-    """Every number one unit in the last place up or down, in its own precision; NaN stays."""
+    """Every number one unit in the last place up or down, in its precision; NaN stays."""
     array = np.asarray(numbers)
     ends = np.where(lot.random(array.shape) < 0.5, -np.inf, np.inf).astype(array.dtype)
     return np.where(np.isnan(array), array, np.nextafter(array, ends))
@@ -26,7 +26,7 @@ def moved_table(table: pd.DataFrame, lot: np.random.Generator) -> pd.DataFrame:
 
 
 def differences(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> list[str]:
-    """What differs by more than rounding, or at all where it is no number: texts, counts, flags, what is missing."""
+    """What differs by more than rounding, or at all if it is no number: texts, counts, flags, what is missing."""
     wrong = [f"{name}: only one has it" for name in one.keys() ^ other.keys()]
     for name in sorted(one.keys() & other.keys()):
         first, second = one[name], other[name]

@@ -186,7 +186,7 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
     assert rate[["ci_low", "ci_high"]].tolist() == pytest.approx([-5.9, -2.1], abs=0.05)
     under_null = (
         n * rate["t"] ** 2 / (n - 1 + rate["t"] ** 2)
-    )  # McNemar's variance is that where nothing differs
+    )  # McNemar's variance is the one without a difference
     assert under_null == pytest.approx(mcnemar(table, exact=False, correction=False).statistic)
     corrected = (n * abs(rate["slope"]) / 100 - 1) ** 2 / (150 + 86)
     assert corrected == pytest.approx(16.818, abs=5e-4)  # as printed in R's help of mcnemar.test

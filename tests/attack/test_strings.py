@@ -251,9 +251,7 @@ def test_columns_and_groups_of_people(name, tmp_path, chromium):
     people = AUDITS[name].prepare(tmp_path)
     table = tmp_path / "people.csv"
     frame = pd.read_csv(table, dtype=str)
-    item = [
-        text for text in HOSTILE if not set(SEVERAL) & set(text)
-    ]  # others stand for several groups
+    item = [text for text in HOSTILE if not set(SEVERAL) & set(text)]  # others mean several groups
     column = "team" if name == "crops" else "gender"
     if name == "crops":
         frame[column] = frame[column].map(dict(zip(sorted(set(frame[column])), item, strict=False)))

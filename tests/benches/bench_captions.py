@@ -6,9 +6,9 @@
 Captions are distinct, drawn from templates over people, places and things, and over a vocabulary of 7,500 words.
 S2 is on random layouts of that many types.
 ``--paper N`` fits N splits of eight of 500 types on layouts of 6,500 images, the commonest type in 60 % of them and the
-k-th in 60 / (1 + k / 8) %, and says what 1,000 splits of all 500 take: between the eight, linear in their rank.
+k-th in 60 / (1 + k / 8) %, and estimates what 1,000 splits of all 500 take: between the eight, linear in their rank.
 ``--scenes N`` measures all techniques but S2 to S4 on N planted scenes. Times are of one process;
-the parser's table says what 240,000 captions would take on two.
+the parser's table gives what 240,000 captions would take on two.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/benches/bench_export.py [--pictures 20000] [--out results/export.json]
 
-Photos are drawn faces of 512 px (100 of them, repeated); a picture of a run is the same file under its own name. Each
-export is a process of its own; its peak is the kernel's (ru_maxrss). ``written`` is a plain copy of the same bytes into
+Photos are drawn faces of 512 px (100 of them, repeated); a picture of a run is the same file under another name. Each
+export is a separate process; its peak is the kernel's (ru_maxrss). ``written`` is a plain copy of the same bytes into
 one file, with one sync: the speed of the disk.
 """
 

@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python tests/benches/bench_growth.py [--only fit-rows …] [--rounds 3] [--out results/growth.json]
 
-Each size is a process of its own, which first does the smallest size once, so that no import counts; ``again`` is the
-command itself, imports and all. Times are of the processor, which other work on the machine moves less; walls stand
-beside them. The exponent is of a line through logarithms of medians; ``last`` of the two largest sizes alone;
+Each size is a separate process, which first does the smallest size once, so that no import counts; ``again`` is the
+command itself, imports and all. Times are of the processor, which other work on the machine moves less; walls are
+beside them. The exponent is of a line through logarithms of medians; ``last`` of only the two largest sizes;
 ``a_unit`` the microseconds between these, a unit. All inputs are drawn.
 """
 
@@ -40,7 +40,7 @@ class Kind:
     """One thing that grows.
 
     sizes: of ``unit``.  prepare: draws the inputs into a folder.  work: what is timed; more facts of it, or None.
-    command: whether it is timed as a process of its own, from its start to its end.
+    command: whether it is timed as a separate process, from its start to its end.
     """
 
     sizes: tuple[int, ...]
@@ -155,7 +155,7 @@ server.serve_forever()
 
 
 def http(folder: Path, size: int) -> dict[str, Any]:
-    """Ours, and in the same process httpx alone: the files read, the requests sent one after the other, JSON parsed."""
+    """Ours, and in the same process only httpx: the files read, the requests sent one after the other, JSON parsed."""
     import base64
 
     import httpx

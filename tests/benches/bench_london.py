@@ -82,7 +82,7 @@ def crops(photos: Path, people: Path, out: Path) -> dict[str, Any]:
 
 
 def contexts(photos: Path, people: Path, out: Path) -> dict[str, Any]:
-    """How much more often the inferred gender is the self-reported one where the room fits it by one unit more."""
+    """How much more often the inferred gender is the self-reported one if the room fits it by one unit more."""
     result = gslopes.audit_contexts(photos, out / "contexts", people=people, backgrounds="rendered")
     rows = result.tables["congruence"].query(
         "measure == 'correct' and tags == 'gross' and group == 'all' and estimator == 'person'"

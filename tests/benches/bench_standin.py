@@ -2,8 +2,8 @@
 
     python tests/benches/bench_standin.py [--photos 192] [--rounds 3] [--out results/standin.json]
 
-The stand-in gives what the CPU computed before, after the time that it is said to take for a photo; decoding, finding,
-aligning, encoding and writing are real. A plan says how many photos a second there are if whoever is busiest never
+The stand-in gives what the CPU computed before, after the time that it is told to take for a photo; decoding, finding,
+aligning, encoding and writing are real. A plan gives the photos per second if whoever is busiest never
 waits; the walk shows how many there are.
 """
 

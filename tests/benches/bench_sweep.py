@@ -7,7 +7,7 @@ no condition twice; reader, tagger and network as the zoo loads them, in PyTorch
 chip after the other and does all of it again for every value. Both read the photos' own values, and both give what
 ours gives: how many levels apart they are at most is in the result. An edit field is asked once for all values by
 ``batched``, for every value by ``one by one``. ``one by one`` sees a quarter of the chips; its time is scaled.
-``ours as a walk has it`` leaves the pictures of an edit field to ``compose``, which needs the two ends alone. Seconds
+``ours as a walk has it`` leaves the pictures of an edit field to ``compose``, which needs only the two ends. Seconds
 are the processor's, on a CUDA device those on the wall.
 """
 

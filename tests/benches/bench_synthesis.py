@@ -3,9 +3,9 @@
     python tests/benches/bench_synthesis.py PHOTOS [--photos 500] [--side 1024] [--device cuda] [--out FILE]
 
 The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, parser and reader see one
-chip at a time, the template is fitted to it and applied for every value on its own, OpenCV warps each change back,
+chip at a time, the template is fitted to it and applied for one value at a time, OpenCV warps each change back,
 Pillow saves. It has all cores through torch's own threads and keeps no tables; ours writes its run folder as in an
-audit. Both have their models loaded, and both are said to make the same pictures: how far apart they are is in the
+audit. Both have their models loaded, and both should make the same pictures: how far apart they are is in the
 result.
 """
 

@@ -4,11 +4,11 @@
                                        [--agree 64] [--trace]
 
 ``--workers`` are processes that walk their share of the photos side by side, as Ray's do; the time is from the moment
-at which all have their models to the end of the last.  ``--trace`` says for which share of that time the GPU was busy,
+at which all have their models to the end of the last.  ``--trace`` gives the share of that time with a busy GPU,
 as its driver counts it.
 
 With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
-than one (files are PNG for that). The rate says how long the paper's 64,500 photos take.
+than one (files are PNG for that). The rate gives the time for the paper's 64,500 photos.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def walk_share(place: Path, args: argparse.Namespace) -> None:
-    """Wait for a line, walk the photos of a folder, say how many were used and the peak of memory."""
+    """Wait for a line, walk the photos of a folder, send how many were used and the peak of memory."""
     options = {
         "attribute": ATTRIBUTES,
         "min_face": SMALLEST,

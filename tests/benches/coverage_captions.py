@@ -16,7 +16,7 @@ OPTIONS = AuditOptions(min_active=1)
 
 
 def held(low: np.ndarray, high: np.ndarray, truth: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whether ends hold a truth, and where there are any."""
+    """Whether ends hold a truth, and whether there are any."""
     return (low <= truth) & (truth <= high), ~np.isnan(low)
 
 

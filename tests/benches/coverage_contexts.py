@@ -1,7 +1,7 @@
 """Cells of the coverage bench about contexts: people with several photos, few people, and rooms that vary.
 
 ``as it was``: Wilson's interval and Pearson's X² of all pictures, percentiles of a bootstrap over people (and rooms,
-where there are several), and p over people alone for a statement about rooms.
+if there are several), and p over people only for a statement about rooms.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A classifier that answers anew every time: label l of a photo is present at a value v with the chance
 expit(a + b v), a the photo's own (logit of the rate, standard deviation 1), along the edit; b is 0 along placebos, but
-for the light, where a cell says so. Every audit goes through the fit's own functions: estimates with 999 permutations,
+for the light, in cells about it. Every audit goes through the fit's own functions: estimates with 999 permutations,
 paired placebo differences, decisions.
 """
 
@@ -80,7 +80,7 @@ Classifier = Callable[[np.random.Generator, int, int, float], Sweeps]
 
 
 def anew(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Presence by chance alone, 10 % and the photo's slope times the value; slopes of spread 1.5."""
+    """Presence only by chance, 10 % and the photo's slope times the value; slopes of spread 1.5."""
     slopes = slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1)))
     return _sweeps(
         labels, lambda moves: rng.random((labels, photos, 7)) < 0.1 + moves * slopes * VALUES

@@ -54,7 +54,7 @@ SKEWED = "each answer has skewed noise of its own"
 
 
 def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarray:
-    """(n, 20) changes of scores between two answers about pictures of these photos, from chance alone."""
+    """(n, 20) changes of scores between two answers about pictures of these photos, only by chance."""
 
     def drawn(rows: int) -> np.ndarray:
         shared = 0.8 if "correlated" in noise else 0.0
@@ -76,7 +76,7 @@ def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarr
 def flags(
     rng: np.random.Generator, change: np.ndarray, photo: np.ndarray
 ) -> tuple[tuple[str, bool], ...]:
-    """What two checks of 50 pictures say: pictures by lot and t over photos, as it was; as it is."""
+    """The verdicts of two checks of 50 pictures: pictures by lot and t over photos, as it was; as it is."""
     order = rng.permutation(len(photo))
     rows = order[:SAMPLE]
     codes = codes_of(photo[rows], SAMPLE)

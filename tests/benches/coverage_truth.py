@@ -1,6 +1,6 @@
 """Cells of the coverage bench: error rates at a value of the edit, and their change per unit, where truth is known.
 
-A yes-or-no label is true of half of the photos. It is said where u + e_k + 1.5 (true) + slope * value passes 0.75, u
+A yes-or-no label is true of half of the photos. It is answered if u + e_k + 1.5 (true) + slope * value passes 0.75, u
 the photo's own (variance 0.6; in clusters of three photos it is the cluster's), e_k new in every picture (0.4), values
 from -2 to 2 in 7 steps. Misses and false alarms then have a rate of 22.7 % at value 0. The tables are those of
 ``slopes.measures.truth.error_tables``; the true rates and slopes are exact.
@@ -98,7 +98,7 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
-    """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) says."""
+    """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) is true."""
     names = np.array([f"{index:04}" for index in range(len(wrong))], dtype=object)
     rows = np.flatnonzero(~wrong.all(axis=1))
     pairs = (

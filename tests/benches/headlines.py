@@ -1,8 +1,8 @@
 """Thirty headlines of simulated audits whose truth is known, to be read by a person: do they mislead?
 
 Answers as in coverage_cases.py: a photo's own inclination and noise that is new in every picture, along the edit and
-along its placebo sweeps; ``light`` moves labels as the edit does.  Each audit goes through the fit and is said as a
-terminal says it.
+along its placebo sweeps; ``light`` moves labels as the edit does.  Each audit goes through the fit and is worded as in
+a terminal.
 
     python -m tests.benches.headlines
 """
@@ -34,7 +34,7 @@ class Audit:
 
     slope: logits a unit, of the first label; the others do not move.  rate: of all labels at value 0.
     light: share of the slope that light moves as well.  refused: share refused at the upper end, none at the lower.
-    people: how many the photos are of, who are alike; 0: each photo its own.  by: presence, a score on every picture
+    people: how many the photos are of, who are alike; 0: one per photo.  by: presence, a score on every picture
     or a number, skewed from person to person.
     """
 

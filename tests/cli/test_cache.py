@@ -13,7 +13,7 @@ PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "thr
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A cache with two answers of google, one of them refused, and one of azure, of days of their own."""
+    """A cache with two answers of google, one of them refused, and one of azure, all of different days."""
     with AnswerCache(tmp_path / "cache") as cache:
         classifier_id = cache.classifier_id("google", "v1")
         raw = {"labelAnnotations": [{"description": "Nurse", "score": 0.75}]}

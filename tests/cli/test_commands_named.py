@@ -18,7 +18,7 @@ OURS = {"--help", "--help-all", "--debug", "--version"}
 
 
 def texts(path: Path) -> Iterator[str]:
-    """The literals of a module, with a placeholder where one is put together; of other files the whole."""
+    """The literals of a module, with a placeholder for each part that is filled in; other files whole."""
     if path.suffix != ".py":
         yield path.read_text("utf-8")
         return

@@ -243,7 +243,7 @@ while True:
 
 
 def interrupted_twice(first: str, then: str, threaded: bool = True) -> tuple[int, bytes]:
-    """The exit code and what was said within two seconds of the second interrupt."""
+    """The exit code and the output within two seconds of the second interrupt."""
     install = "import threading\nfrom gslopes.cli.main import Interrupts\nInterrupts().install()\n"
     code = THREADED.format(then.replace("\n", "\n    ")) if threaded else then
     command = [sys.executable, "-c", f"{first}\n{install}print('ready', flush=True)\n{code}"]

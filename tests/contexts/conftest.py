@@ -124,7 +124,7 @@ def _column(inferred: tuple[int, ...], given: tuple[int, ...]) -> list[tuple[int
     woman, man, neutral = given[:3]
     if (
         len(given) == 3
-    ):  # nothing recognised, or nobody gendered: men are told as the last number where there are any
+    ):  # nothing recognised, or nobody gendered: if there are men, the last number counts them
         given = (*given, min(MEN, neutral), 0, 0)
     men, right_men, right_women = given[3:]
     recognised_men = {"man": right_men, "woman": woman - right_women}

@@ -54,7 +54,7 @@ def test_the_planted_effect_comes_back_with_its_interval(found):
     assert rows_of.loc[("bridal", "woman"), "change"] == 0
     assert rows_of.loc[("garage", "man"), "change"] == 0
     slopes = found.tables["congruence"].set_index(["tags", "measure", "gender", "group"])["slope"]
-    # men: right half as often where kappa is -1, always where it is 0.8
+    # men: right half as often if kappa is -1, always if it is 0.8
     assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
     assert slopes["gross", "correct", "woman", "all"] == 0
     men = (

@@ -1,4 +1,4 @@
-"""What is wrong with people, backgrounds, ratings and dictionaries is said, and what can go on goes on."""
+"""What is wrong with people, backgrounds, ratings and dictionaries is reported, and what can go on goes on."""
 
 import importlib.util
 import shutil

@@ -1,8 +1,8 @@
 """The OpenAI-compatible chat endpoint: POST /v1/chat/completions, strictly, never streaming.
 
 The model sees a place (a, u) in each picture, see ``pictures``. Of the options
-that it is given, one with a planted slope b has the probability ``SURE`` where u < c (1 + b a), else the others share
-it; what stands first is preferred by ``ChatSettings.first``. A refusal has a slope of its own.
+that it is given, one with a planted slope b has the probability ``SURE`` if u < c (1 + b a), else the others share
+it; the first option is preferred by ``ChatSettings.first``. Refusals have another slope.
 """
 
 import base64
@@ -38,10 +38,10 @@ _FIELDS = {
 class ChatSettings:
     """What the model is like; all of it may be changed while it runs.
 
-    slopes: of planted options.  otherwise: the option that is answered where no planted one is.
-    refusals: share at the centre and slope of refusals.  first: weight of what stands first.
+    slopes: of planted options.  otherwise: the option that is answered if no planted one is.
+    refusals: share at the centre and slope of refusals.  first: weight of the first option.
     unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
-    number: where one is asked for, its value at the centre, and its slope as a share of that.
+    number: if one is asked for, its value at the centre, and its slope as a share of that.
     """
 
     slopes: dict[str, float] = field(

@@ -103,7 +103,7 @@ class FakeProvider:
         )
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
         self.retry_after = (
-            0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
+            0.0  # what a throttled request is told to wait, in seconds; 0: it is told nothing
         )
         self._lot = random.Random(self._seed)
         self._refused: Callable[[str], bool] = lambda sha256: False

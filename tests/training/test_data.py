@@ -1,4 +1,4 @@
-"""An editor learns from what people have: UTKFace, CelebA or FairFace alone, or a folder of photos with a CSV."""
+"""An editor learns from what people have: one of UTKFace, CelebA and FairFace, or a folder of photos with a CSV."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The loop of edit fields: what the terms of its loss say, and that a stopped run goes on as if never stopped."""
+"""The loop of edit fields: what the terms of its loss measure, and that a stopped run goes on as if never stopped."""
 
 import json
 from dataclasses import replace
@@ -72,7 +72,7 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
         json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()
     ]
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
-    assert "leak" not in rows[0]  # the critic learns alone at first
+    assert "leak" not in rows[0]  # at first only the critic learns
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
 
 

@@ -54,7 +54,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     assert shift["low"] < shift["value"] < shift["high"]
     assert (
         shift["low"] <= known["value"] <= shift["high"]
-    )  # fewer photos, wider around what the card says
+    )  # fewer photos, wider around the card's value
     assert shift["low"] > known["value"] / 2
     (sheet,) = (tmp_path / "sheets").iterdir()
     with Image.open(sheet) as picture:

@@ -1,4 +1,4 @@
-"""Edit fields: what a network says of a face, applied to it."""
+"""Edit fields: a network's output for a face, applied to it."""
 
 from dataclasses import replace
 
@@ -118,7 +118,7 @@ def test_colour_does_not_change_luminance():
     luma = torch.tensor(LUMA)[:, None, None]
     torch.testing.assert_close((template * luma).sum(1), form[:, 0], atol=1e-5, rtol=0)
     torch.testing.assert_close(template[:, 0] - form[:, 0], form[:, 1])
-    assert torch.equal(as_template(form[:, :1]), form[:, :1])  # lightness alone stays one channel
+    assert torch.equal(as_template(form[:, :1]), form[:, :1])  # only lightness stays one channel
 
 
 def test_another_model_is_no_edit_field():

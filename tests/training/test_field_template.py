@@ -84,7 +84,7 @@ def luminance_of(edited: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("lightness", [LIGHTNESS, -LIGHTNESS])
 def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
     template = PLAIN.clone()
-    template[:, 12:20, 12:20] = -4 * lightness  # lids, say: far lighter where the face is darker
+    template[:, 12:20, 12:20] = -4 * lightness  # such as lids: far lighter where the face is darker
     away = -1.0 if lightness > 0 else 1.0
     darkened, lightened = (
         luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0])
@@ -138,7 +138,7 @@ def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_w
 
 
 def beside_the_tone(template: torch.Tensor, way: float, use: TemplateUse) -> torch.Tensor:
-    """(S, S) by how much more than the tone alone an edit changes a flat face, logarithms; the right is as the tone."""
+    """(S, S) by how much an edit changes a flat face beyond the tone, logarithms; the right is as the tone."""
     right = torch.zeros(SIDE, SIDE)
     right[:, 24:] = 1
     edited = luminance_of(

@@ -57,7 +57,7 @@ RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
 @pytest.mark.row("slopes-4.2-estimated", "slopes-4.2-race")
 @pytest.mark.slow
 def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
-    """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people say it all."""
+    """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people decide all."""
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     photos, out = tmp_path / "photos", tmp_path / "census"
     photos.mkdir()

@@ -1,4 +1,4 @@
-"""Value 0 is neutral and steps are even: the table that is found for a curve, and where it is kept."""
+"""Value 0 is neutral and steps are even: the table that is found for a curve, and how it is kept."""
 
 import shutil
 

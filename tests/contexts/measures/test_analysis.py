@@ -33,7 +33,7 @@ def test_q_is_over_the_tests_of_one_table_and_kind_of_tags():
 
 
 def material(genders: list[str], said: dict[str, dict[str, list[str]]]) -> tuple[pd.DataFrame, ...]:
-    """(described, people, backgrounds) of people of these genders; said: condition to gender to tags."""
+    """(described, people, backgrounds) of people of these genders; tags: condition to gender to tags."""
     people = pd.DataFrame({"photo": [f"p{n:02d}" for n in range(len(genders))], "gender": genders})
     people = people.assign(person=people["photo"], group="")
     keys = [name for name in said if name != "canvas"]

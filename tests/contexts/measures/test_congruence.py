@@ -32,7 +32,7 @@ def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
             "q": [0.01, 0.01, 0.01, 0.01, 0.2, 0.01],
         }
     )
-    # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
+    # below 5 a context goes with women: they get more abstract tags, fewer concrete ones
     assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [
         True,
         False,

@@ -123,7 +123,7 @@ def test_net_is_without_what_the_empty_background_is_called():
 
 
 def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
-    """A tagger that says bride of the shop, whoever stands there."""
+    """A tagger that calls the shop bride, whoever is in it."""
     people = [f"p{index}" for index in range(12)]
     said = {(person, "canvas"): ["man"] for person in people}
     said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}

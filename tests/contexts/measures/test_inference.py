@@ -68,7 +68,7 @@ def test_a_change_of_few_people_has_no_p():
 
 
 def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
-    """Its two standard errors are those of leaving out a person, and a room, at a time: the jackknife."""
+    """Its two standard errors leave out a person, and a room, at a time: the jackknife."""
     rng = np.random.default_rng(5)
     gender, rooms = ["woman", "man"] * 60, 4
     lean = np.where(np.arange(120) % 2 == 0, 0.75, 0.3)[:, None] + np.array(
@@ -249,7 +249,7 @@ def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
 
 @pytest.mark.row("contexts-table-14-rq3")
 def test_a_gain_of_selection_is_no_change(s1):
-    """Over the same pictures the baseline's F1 is compared: recognising the easy half alone gains nothing."""
+    """Over the same pictures the baseline's F1 is compared: recognising only the easy half gains nothing."""
     right = [(1, True, 1)] * 50 + [(0, False, 1)] * 50
     grid = grid_of({"B": right, "F": right}, gender=["woman"] * 100)
     row = accuracy_table(grid, {}, QUICK).set_index("context").loc["F"]

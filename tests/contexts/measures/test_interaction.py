@@ -11,7 +11,7 @@ VALUES = np.array([-1.0, 0.0, 1.0])
 
 
 def _planted(slope: float, people: int = 400, level: float = 0.5) -> np.ndarray:
-    """(people, 3) presence whose shares are exact, in an order of its own for each step."""
+    """(people, 3) presence whose shares are exact, in another order for each step."""
     generator = np.random.default_rng(int(100 * abs(slope)))
     columns = []
     for value in VALUES:

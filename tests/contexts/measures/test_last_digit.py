@@ -1,4 +1,4 @@
-"""Nothing that is said of people before rooms depends on the last digit of a share, a distance or a rating."""
+"""No result about people before rooms depends on the last digit of a share, a distance or a rating."""
 
 import numpy as np
 import pytest

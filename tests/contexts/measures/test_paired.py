@@ -1,4 +1,4 @@
-"""Tests and intervals by person hold where nothing was planted, and cover what was."""
+"""Tests and intervals by person hold if nothing was planted, and cover what was."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def test_medians_without_what_was_coded_incorrect(tmp_path):
     assert (found.loc["nursery", "women"], found.loc["nursery", "men"]) == (3, 2)
     assert found["category"].to_dict() == {"nursery": "feminine", "garage": "masculine"}
     assert np.isfinite(found.loc["nursery", "ci_low"])
-    assert np.isnan(found.loc["garage", "ci_low"])  # all say the same
+    assert np.isnan(found.loc["garage", "ci_low"])  # all answers are equal
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Charts of a context audit: what they show is what the table says."""
+"""Charts of a context audit: what they show is what the table has."""
 
 import numpy as np
 import pandas as pd

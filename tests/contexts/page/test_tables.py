@@ -44,7 +44,7 @@ def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> Non
     ]
 
 
-# --- the paper's tables in its layout, from its own numbers ----------------------------------------------------------
+# --- the paper's tables in its layout, from its numbers ----------------------------------------------------------
 
 LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
 QUICK = ContextOptions(permutations=19)
@@ -185,7 +185,7 @@ def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
         ("W", "F2"),
         ("I", "M2"),
         ("W", "F4"),
-    }  # printed although the paper's rule says NA
+    }  # printed although the paper's rule gives NA
     for tagger in TAGGERS:
         for context in printed.index:
             cells = (
