@@ -232,7 +232,7 @@ SEARCHES: dict[str, Reply] = {
     "results a text": listed("many"),
     "a result null": listed([None]),
     "pages null": listed([entry()], None),
-    "addresses of all kinds": listed([entry(url=one) for one in (1, [], {}, True, "javascript:1", "file:///etc/passwd")]),
+    "addresses of all kinds": listed([entry(url=url) for url in (1, [], {}, True, "javascript:1", "file:///etc/passwd")]),
     "halves of characters": listed([entry(title="\ud800", creator="\udfff", url="URL/\ud800.jpg")]),
     "titles of a megabyte": listed([entry(title="a" * 900_000)]),
     "5,000 results": listed([entry(url=f"URL/{number}.jpg") for number in range(5_000)]),

@@ -57,8 +57,10 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
     outside = ("file:", "data:", "blob:")
     page.on(
         "request",
-        lambda asked: (
-            None if asked.url.startswith(outside) else recorded.append(f"asked {asked.url[:80]}")
+        lambda request: (
+            None
+            if request.url.startswith(outside)
+            else recorded.append(f"asked {request.url[:80]}")
         ),
     )
     page.goto(page_file.as_uri())

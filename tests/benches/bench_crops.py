@@ -37,11 +37,11 @@ def ask(name: str, photos: list[Any], pictures: Any, *, shortcut: bool = True) -
     for batch in asker.maps(pictures):
         assert isinstance(batch, MapBatch)
         half = batch.scores.shape[2] // 2
-        left, right = (
+        first, second = (
             batch.scores[:, :, :half].max(axis=(1, 2)),
             batch.scores[:, :, half:].max(axis=(1, 2)),
         )
-        won[batch.rows] = (np.sign(left - right) + 1) / 2
+        won[batch.rows] = (np.sign(first - second) + 1) / 2
     cpu, seconds = time.process_time() - start, time.perf_counter() - wall
     rate = {
         "pictures": len(pictures),

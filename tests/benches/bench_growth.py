@@ -306,13 +306,18 @@ KINDS = {
     "values": Kind(
         (3, 7, 17, 49),
         "value",
-        lambda at, n: astronauts(at, 48),
-        lambda at, n: walk(at, n, steps=n),
+        lambda folder, n: astronauts(folder, 48),
+        lambda folder, n: walk(folder, n, steps=n),
     ),
     "fit-rows": Kind(
-        (100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit
+        (100_000, 1_000_000, 10_000_000),
+        "row",
+        lambda folder, n: fit_tables(folder, n // 56, 100),
+        fit,
     ),
-    "fit-labels": Kind((10, 100, 1000), "label", lambda at, n: fit_tables(at, 1000, n), fit),
+    "fit-labels": Kind(
+        (10, 100, 1000), "label", lambda folder, n: fit_tables(folder, 1000, n), fit
+    ),
     "report": Kind((20, 200, 2000), "photo", reported, report),
     "score": Kind((210, 2100, 21_000), "picture", painted, score),
     "http": Kind((210, 2100), "picture", painted, http),
@@ -367,11 +372,11 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
     return grown(kind.unit, result)
 
 
-def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
+def grown(unit: str, runs_of: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
     """Medians of each size, the exponents, and what a unit more costs."""
     middle = {
         size: {key: float(np.median([item[key] for item in runs])) for key in runs[0]}
-        for size, runs in found.items()
+        for size, runs in runs_of.items()
     }
     sizes, spent = list(middle), [item["processor"] for item in middle.values()]
     (near, far), (before, after) = sizes[-2:], spent[-2:]

@@ -37,10 +37,10 @@ def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Another design: 25 photos, changes by photo skewed (t with 5 degrees, a tenth of them large), slopes by photo."""
     hits = np.zeros(sets, bool)
     for index in range(sets):
-        own = rng.standard_t(5, (25, 1)) * np.where(rng.random((25, 1)) < 0.1, 0.3, 0.05)
+        levels = rng.standard_t(5, (25, 1)) * np.where(rng.random((25, 1)) < 0.1, 0.3, 0.05)
         tilt = 0.05 * rng.standard_normal((25, 1))
         rows = np.sort(rng.permutation(175)[: rng.integers(40, 176)])
-        change = (own + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
+        change = (levels + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
         units = codes_of(np.repeat(np.arange(25), 7)[rows], len(rows))
         hits[index] = clustered_mean(change, units).p < 0.05
     yield counted("flagged as drift", "t over photos", hits)

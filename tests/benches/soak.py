@@ -234,14 +234,14 @@ def made(run: Path) -> tuple[dict[str, pd.DataFrame], dict[str, bytes]]:
     return read, {path.name: path.read_bytes() for path in (run / "edits").rglob("*.jpg")}
 
 
-def differences(provider: FakeProvider, found: tuple, expected: tuple, kills: int) -> list[str]:
+def differences(provider: FakeProvider, result: tuple, expected: tuple, kills: int) -> list[str]:
     """What is not as in the undisturbed audit."""
     wrong = [
         name
         for name, frame in expected[0].items()
-        if name not in found[0] or not frame.equals(found[0][name])
+        if name not in result[0] or not frame.equals(result[0][name])
     ]
-    wrong += [] if found[1] == expected[1] else ["pictures"]
+    wrong += [] if result[1] == expected[1] else ["pictures"]
     for service in ("google", "rekognition", "azure", "clarifai", "imagga"):
         calls = provider.log.of(service)
         again = sum(

@@ -24,8 +24,8 @@ from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
 _CHECKS = {
-    one.name: one.check
-    for one in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
+    service.name: service.check
+    for service in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
 }
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
