@@ -400,6 +400,6 @@ def round_to_tf32(modules: Iterable[Any]) -> int:
     for module in modules:
         if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
             module.weight.data = rounded(module.weight.data)
-            module.register_forward_pre_hook(lambda _, given: (rounded(given[0]), *given[1:]))
+            module.register_forward_pre_hook(lambda _, inputs: (rounded(inputs[0]), *inputs[1:]))
             count += 1
     return count

@@ -300,10 +300,10 @@ def found_in(name: str, folder: Path) -> dict[str, Any]:
     return {table: kept(name, table, frame) for table, frame in HOUSES[name](folder).items()}
 
 
-def written(found: dict[str, Any]) -> str:
+def written(tables: dict[str, Any]) -> str:
     """JSON with one line a column."""
     blocks = []
-    for name, table in found.items():
+    for name, table in tables.items():
         lines = [
             f"  {json.dumps(column)}: {json.dumps(values, ensure_ascii=False, separators=(',', ':'))}"
             for column, values in table["columns"].items()
