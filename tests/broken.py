@@ -1,4 +1,4 @@
-"""What no page, table or sentence may say: numbers that are none, plurals of one, units of nothing, words twice."""
+"""What no page, table or sentence may contain: missing numbers, plurals of one, units of nothing, words twice."""
 
 import html
 import re
@@ -26,7 +26,7 @@ def shown(page: str) -> str:
 
 
 def broken(text: str) -> list[str]:
-    """What is wrong with a text, each with what stands around it."""
+    """What is wrong with a text, each with the text around it."""
     return [
         f"{name}: …{text[max(0, item.start() - 60) : item.end() + 40]}…"
         for name, pattern in BROKEN.items()

@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_secret_outlives_its_test() -> Iterator[None]:
-    """A key of one test is none in the next, where a text may look like a part of it."""
+    """No key of one test is a key in the next, in which a text may look like a part of it."""
     name = "gslopes.ask.secrets"
     before = set(sys.modules[name]._REMEMBERED) if name in sys.modules else set()
     yield

@@ -204,7 +204,7 @@ def save_empty(figure: Any, file: Any, **options: Any) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``, and of
-    ``figures("png")`` that form alone, of ``figures("none")`` nothing.
+    ``figures("png")`` only that form, of ``figures("none")`` nothing.
     """
     from matplotlib.figure import Figure
 
@@ -220,7 +220,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def missing_browser(what: str) -> None:
-    """Skips, or fails where ``GSLOPES_BROWSER=required``."""
+    """Skips, or fails if ``GSLOPES_BROWSER=required``."""
     sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
     if os.environ.get("GSLOPES_BROWSER") == "required":
         pytest.fail(sentence)
@@ -298,7 +298,7 @@ def sweeps_of(
 def paper_slopes(
     scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """The paper's rows alone, as a table."""
+    """Only the paper's rows, as a table."""
     from gslopes.slopes.measures.analysis import checked
     from gslopes.slopes.measures.estimators import paper
 
@@ -400,6 +400,6 @@ def round_to_tf32(modules: Iterable[Any]) -> int:
     for module in modules:
         if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
             module.weight.data = rounded(module.weight.data)
-            module.register_forward_pre_hook(lambda _, given: (rounded(given[0]), *given[1:]))
+            module.register_forward_pre_hook(lambda _, inputs: (rounded(inputs[0]), *inputs[1:]))
             count += 1
     return count

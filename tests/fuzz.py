@@ -226,7 +226,7 @@ def scrubbed(data: bytes) -> None:
     scrub_json({"a": [text], text: 1})
 
 
-def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
+def mutated(data: bytes, donor: bytes, lot: random.Random) -> bytes:
     """A neighbour of some good input."""
     for _ in range(lot.choice((1, 1, 2, 4, 16))):
         start = lot.randrange(len(data) + 1)
@@ -248,7 +248,7 @@ def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
             case 4:
                 data = data[:start] + lot.randbytes(end - start) + data[end:]
             case 5:
-                data = data[:start] + other[lot.randrange(len(other) + 1) :]
+                data = data[:start] + donor[lot.randrange(len(donor) + 1) :]
             case _:
                 data = data[:start]
     return data[: 1 << 20]

@@ -96,7 +96,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
     def crop_people(path: Path) -> object:
         return read_crop_people(folder, path, ["gender"])
 
-    def stage(path: Path) -> object:  # beside objects: image data alone holds no image
+    def stage(path: Path) -> object:  # beside objects: image data holds no image without them
         return read_stages({"reference": [path, folder / "objects.json"]}, AllWords())  # type: ignore[arg-type]
 
     tagged = b"image,kind,word,x0,y0,x1,y1\n1,object,person,0,0,1,1\n1,attribute,tall,,,,\n"
@@ -254,7 +254,7 @@ def _prompt() -> object:
 
 
 def said(data: bytes) -> None:
-    """Replies of a language model: one label at least, whatever it says."""
+    """Replies of a language model: one label at least, whatever they contain."""
     prompt, text = _prompt(), data.decode("utf-8", "replace")
     result = shares(prompt, (0, 1, 2), [{"text": text, "finish": "stop"}])  # type: ignore[arg-type]
     assert result
@@ -262,7 +262,7 @@ def said(data: bytes) -> None:
 
 
 def chat_body(data: bytes) -> None:
-    """The body of a chat server's reply; ValueError is what the client maps to its own."""
+    """The body of a chat server's reply; the client maps ValueError to an error of gslopes."""
     try:
         body = chat.read(data.decode("utf-8", "replace"))
     except ValueError:
@@ -287,7 +287,7 @@ def condition(data: bytes) -> None:
 
 
 def spelt(data: bytes) -> None:
-    """Log-probabilities of a language model; what makes no sense is an error that the client maps to its own."""
+    """Log-probabilities of a language model; the client maps what makes no sense to an error of gslopes."""
     prompt = _prompt()
     try:
         result = letters(json.loads(data), prompt.answers((0, 1, 2)))  # type: ignore[attr-defined]

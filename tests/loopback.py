@@ -1,4 +1,4 @@
-"""A server on this machine that speaks one protocol for one test, in a thread of its own."""
+"""A server on this machine that speaks one protocol for one test, in a separate thread."""
 
 import ssl
 import threading

@@ -59,7 +59,7 @@ def gender_slopes(table: int) -> pd.DataFrame:
 
 
 def in_order(rows: pd.DataFrame) -> list[set[tuple[str, str, float]]]:
-    """What comes one after the other; rows of equal numbers are one, as the paper does not say what orders them."""
+    """What comes one after the other; rows of equal numbers are one, as the paper leaves their order open."""
     runs = rows["number"].ne(rows["number"].shift()).cumsum()
     return [set(tied.itertuples(index=False, name=None)) for _, tied in rows.groupby(runs)]
 

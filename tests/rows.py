@@ -1,7 +1,7 @@
 """Writes docs/pages/method/rows.md: every row of the four papers, where it is here, and the tests that show it.
 
 Run ``python -m tests.rows`` after a change of ``docs/rows/*.toml`` or of a mark.  A test that shows a row has
-``@pytest.mark.row("its id")``, with several ids where it shows several.  The marks are read from the syntax trees of
+``@pytest.mark.row("its id")``, with several ids if it shows several.  The marks are read from the syntax trees of
 the test files; none is imported.
 """
 
@@ -57,8 +57,8 @@ class Row:
 
     id: short, begins with the name of its file.  section: of the paper, or its table or figure.
     paper: what it does, in our words.  here: the verb, option or function for it, or a text with those in backticks.
-    state: one of STATES.  why: the reason where REASONED asks for it, or a limit.
-    method: the choice of gslopes/slopes/data/method.toml that is about the same; of the first paper alone.
+    state: one of STATES.  why: the reason if REASONED asks for it, or a limit.
+    method: the choice of gslopes/slopes/data/method.toml that is about the same; only of the first paper.
     """
 
     id: str

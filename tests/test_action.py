@@ -94,7 +94,7 @@ def test_the_action_calls_options_that_every_command_of_it_has() -> None:
 
 @pytest.fixture
 def set_of_captions(tmp_path: Path) -> str:
-    """Captions of which half of the women's say nothing of them, as lines of the action's arguments."""
+    """Captions of which half of the women's do not name them, as lines of the action's arguments."""
     folder = tmp_path / "stages of ours"
     folder.mkdir()
     human, system, groups = ["image,caption"], ["image,caption"], ["image,gender"]

@@ -1,4 +1,4 @@
-"""README and site: links lead somewhere, numbers are those of the files, the site builds, the prose is edited."""
+"""README and site: links lead somewhere, numbers equal the files', the site builds, the prose is edited."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_a_page_names_only_what_exists_in_edited_english(path: Path) -> None:
     assert unknown_options(text) == []
     if (
         f"({path.relative_to(ROOT)})" in README
-    ):  # is read without the site, which fills in what stands in braces
+    ):  # is read without the site, which fills in what is in braces
         assert not re.search(r"(?<!<!-- )\{\{ ", text)
     assert not re.search(
         r"\bde-?bias|\bunbiased|race detector|gender detector", text, flags=re.IGNORECASE

@@ -30,9 +30,9 @@ from gslopes.frame.page import write_page
 from gslopes.frame.spec import Run
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.page import pictures
-from tests.contexts.conftest import folder, found
+from tests.contexts.conftest import audited, folder
 
-__all__ = ["folder", "found"]  # fixtures
+__all__ = ["audited", "folder"]  # fixtures
 NAMES = (
     "{secret}",
     "../secret.png",
@@ -120,9 +120,9 @@ def run_of(folder: Path) -> Run:
 
 
 @pytest.mark.slow
-def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path):
+def test_a_page_of_contexts_shows_nothing_from_outside(audited, tmp_path: Path):
     run = tmp_path / "run"
-    shutil.copytree(found.folder, run)
+    shutil.copytree(audited.folder, run)
     names = hostile(run)
     secret = (tmp_path / "secret.png").read_bytes()
     for table in (tables.EDITS, contexts.TABLES["composites"], contexts.TABLES["cutouts"]):

@@ -1,4 +1,4 @@
-"""The gallery: its numbers are those of run folders, its pages those of its numbers, its adapters answer."""
+"""The gallery: its numbers come from run folders, its pages from its numbers, its adapters answer."""
 
 import json
 import sys
@@ -45,7 +45,7 @@ def make(monkeypatch: pytest.MonkeyPatch):
 
 
 def light(pictures):
-    """A score of how light every picture is; and a number in a unit of its own."""
+    """A score of how light every picture is; and a number in another unit."""
     shares = [float((picture.mean() / 255) ** 2) for picture in pictures]
     return [{"light": share, "age": 20 + 30 * share} for share in shares]
 

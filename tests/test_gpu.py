@@ -100,17 +100,17 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
                 tables.read(tables.EDITS, run / "edits.parquet"),
             )
         )
-    (run, photos, edits), (other, seen, made) = runs
-    assert_frame_equal(photos, seen, check_exact=True)
+    (run, photos, edits), (run_on_device, photos_on_device, edits_on_device) = runs
+    assert_frame_equal(photos, photos_on_device, check_exact=True)
     assert (photos["status"] == "used").sum() >= 10
-    assert_frame_equal(edits.drop(columns="mask_area"), made.drop(columns="mask_area"))
-    np.testing.assert_allclose(edits["mask_area"], made["mask_area"], atol=1e-4)
+    assert_frame_equal(edits.drop(columns="mask_area"), edits_on_device.drop(columns="mask_area"))
+    np.testing.assert_allclose(edits["mask_area"], edits_on_device["mask_area"], atol=1e-4)
     for file in edits["file"]:
-        first, present = (
-            np.asarray(Image.open(position / file).convert("RGB")).astype(int)
-            for position in (run, other)
+        first, second = (
+            np.asarray(Image.open(folder_of_run / file).convert("RGB")).astype(int)
+            for folder_of_run in (run, run_on_device)
         )
-        assert np.abs(first - present).mean() < 0.5, file
+        assert np.abs(first - second).mean() < 0.5, file
 
 
 def test_a_training_goes_down_on_the_device(tmp_path):

@@ -1,4 +1,4 @@
-"""The house stands as it says: layers, sizes, lazy imports, papers, commands, and the same from a wheel."""
+"""The house is what it claims to be: layers, sizes, lazy imports, papers, commands, and the same from a wheel."""
 
 import ast
 import json
@@ -301,7 +301,7 @@ DOTTED = re.compile(
 
 
 def missing(text: str) -> list[str]:
-    """Paths and dotted names in a text that lead nowhere; patterns and placeholders are none."""
+    """Paths and dotted names in a text that lead nowhere; patterns and placeholders do not count."""
     paths = {path.rstrip(".,:;") for path in PATH.findall(text)}
     wrong = [path for path in paths if not set("<>{}*") & set(path) and not (ROOT / path).exists()]
     for name in {name.removeprefix("gslopes.") for name in DOTTED.findall(text)}:
@@ -369,7 +369,7 @@ def every_option() -> set[str]:
 
 
 def unknown_options(text: str, bare: bool = True) -> list[str]:
-    """``verb --option`` for each option that a text gives to a verb which has none of that name; those of no verb."""
+    """``verb --option`` for each option that a text gives to a verb which has none of that name; options of no verb."""
     wrong = set(OPTION.findall(OTHERS.sub("", text))) - every_option() if bare else set()
     for verb, rest in re.findall(r"\bgslopes ([a-z]+)( [^\n`&|;\"']*)", text):
         command = (
@@ -439,7 +439,7 @@ def test_all_weights_together_stay_under_32_mib_and_none_is_a_pickle():
 
 @pytest.fixture(scope="module")
 def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from this checkout, installed where nothing else is."""
+    """A wheel built from this checkout, installed in an environment with nothing else."""
     folder = tmp_path_factory.mktemp("wheel")
     offline = ["--disable-pip-version-check", "--no-deps", "--no-index"]
     built = python(
@@ -493,7 +493,7 @@ def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(
     load = "import sys, gslopes.faces.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
     usable = sorted(
         name for name in shipped if not name.endswith("-teacher")
-    )  # which training alone builds
+    )  # which only training builds
     done = python("-c", load, *usable, cwd=tmp_path, PYTHONPATH=str(wheel_install))
     assert done.returncode == 0, done.stderr
 

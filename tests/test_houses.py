@@ -12,51 +12,58 @@ from tests.golden.page_text import differences, masked
 pytestmark = pytest.mark.evidence
 
 
-def same(one: Any, other: Any, scale: float) -> bool:
+def same(first: Any, second: Any, scale: float) -> bool:
     """Equal; floats to 1e-9 of the scale of their column, whatever they lie in."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(
-            same(*pair, scale) for pair in zip(one, other, strict=True)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(
+            same(*pair, scale) for pair in zip(first, second, strict=True)
         )
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            same(value, other[key], scale) for key, value in one.items()
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(
+            same(value, second[key], scale) for key, value in first.items()
         )
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= 1e-9 * scale
-    return type(one) is type(other) and one == other
+    if isinstance(first, float) and isinstance(second, float):
+        return abs(first - second) <= 1e-9 * scale
+    return type(first) is type(second) and first == second
 
 
-def difference(found: Any, known: Any) -> str:
+def difference(result: Any, golden: Any) -> str:
     """The first row of a column that differs, in words; empty if none does."""
-    if isinstance(known, dict) != isinstance(found, dict):
-        return "is thinned" if isinstance(found, dict) else "is kept whole"
-    scale = known["scale"] if isinstance(known, dict) else houses.scale_of(known)
-    rows = [item["first"] if isinstance(item, dict) else item for item in (found, known)]
-    for row, (item, other) in enumerate(zip(*rows, strict=True)):
-        if not same(item, other, scale):
-            return f"row {row} is {item!r}, was {other!r}"
-    if isinstance(known, dict):
-        digests = found["sha256"] == known["sha256"] and same(found["sums"], known["sums"], scale)
+    if isinstance(golden, dict) != isinstance(result, dict):
+        return "is thinned" if isinstance(result, dict) else "is kept whole"
+    scale = golden["scale"] if isinstance(golden, dict) else houses.scale_of(golden)
+    rows = [column["first"] if isinstance(column, dict) else column for column in (result, golden)]
+    for row, (actual, before) in enumerate(zip(*rows, strict=True)):
+        if not same(actual, before, scale):
+            return f"row {row} is {actual!r}, was {before!r}"
+    if isinstance(golden, dict):
+        digests = result["sha256"] == golden["sha256"] and same(
+            result["sums"], golden["sums"], scale
+        )
         return (
-            "" if digests else f"a row after the first {len(known['first'])} differs, by the digest"
+            ""
+            if digests
+            else f"a row after the first {len(golden['first'])} differs, by the digest"
         )
     return ""
 
 
-def of_tables(found: dict[str, Any], golden: Path) -> list[str]:
+def of_tables(result: dict[str, Any], golden: Path) -> list[str]:
     """What differs from the tables in a golden file."""
     content = json.loads(golden.read_text("utf-8"))
-    wrong = [f"{table}: only one of them has it" for table in sorted(found.keys() ^ content.keys())]
-    for table in sorted(found.keys() & content.keys()):
-        columns, present = content[table]["columns"], found[table]["columns"]
-        if list(present) != list(columns):
-            wrong.append(f"{table}: columns {list(present)}, were {list(columns)}")
-        elif found[table]["rows"] != content[table]["rows"]:
-            wrong.append(f"{table}: {found[table]['rows']} rows, were {content[table]['rows']}")
+    wrong = [
+        f"{table}: only one of them has it" for table in sorted(result.keys() ^ content.keys())
+    ]
+    for table in sorted(result.keys() & content.keys()):
+        columns, result_columns = content[table]["columns"], result[table]["columns"]
+        if list(result_columns) != list(columns):
+            wrong.append(f"{table}: columns {list(result_columns)}, were {list(columns)}")
+        elif result[table]["rows"] != content[table]["rows"]:
+            wrong.append(f"{table}: {result[table]['rows']} rows, were {content[table]['rows']}")
         else:
             differing = {
-                column: difference(present[column], values) for column, values in columns.items()
+                column: difference(result_columns[column], values)
+                for column, values in columns.items()
             }
             wrong += [f"{table}, {column}: {what}" for column, what in differing.items() if what]
     return wrong

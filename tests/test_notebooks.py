@@ -41,7 +41,7 @@ def test_a_notebook_imports_nothing_internal_and_names_no_machine(path: Path) ->
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_text_says_what_an_output_below_or_above_it_may_deny(path: Path) -> None:
-    """What a label does stands in the outputs alone, which are made again with the program; the texts are not."""
+    """What a label does is only in the outputs, which are made again with the program; the texts are not."""
     cells = [
         cell
         for cell in json.loads(path.read_text("utf-8"))["cells"]
@@ -55,7 +55,7 @@ def test_no_text_says_what_an_output_below_or_above_it_may_deny(path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # those of the kernel's client, not ours
+@pytest.mark.filterwarnings("ignore")  # from the kernel's client, not ours
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_and_its_outputs_are_kept(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,8 +27,8 @@ QUICK = {"permutations": 50}
 GEE = json.loads((Path(__file__).parent / "golden/gee_geepack.json").read_text("utf-8"))["cases"]
 
 
-def of(found: pd.DataFrame, estimator: str) -> pd.DataFrame:
-    return found[found["estimator"] == estimator]
+def of(table: pd.DataFrame, estimator: str) -> pd.DataFrame:
+    return table[table["estimator"] == estimator]
 
 
 # -- Joo & Kärkkäinen 2020, Tables 1, 2 and 4: labels past both thresholds, in the order printed ----------------------
@@ -186,7 +186,7 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
     assert rate[["ci_low", "ci_high"]].tolist() == pytest.approx([-5.9, -2.1], abs=0.05)
     under_null = (
         n * rate["t"] ** 2 / (n - 1 + rate["t"] ** 2)
-    )  # McNemar's variance is that where nothing differs
+    )  # McNemar's variance is the one without a difference
     assert under_null == pytest.approx(mcnemar(table, exact=False, correction=False).statistic)
     corrected = (n * abs(rate["slope"]) / 100 - 1) ** 2 / (150 + 86)
     assert corrected == pytest.approx(16.818, abs=5e-4)  # as printed in R's help of mcnemar.test
@@ -196,9 +196,9 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
 # -- generalised estimating equations by R's geepack ------------------------------------------------------------------
 
 
-def agrees(found: pd.DataFrame, case: dict, patients: int) -> None:
+def agrees(table: pd.DataFrame, case: dict, patients: int) -> None:
     """photo-rate is the model with the identity link; standard errors with n - 1 for geepack's n."""
-    row = found.set_index("estimator").loc["photo-rate"]
+    row = table.set_index("estimator").loc["photo-rate"]
     assert row["n"] == patients
     assert row["slope"] == pytest.approx(100 * case["identity"]["slope"], abs=1e-7)
     correction = math.sqrt(patients / (patients - 1))

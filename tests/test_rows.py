@@ -1,4 +1,4 @@
-"""The page of rows is that of the rows and marks, and every row is one that can be shown."""
+"""The page of rows follows from the rows and marks, and every row can be shown."""
 
 import ast
 import re

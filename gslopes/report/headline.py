@@ -4,13 +4,13 @@ The section ``headline`` of an audit's ``sentences.toml`` has a sentence for eac
 list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
+from gslopes.core.config import read_toml
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
 
@@ -24,7 +24,7 @@ class Sentences:
     @classmethod
     def read(cls, home: Path, section: str = "headline") -> Self:
         """A section of the ``sentences.toml`` of an audit.  home: its folder."""
-        return cls(tomllib.loads((home / "sentences.toml").read_text("utf-8"))[section])
+        return cls(read_toml(home / "sentences.toml")[section])
 
     def say(self, case: str, count: int = 1, **facts: Any) -> str:
         """The sentence of a case.  count: chooses the form, and may be named; facts: what else may be named.

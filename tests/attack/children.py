@@ -16,12 +16,12 @@ from gslopes.core import tables
 
 @dataclass(frozen=True)
 class End:
-    """code: negative for a signal.  seconds: it took.  after: from the last signal to the end.  said: on stderr."""
+    """code: negative for a signal.  seconds: its run.  after: from the last signal to the end.  stderr: its text."""
 
     code: int
     seconds: float
     after: float
-    said: str
+    stderr: str
 
 
 class Child:

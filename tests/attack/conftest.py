@@ -1,4 +1,4 @@
-"""What the attacks share: a command in a process of its own, measured."""
+"""What the attacks share: a command in a separate process, measured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Attacked = Callable[..., Ended]
 
 @pytest.fixture
 def attacked(tiny_models: Path) -> Attacked:
-    """Runs ``python -m gslopes …``, or a program, in a process of its own."""
+    """Runs ``python -m gslopes …``, or a program, in a separate process."""
 
     def run(*args: object, program: str = "") -> Ended:
         options = {"GSLOPES_HOME": str(tiny_models), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}

@@ -113,10 +113,10 @@ def test_an_answer_of_100_megabytes_is_refused_in_bounded_memory(way):
                 sys.stderr.write(f"grew {grown >> 10} MiB\n")
 
         end = ended(ask)
-    assert end.code in (1, 3), end.said
-    assert "Unexpected" not in end.said
-    assert len(end.said) < 3000
-    assert int(end.said.split("grew ")[1].split()[0]) < 300
+    assert end.code in (1, 3), end.stderr
+    assert "Unexpected" not in end.stderr
+    assert len(end.stderr) < 3000
+    assert int(end.stderr.split("grew ")[1].split()[0]) < 300
     assert end.seconds < 60
 
 

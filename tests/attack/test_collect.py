@@ -1,4 +1,4 @@
-"""Servers that lie to ``collect``: a photo costs itself alone, rules that cannot be had forbid, every search ends."""
+"""Servers that lie to ``collect``: a photo costs only itself, rules that cannot be had forbid, every search ends."""
 
 import functools
 import gzip
@@ -107,9 +107,9 @@ def collected(
         collect(plan_collection(config, folder / "out"))
 
     end = ended(work, before=lambda: aim(server.base), most=90)
-    assert end.code in (0, 1, 2, 3), end.said
-    assert "Traceback" not in end.said
-    assert "Unexpected" not in end.said
+    assert end.code in (0, 1, 2, 3), end.stderr
+    assert "Traceback" not in end.stderr
+    assert "Unexpected" not in end.stderr
     assert end.seconds < 75  # a source of people is asked for three sizes of pages, 20 seconds each
     assert not [
         path for path in folder.parent.rglob("*") if path.name == "evil" or path.suffix == ".tmp"
@@ -159,7 +159,7 @@ def test_a_photo_that_lies_costs_itself_alone(lie, tmp_path, monkeypatch):
     server.photo = PHOTOS[lie]
     with loopback.serving(server, Liar):
         end, rows = collected(server, tmp_path / "run", "1.jpg", "liar.jpg", "2.jpg", "3.jpg")
-    assert end.code == 0, end.said
+    assert end.code == 0, end.stderr
     fates = rows.set_index("rank")["status"]
     assert list(fates[[1, 3, 4]]) == ["kept"] * 3
     assert (fates[2] == "kept") is (lie in KEPT), rows.set_index("rank").loc[2]
@@ -187,7 +187,7 @@ def test_rules_that_cannot_be_had_or_forbid_are_no_permission(lie, tmp_path):
     server.robots = ROBOTS[lie]
     with loopback.serving(server, Liar):
         end, rows = collected(server, tmp_path / "run", "1.jpg", "liar.jpg", "2.jpg", "3.jpg")
-    assert set(server.asked) == {"/robots.txt"}, end.said
+    assert set(server.asked) == {"/robots.txt"}, end.stderr
     assert not (rows["status"] == "kept").any()
 
 
@@ -232,7 +232,7 @@ SEARCHES: dict[str, Reply] = {
     "results a text": listed("many"),
     "a result null": listed([None]),
     "pages null": listed([entry()], None),
-    "addresses of all kinds": listed([entry(url=one) for one in (1, [], {}, True, "javascript:1", "file:///etc/passwd")]),
+    "addresses of all kinds": listed([entry(url=url) for url in (1, [], {}, True, "javascript:1", "file:///etc/passwd")]),
     "halves of characters": listed([entry(title="\ud800", creator="\udfff", url="URL/\ud800.jpg")]),
     "titles of a megabyte": listed([entry(title="a" * 900_000)]),
     "5,000 results": listed([entry(url=f"URL/{number}.jpg") for number in range(5_000)]),
@@ -257,7 +257,7 @@ def test_a_search_that_lies_ends_with_photos_or_a_sentence(lie, source, tmp_path
         end, rows = collected(server, tmp_path / "run", source=source)
     searched = [path for path in server.asked if path.startswith(("/v1/", "/sparql"))]
     assert len(searched) <= 40
-    assert end.code == 0 or end.said.startswith("gslopes: "), end.said
+    assert end.code == 0 or end.stderr.startswith("gslopes: "), end.stderr
     assert (
         not rows["url"].str.startswith(("file:", "javascript:")).any()
         or not (rows["status"] == "kept").any()

@@ -32,12 +32,12 @@ def full_at(size: int) -> Callable[[], None]:
     return limit
 
 
-def assert_a_sentence(said: str) -> None:
-    lines = said.strip().splitlines()
+def assert_a_sentence(stderr: str) -> None:
+    lines = stderr.strip().splitlines()
     problem = [line for line in lines if line.startswith("gslopes: ")]
-    assert len(problem) == 1, said
-    assert "Traceback" not in said
-    assert "Unexpected" not in said
+    assert len(problem) == 1, stderr
+    assert "Traceback" not in stderr
+    assert "Unexpected" not in stderr
 
 
 @pytest.mark.parametrize("name", ["captions", "contexts", "crops", "audit"])
@@ -53,7 +53,7 @@ def test_on_a_full_disk_an_audit_ends_with_a_sentence_and_goes_on_later(
         end = ended(lambda: AUDITS[name].begin(source, run), before=full_at(size))
         if end.code:
             assert end.code == 1
-            assert_a_sentence(end.said)
+            assert_a_sentence(end.stderr)
     assert ended(lambda: AUDITS[name].begin(source, run)).code == 0
     assert made(run) == made(calm)
 
@@ -78,7 +78,7 @@ def asking(tmp_path: Path) -> Callable[..., Callable[[], object]]:
 def test_a_full_disk_under_the_cache_costs_the_requests_in_flight_alone(size, asking, tmp_path):
     end = ended(asking("run"), before=full_at(size))
     if end.code:
-        assert_a_sentence(end.said)
+        assert_a_sentence(end.stderr)
     assert ended(asking("run")).code == 0
     assert len((tmp_path / "log").read_text().splitlines()) <= PICTURES + 4
 
@@ -112,7 +112,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence_before_anything_is_asked
         path.chmod(0o777 if path.is_dir() else 0o666)
     end = ended(work, before=read_only(tmp_path / ("other" if which == "run" else "cache")))
     assert end.code == 1
-    assert_a_sentence(end.said)
+    assert_a_sentence(end.stderr)
     assert (tmp_path / "log").read_text() == text
 
 
@@ -160,7 +160,7 @@ def test_a_damaged_cache_is_a_sentence_or_is_asked_again_and_changes_no_number(
     end = ended(asking("run"), most=60)
     if end.code:
         assert end.code == 1
-        assert_a_sentence(end.said)
+        assert_a_sentence(end.stderr)
         assert ended(asking("run", tmp_path / "another")).code == 0
     item, second = (
         tables.read(tables.SCORES, tmp_path / name / "scores.parquet") for name in ("calm", "run")

@@ -86,7 +86,7 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_ctrl_c_twice_ends_it_at_
     work = work_of(name)
     calm, run = tmp_path / "calm", tmp_path / "run"
     undisturbed = ended(work(calm))
-    assert undisturbed.code == 0, undisturbed.said
+    assert undisturbed.code == 0, undisturbed.stderr
     shortest, turn, attempts = undisturbed.seconds, 0, 0
     while turn < 10:  # stops that found it at work
         attempts += 1
@@ -94,17 +94,17 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_ctrl_c_twice_ends_it_at_
         fresh, moment = not run.exists(), lot.uniform(0.0, 0.9 * shortest)
         twice = [(moment, signal.SIGINT), (lot.uniform(0.01, 0.5), signal.SIGINT)]
         end = ended(work(run), [(moment, signal.SIGKILL)] if turn % 2 else twice)
-        assert "Traceback" not in end.said
+        assert "Traceback" not in end.stderr
         if end.code == 0:  # it was faster: another one is begun
             shortest = min(shortest, end.seconds) if fresh else shortest
             shutil.rmtree(run)
             continue
-        # the kernel ends it by the second Ctrl-C where no other code of Python runs
-        assert end.code in ((-signal.SIGKILL,) if turn % 2 else (130, -signal.SIGINT)), end.said
+        # the kernel ends it by the second Ctrl-C while no other code of Python runs
+        assert end.code in ((-signal.SIGKILL,) if turn % 2 else (130, -signal.SIGINT)), end.stderr
         assert end.after < 2
         turn += 1
     last = ended(work(run))
-    assert last.code == 0, last.said
+    assert last.code == 0, last.stderr
     assert made(run) == made(calm)
     assert made(run)
     assert not list(run.rglob("*.tmp"))

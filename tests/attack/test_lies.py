@@ -1,4 +1,4 @@
-"""Clocks that jump, dead proxies, wrong certificates: numbers stay, and one sentence says what to do."""
+"""Clocks that jump, dead proxies, wrong certificates: numbers stay, and one sentence tells what to do."""
 
 import os
 import random
@@ -64,7 +64,7 @@ def test_a_clock_that_goes_back_asks_nothing_twice_and_ends(clock, tmp_path):
     end = ended(
         scoring(runs[1], "log", "cache"), before=lambda: setattr(time, "time", told), most=60
     )
-    assert end.code == 0, end.said
+    assert end.code == 0, end.stderr
     assert ended(scoring(runs[1], "log", "cache")).code == 0
     assert len((tmp_path / "log").read_text().splitlines()) == PICTURES
     item, second = (tables.read(tables.SCORES, run / "scores.parquet") for run in runs)
@@ -114,7 +114,7 @@ def test_a_certificate_that_is_none_is_a_sentence(fault, tmp_path, monkeypatch):
 
 
 def of_asking(address: str, environment: dict[str, str]) -> str:
-    """What is said where a classifier at this address is asked with a key."""
+    """The output of asking a classifier at this address with a key."""
 
     def ask() -> None:
         os.environ.update({"TEAM_TOKEN": KEY, **environment})
@@ -124,9 +124,9 @@ def of_asking(address: str, environment: dict[str, str]) -> str:
         classifier.ask([paint(0, 0.5)])
 
     end = ended(ask, most=60)
-    assert end.code in (1, 2, 3), end.said
-    assert KEY not in end.said
-    assert "Traceback" not in end.said
-    assert "Unexpected" not in end.said
-    assert len([line for line in end.said.splitlines() if line.startswith("gslopes: ")]) == 1
-    return end.said
+    assert end.code in (1, 2, 3), end.stderr
+    assert KEY not in end.stderr
+    assert "Traceback" not in end.stderr
+    assert "Unexpected" not in end.stderr
+    assert len([line for line in end.stderr.splitlines() if line.startswith("gslopes: ")]) == 1
+    return end.stderr

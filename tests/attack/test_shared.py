@@ -63,7 +63,7 @@ def test_nothing_is_asked_twice_and_nobody_spends_more_than_agreed(
         time.sleep(0.3)
         children[0].send(signal.SIGKILL)
     ends = [child.end() for child in children]
-    text = "".join(end.said for end in ends)
+    text = "".join(end.stderr for end in ends)
     assert {end.code for end in ends} <= {0, 1, 2, -signal.SIGKILL}, text
     assert "Traceback" not in text
     questions = [line.split() for line in log.read_text().splitlines()]
@@ -90,5 +90,5 @@ def test_two_in_one_run_folder_are_a_sentence(tmp_path):
     second = ended(work)
     assert first.end().code == 0
     assert second.code == 1
-    assert second.said.startswith("gslopes: Another process is working in ")
+    assert second.stderr.startswith("gslopes: Another process is working in ")
     assert len((tmp_path / "log").read_text().splitlines()) == PICTURES

@@ -57,8 +57,10 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
     outside = ("file:", "data:", "blob:")
     page.on(
         "request",
-        lambda asked: (
-            None if asked.url.startswith(outside) else recorded.append(f"asked {asked.url[:80]}")
+        lambda request: (
+            None
+            if request.url.startswith(outside)
+            else recorded.append(f"asked {request.url[:80]}")
         ),
     )
     page.goto(page_file.as_uri())
@@ -251,9 +253,7 @@ def test_columns_and_groups_of_people(name, tmp_path, chromium):
     people = AUDITS[name].prepare(tmp_path)
     table = tmp_path / "people.csv"
     frame = pd.read_csv(table, dtype=str)
-    item = [
-        text for text in HOSTILE if not set(SEVERAL) & set(text)
-    ]  # others stand for several groups
+    item = [text for text in HOSTILE if not set(SEVERAL) & set(text)]  # others mean several groups
     column = "team" if name == "crops" else "gender"
     if name == "crops":
         frame[column] = frame[column].map(dict(zip(sorted(set(frame[column])), item, strict=False)))

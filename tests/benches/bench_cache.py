@@ -4,7 +4,7 @@
 
 Answers are 50 labels each, as a service gives them, drawn from ``POOL`` different ones. The table is filled in one
 transaction with answers that are packed already; how fast a client's answers are kept one request after the other, each
-scrubbed, packed and durable, is measured on its own. The peer, timed in the same run, is the folder of JSON files that
+scrubbed, packed and durable, is measured separately. The peer, timed in the same run, is the folder of JSON files that
 people otherwise keep, with a tenth of the answers.
 """
 

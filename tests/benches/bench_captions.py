@@ -6,9 +6,9 @@
 Captions are distinct, drawn from templates over people, places and things, and over a vocabulary of 7,500 words.
 S2 is on random layouts of that many types.
 ``--paper N`` fits N splits of eight of 500 types on layouts of 6,500 images, the commonest type in 60 % of them and the
-k-th in 60 / (1 + k / 8) %, and says what 1,000 splits of all 500 take: between the eight, linear in their rank.
+k-th in 60 / (1 + k / 8) %, and estimates what 1,000 splits of all 500 take: between the eight, linear in their rank.
 ``--scenes N`` measures all techniques but S2 to S4 on N planted scenes. Times are of one process;
-the parser's table says what 240,000 captions would take on two.
+the parser's table gives what 240,000 captions would take on two.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ def captions(count: int) -> list[str]:
     """Distinct captions of about the length of COCO's."""
     parts = itertools.product(ADJECTIVES, PEOPLE, VERBS, ADJECTIVES, THINGS, SETTINGS)
     every = np.random.default_rng(0).permutation(12 * 12 * 10 * 12 * 13 * len(SETTINGS))[:count]
-    wanted = set(every.tolist())
+    chosen = set(every.tolist())
     return [
-        f"A {a} {p} is {v} a {b} {t} on the {place}."
-        for number, (a, p, v, b, t, place) in enumerate(parts)
-        if number in wanted
+        f"A {a} {p} is {v} a {b} {t} on the {setting}."
+        for number, (a, p, v, b, t, setting) in enumerate(parts)
+        if number in chosen
     ]
 
 
@@ -117,7 +117,7 @@ def wide_captions(count: int) -> list[str]:
     lemmas = [
         (word, part) for word, part in wordnet()._row if word.isalpha() and 3 < len(word) < 10
     ]
-    pools = [[word for word, part in lemmas if part == wanted] for wanted in "na"]
+    pools = [[word for word, part in lemmas if part == kind] for kind in "na"]
     pools = [
         chance.permutation(pool)[:size] for pool, size in zip(pools, (6000, 1500), strict=True)
     ]
@@ -140,13 +140,13 @@ def parsing(texts: list[str]) -> dict[str, float]:
     for text in texts:
         parser.parse(text)
     wall, cpu = time.perf_counter() - began, time.process_time() - used
-    each = cpu / len(texts)
+    seconds = cpu / len(texts)
     return {
         "captions": len(texts),
         "wall_s": wall,
         "cpu_s": cpu,
-        "ms_each_cpu": 1000 * each,
-        "240k_on_2_cores_s": 240_000 * each / 2,
+        "ms_each_cpu": 1000 * seconds,
+        "240k_on_2_cores_s": 240_000 * seconds / 2,
     }
 
 
@@ -154,12 +154,12 @@ def splits(images: int, types: int, count: int, sample: int) -> dict[str, float]
     from sklearn.linear_model import LogisticRegression
 
     chance = np.random.default_rng(1)
-    there = chance.random((images, types)) < 0.1
-    size, place = (
-        there * chance.random((images, types)),
-        np.where(there, chance.random((images, types)), 1.0),
+    present = chance.random((images, types)) < 0.1
+    size, position = (
+        present * chance.random((images, types)),
+        np.where(present, chance.random((images, types)), 1.0),
     )
-    features = np.column_stack([size, place])
+    features = np.column_stack([size, position])
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     y = chance.random(images) < 1 / (1 + np.exp(-(group + 2 * features[:, 0])))
     used = time.process_time()
@@ -195,32 +195,32 @@ def paper(count: int) -> dict[str, object]:
 
     chance = np.random.default_rng(2)
     images, types = 6500, 500
-    there = chance.random((images, types)) < 0.6 / (1 + np.arange(types) / 8)
-    place = np.where(there, chance.random((images, types)), 1.0)
-    features = np.column_stack([there * chance.random((images, types)) ** 2, place])
+    present = chance.random((images, types)) < 0.6 / (1 + np.arange(types) / 8)
+    position = np.where(present, chance.random((images, types)), 1.0)
+    features = np.column_stack([present * chance.random((images, types)) ** 2, position])
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     rows = []
     for rank in RANKS:
-        chosen = np.flatnonzero(there[:, rank])
+        chosen = np.flatnonzero(present[:, rank])
         n, parts = len(chosen), (features[chosen], group[chosen])
         y = chance.random(n) < 1 / (1 + np.exp(0.5 - parts[1] - 2 * parts[0][:, rank]))
         used = time.process_time()
-        whole = fit_published(*parts, y, AuditOptions(splits=1))
+        published = fit_published(*parts, y, AuditOptions(splits=1))
         once = time.process_time() - used
         used = time.process_time()
         ours = fit_published(*parts, y, AuditOptions(splits=count))
-        each = (time.process_time() - used - once) / (count - 1)
+        per_split = (time.process_time() - used - once) / (count - 1)
         columns = np.column_stack([_standard(parts[0]), parts[1]])
         used = time.process_time()
         for part in (chance.permutation(n)[: int(0.7 * n)] for _ in range(3)):
             LogisticRegression(C=1.0, max_iter=200).fit(columns[part], y[part])
         theirs = (time.process_time() - used) / 3
-        row = {"rank": rank, "images": n, "once_s": once, "ours_ms_a_split": 1000 * each}
+        row = {"rank": rank, "images": n, "once_s": once, "ours_ms_a_split": 1000 * per_split}
         rows.append(
             row
             | {
                 "sklearn_ms_a_split": 1000 * theirs,
-                "coefficient": whole.coefficient,
+                "coefficient": published.coefficient,
                 "valid": ours.valid,
             }
         )
@@ -242,14 +242,14 @@ def measuring(images: int) -> dict[str, float]:
     from tests.benches.bench_captions_planted import Planted, scenes
 
     corpus, _ = scenes(Planted(), images, 0)
-    found: dict[str, float] = {"images": images}
+    facts: dict[str, float] = {"images": images}
     for name in TECHNIQUES:
         if name not in ("S2", "S3", "S4"):
             used = time.process_time()
             run_technique(name, corpus, "system-captions", "human-labels", AuditOptions())
-            found[f"{name}_cpu_s"] = time.process_time() - used
-    found["all_cpu_s"] = sum(value for key, value in found.items() if key.endswith("_cpu_s"))
-    return found
+            facts[f"{name}_cpu_s"] = time.process_time() - used
+    facts["all_cpu_s"] = sum(value for key, value in facts.items() if key.endswith("_cpu_s"))
+    return facts
 
 
 def main() -> None:
@@ -262,18 +262,18 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=0)
     parser.add_argument("--paper", type=int, default=0)
     args = parser.parse_args()
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     if args.captions:
-        found["parse"] = parsing(captions(args.captions))
-        found["parse_wide_vocabulary"] = parsing(wide_captions(args.captions))
+        facts["parse"] = parsing(captions(args.captions))
+        facts["parse_wide_vocabulary"] = parsing(wide_captions(args.captions))
     if args.splits:
-        found["s2"] = splits(args.images, args.types, args.splits, args.sample)
+        facts["s2"] = splits(args.images, args.types, args.splits, args.sample)
     if args.paper:
-        found["s2_of_the_papers_size"] = paper(args.paper)
+        facts["s2_of_the_papers_size"] = paper(args.paper)
     if args.scenes:
-        found["measure"] = measuring(args.scenes)
-    found["peak_mb"] = {"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-    sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        facts["measure"] = measuring(args.scenes)
+    facts["peak_mb"] = {"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    sys.stdout.write(json.dumps(facts, indent=2) + "\n")
 
 
 if __name__ == "__main__":

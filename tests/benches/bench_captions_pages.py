@@ -46,9 +46,9 @@ def made_cases(count: int, photos: int) -> pd.DataFrame:
     """Rows of the cases table."""
     texts = captions(6 * count)
     rows = []
-    for place in range(count):
-        technique, harm, rule = TECHNIQUES[place % 3]
-        said, *truth = texts[6 * place : 6 * place + 6]
+    for number in range(count):
+        technique, harm, rule = TECHNIQUES[number % 3]
+        caption, *truth = texts[6 * number : 6 * number + 6]
         words = {
             "word": "lazy" if technique == "D1" else "dog",
             "concept": "dog.n.01",
@@ -56,7 +56,7 @@ def made_cases(count: int, photos: int) -> pd.DataFrame:
         }
         row = dict.fromkeys(TABLES["cases"].columns, "") | words
         row |= {
-            "case": f"{place:016x}",
+            "case": f"{number:016x}",
             "harm": harm,
             "technique": technique,
             "rule": rule,
@@ -65,12 +65,12 @@ def made_cases(count: int, photos: int) -> pd.DataFrame:
         row |= {
             "stage": "system-captions",
             "truth": "human-captions",
-            "image": f"{place % photos}.jpg",
+            "image": f"{number % photos}.jpg",
         }
         rows.append(
             row
             | {
-                "text": said if place % 50 else HOSTILE,
+                "text": caption if number % 50 else HOSTILE,
                 "truth_text": " · ".join(truth),
                 "reading": "look",
             }
@@ -82,8 +82,8 @@ def write(folder: Path, count: int, photos: int) -> dict[str, Any]:
     """The review into a folder; seconds and bytes."""
     (folder / "photos").mkdir()
     noise = np.random.default_rng(0).integers(0, 255, (photos, 30, 40, 3), np.uint8)
-    for place in range(photos):
-        Image.fromarray(noise[place]).resize((640, 480)).save(folder / "photos" / f"{place}.jpg")
+    for number in range(photos):
+        Image.fromarray(noise[number]).resize((640, 480)).save(folder / "photos" / f"{number}.jpg")
     cases = made_cases(count, photos)
     (folder / "run").mkdir()
     began = time.perf_counter()
@@ -113,9 +113,9 @@ def used(browser: Any, file: Path, answers: int) -> dict[str, Any]:
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.accept()))
     page.goto(file.as_uri(), wait_until="load")
     taken = []
-    for place in range(answers):
-        key = "hnptu"[place % 5]
-        if place % 10:
+    for number in range(answers):
+        key = "hnptu"[number % 5]
+        if number % 10:
             page.keyboard.press(key)
         else:
             taken.append(page.evaluate(PRESS, key))
@@ -125,19 +125,19 @@ def used(browser: Any, file: Path, answers: int) -> dict[str, Any]:
     saved = Path(download.value.path()).read_text("utf-8").splitlines()
     save_s = time.perf_counter() - began
     heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : null")
-    found = {
+    facts = {
         "answers": answers,
         "rows_saved": len(saved) - 1,
         "save_s": save_s,
         "alerts": len(alerts),
     }
-    found |= {
+    facts |= {
         "key_ms_median": statistics.median(taken),
         "key_ms_most": max(taken),
         "last_key_ms": taken[-1],
     }
     context.close()
-    return found | {"heap_mb": heap / 1e6 if heap else None}
+    return facts | {"heap_mb": heap / 1e6 if heap else None}
 
 
 def main() -> None:
@@ -149,19 +149,19 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, sync_playwright() as driver:
         folder = Path(home)
-        found: dict[str, Any] = {"cases": args.cases, **write(folder, args.cases, args.photos)}
-        found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        facts: dict[str, Any] = {"cases": args.cases, **write(folder, args.cases, args.photos)}
+        facts["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         path = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = driver.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"]
         )
         seconds = [opened(browser, folder / "run" / "review.html") for _ in range(5)]
-        found["review"] |= {"open_s": statistics.median(seconds), "open_s_most": max(seconds)}
-        found["review"] |= used(
+        facts["review"] |= {"open_s": statistics.median(seconds), "open_s_most": max(seconds)}
+        facts["review"] |= used(
             browser, folder / "run" / "review.html", min(args.answers, args.cases)
         )
         browser.close()
-    text = json.dumps(found, indent=2) + "\n"
+    text = json.dumps(facts, indent=2) + "\n"
     args.out.write_text(text) if args.out else sys.stdout.write(text)
 
 

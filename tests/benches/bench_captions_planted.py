@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python tests/benches/bench_captions_planted.py [--sets 60] [--images 2000]
 
 Scenes are no pictures: the labels are the scene, captions are given as facts, and every truth holds by construction.
-Each set is drawn twice, with harms planted and with none.  S2 has cells of its own in bench_coverage.py.
+Each set is drawn twice, with harms planted and with none.  The cells of S2 are in bench_coverage.py.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ COUNTS = ("D1 lazy", *(f"D3 {rule}" for rule in RULES), "D4 female", "S1 armchai
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """What is planted. A pair of chances is that of darker and that of lighter.
+    """What is planted. A pair of chances is for darker, then for lighter.
 
-    inserted: of *umbrella* where there is none.  unmentioned: that the person is left out.  early, added: of *dog* in
-    human captions, and in system captions where human ones are silent.  lazy: of *lazy* before the person.
+    inserted: of *umbrella* if the scene has none.  unmentioned: that the person is left out.  early, added: of *dog* in
+    human captions, and in system captions if human ones are silent.  lazy: of *lazy* before the person.
     gendered: of *woman* or *man* instead of *person* with a dress and without one.  boys, weapons, animals: of *boy*
-    for a man, a gun, a zebra, of darker alone.  girls, females: of *girl* and of *female* for a woman.
+    for a man, a gun, a zebra, only of darker.  girls, females: of *girl* and of *female* for a woman.
     hyponym: of *armchair* for a chair.
     """
 

@@ -34,7 +34,7 @@ from tests.collect.server import PhotoServer, aim, serving  # noqa: E402
 
 
 def serve(photos: Path, pipe: Connection) -> None:
-    """Serve until somebody says so."""
+    """Serve until the other end of the pipe writes."""
     with serving(PhotoServer(photos)) as server:
         pipe.send(
             [

@@ -42,7 +42,7 @@ ANALYSE = (
 def timed(
     code: str, *arguments: str, environment: dict[str, str] | None = None
 ) -> dict[str, float]:
-    """Seconds by the clock and of the processor, and the peak of its memory, of Python code in a process of its own."""
+    """Seconds by the clock and of the processor, and the peak of memory, of Python code in a separate process."""
     began = time.perf_counter()
     command = [sys.executable, "-c", code, *arguments]
     process = subprocess.Popen(
@@ -111,7 +111,7 @@ def services(run: Path, cache: Path) -> dict[str, object]:
 
 
 def main(people: str, table: str, folder: Path) -> dict[str, object]:
-    """Each step once: what an earlier start of the bench measured stands in FOLDER/steps.json."""
+    """Each step once: what an earlier start of the bench measured is in FOLDER/steps.json."""
     run, cache, retained = folder / "run", folder / "cache", folder / "steps.json"
     folder.mkdir(parents=True, exist_ok=True)
     steps: dict[str, object] = json.loads(retained.read_text()) if retained.exists() else {}

@@ -153,7 +153,7 @@ def _share(hits: np.ndarray) -> dict[str, float | None]:
 
 
 def study(
-    excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int
+    excess: np.ndarray, truths: dict[str, float], effect: float, tally: dict, seed: int
 ) -> int:
     """Add each method's (low, high, p, truth) of every judged data set to the tally; how many were judged."""
     profile = dense((excess > 0).astype(np.float32), VALUES)
@@ -169,7 +169,7 @@ def study(
         p: np.ndarray,
         keep: np.ndarray,
     ) -> None:
-        row = np.stack([low, high, p, np.full(len(low), known[estimator])], axis=1)[keep]
+        row = np.stack([low, high, p, np.full(len(low), truths[estimator])], axis=1)[keep]
         tally.setdefault((estimator, method), []).append(row)
 
     gap = np.full(len(shares), np.nan)

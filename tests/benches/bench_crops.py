@@ -6,7 +6,7 @@ Photos are noise of one size, drawn once; what is timed is what the audit does a
 ``shrunk``: spectral residual, each pair put together from two shrunk photos and asked for real, in both orders; the
 first pictures are checked against the joined photos.  ``fine``: the same of fine-grained saliency, of a part of the
 pictures.  ``joined``: spectral residual without that, each pair joined, of some pictures.  ``alone``: a local model's
-maxima of the photos alone, and their U-statistic.
+maxima of single photos, and their U-statistic.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def ask(name: str, photos: list[Any], pictures: Any, *, shortcut: bool = True) -
     for batch in asker.maps(pictures):
         assert isinstance(batch, MapBatch)
         half = batch.scores.shape[2] // 2
-        left, right = (
+        first, second = (
             batch.scores[:, :, :half].max(axis=(1, 2)),
             batch.scores[:, :, half:].max(axis=(1, 2)),
         )
-        won[batch.rows] = (np.sign(left - right) + 1) / 2
+        won[batch.rows] = (np.sign(first - second) + 1) / 2
     cpu, seconds = time.process_time() - start, time.perf_counter() - wall
     rate = {
         "pictures": len(pictures),
@@ -51,7 +51,7 @@ def ask(name: str, photos: list[Any], pictures: Any, *, shortcut: bool = True) -
 
 
 def main() -> None:
-    """Run and say."""
+    """Run and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -2,8 +2,8 @@
 
     python tests/benches/bench_export.py [--pictures 20000] [--out results/export.json]
 
-Photos are drawn faces of 512 px (100 of them, repeated); a picture of a run is the same file under its own name. Each
-export is a process of its own; its peak is the kernel's (ru_maxrss). ``written`` is a plain copy of the same bytes into
+Photos are drawn faces of 512 px (100 of them, repeated); a picture of a run is the same file under another name. Each
+export is a separate process; its peak is the kernel's (ru_maxrss). ``written`` is a plain copy of the same bytes into
 one file, with one sync: the speed of the disk.
 """
 
@@ -68,10 +68,10 @@ def main() -> None:
     )
 
 
-def make_run(place: Path, files: list[bytes], photos: int) -> Path:
+def make_run(home: Path, files: list[bytes], photos: int) -> Path:
     """A run folder of so many photos along gender, its pictures links to a few files."""
-    run = place / "run"
-    for folder in (place / "photos", run / "edits" / "gender"):
+    run = home / "run"
+    for folder in (home / "photos", run / "edits" / "gender"):
         folder.mkdir(parents=True)
     recorded, edits = [], []
     for index in range(photos):
@@ -79,7 +79,7 @@ def make_run(place: Path, files: list[bytes], photos: int) -> Path:
             files[index % len(files)] + b"%d" % index
         )  # after the end of the image: another photo, the same pixels
         photo, name = sha256(data).hexdigest(), f"{index:06d}.jpg"
-        (place / "photos" / name).write_bytes(data)
+        (home / "photos" / name).write_bytes(data)
         about = {
             "photo": photo,
             "path": name,
@@ -98,7 +98,7 @@ def make_run(place: Path, files: list[bytes], photos: int) -> Path:
             edits.append({**options, "file": file, "mask_area": 0.1})
     for table, rows in ((tables.PHOTOS, recorded), (tables.EDITS, edits)):
         tables.write(table, pd.DataFrame(rows)[list(table.columns)], run / f"{table.name}.parquet")
-    config = {"photos": str(place / "photos")}
+    config = {"photos": str(home / "photos")}
     (run / "run.json").write_text(json.dumps({"seed": 0, "config": config, "models": {}}))
     return run
 

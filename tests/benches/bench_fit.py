@@ -3,7 +3,7 @@
 OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_fit.py --out fit.json
 
 64,500 photos, 7 values, 80 labels returned a picture out of 1,000, as a run has them; from
-scores.parquet to all tables of the fit, with 1,000 resamples and 1,000 permutations, in a process of its own whose peak
+scores.parquet to all tables of the fit, with 1,000 resamples and 1,000 permutations, in a separate process whose peak
 memory is the kernel's (ru_maxrss). The loop does for a few labels of a thousand photos, one after the
 other, what the fit does for all at once: the slopes of the photos, their t test, resamples and permutations.
 """

@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python tests/benches/bench_growth.py [--only fit-rows …] [--rounds 3] [--out results/growth.json]
 
-Each size is a process of its own, which first does the smallest size once, so that no import counts; ``again`` is the
-command itself, imports and all. Times are of the processor, which other work on the machine moves less; walls stand
-beside them. The exponent is of a line through logarithms of medians; ``last`` of the two largest sizes alone;
+Each size is a separate process, which first does the smallest size once, so that no import counts; ``again`` is the
+command itself, imports and all. Times are of the processor, which other work on the machine moves less; walls are
+beside them. The exponent is of a line through logarithms of medians; ``last`` of only the two largest sizes;
 ``a_unit`` the microseconds between these, a unit. All inputs are drawn.
 """
 
@@ -40,7 +40,7 @@ class Kind:
     """One thing that grows.
 
     sizes: of ``unit``.  prepare: draws the inputs into a folder.  work: what is timed; more facts of it, or None.
-    command: whether it is timed as a process of its own, from its start to its end.
+    command: whether it is timed as a separate process, from its start to its end.
     """
 
     sizes: tuple[int, ...]
@@ -155,7 +155,7 @@ server.serve_forever()
 
 
 def http(folder: Path, size: int) -> dict[str, Any]:
-    """Ours, and in the same process httpx alone: the files read, the requests sent one after the other, JSON parsed."""
+    """Ours, and in the same process only httpx: the files read, the requests sent one after the other, JSON parsed."""
     import base64
 
     import httpx
@@ -306,13 +306,18 @@ KINDS = {
     "values": Kind(
         (3, 7, 17, 49),
         "value",
-        lambda at, n: astronauts(at, 48),
-        lambda at, n: walk(at, n, steps=n),
+        lambda folder, n: astronauts(folder, 48),
+        lambda folder, n: walk(folder, n, steps=n),
     ),
     "fit-rows": Kind(
-        (100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit
+        (100_000, 1_000_000, 10_000_000),
+        "row",
+        lambda folder, n: fit_tables(folder, n // 56, 100),
+        fit,
     ),
-    "fit-labels": Kind((10, 100, 1000), "label", lambda at, n: fit_tables(at, 1000, n), fit),
+    "fit-labels": Kind(
+        (10, 100, 1000), "label", lambda folder, n: fit_tables(folder, 1000, n), fit
+    ),
     "report": Kind((20, 200, 2000), "photo", reported, report),
     "score": Kind((210, 2100, 21_000), "picture", painted, score),
     "http": Kind((210, 2100), "picture", painted, http),
@@ -367,11 +372,11 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
     return grown(kind.unit, result)
 
 
-def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
+def grown(unit: str, runs_of: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
     """Medians of each size, the exponents, and what a unit more costs."""
     middle = {
         size: {key: float(np.median([item[key] for item in runs])) for key in runs[0]}
-        for size, runs in found.items()
+        for size, runs in runs_of.items()
     }
     sizes, spent = list(middle), [item["processor"] for item in middle.values()]
     (near, far), (before, after) = sizes[-2:], spent[-2:]

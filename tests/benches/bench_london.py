@@ -33,11 +33,11 @@ def faces(attribute: str, photos: Path, people: Path, out: Path) -> dict[str, An
     """A whole audit along an attribute: how many photos, how many findings, every slope and its placebos."""
     result = gslopes.audit(photos, out / attribute, attribute=attribute, progress=True)
     slopes = result.tables["slopes"].query("estimator == 'photo-rate'")
-    own = slopes[slopes["attribute"] == attribute]
+    edited = slopes[slopes["attribute"] == attribute]
     (counts,) = (
         funnel.counts for funnel in funnels(result.folder) if funnel.attribute == attribute
     )
-    judged = own[own["decision"] != "unjudged"]
+    judged = edited[edited["decision"] != "unjudged"]
     rows = slopes[
         slopes["attribute"].str.startswith(f"{attribute}-") & slopes["label"].isin(judged["label"])
     ]
@@ -45,7 +45,7 @@ def faces(attribute: str, photos: Path, people: Path, out: Path) -> dict[str, An
         str(name).partition("-")[2]: {"photos": int(part["n"].max()), **labels(part)}
         for name, part in rows.groupby("attribute")
     }
-    findings = int((own["decision"] == "finding").sum())
+    findings = int((edited["decision"] == "finding").sum())
     return {
         "counts": counts,
         "judged": len(judged),
@@ -82,7 +82,7 @@ def crops(photos: Path, people: Path, out: Path) -> dict[str, Any]:
 
 
 def contexts(photos: Path, people: Path, out: Path) -> dict[str, Any]:
-    """How much more often the inferred gender is the self-reported one where the room fits it by one unit more."""
+    """How much more often the inferred gender is the self-reported one if the room fits it by one unit more."""
     result = gslopes.audit_contexts(photos, out / "contexts", people=people, backgrounds="rendered")
     rows = result.tables["congruence"].query(
         "measure == 'correct' and tags == 'gross' and group == 'all' and estimator == 'person'"

@@ -141,7 +141,7 @@ def bench(
 
 def time_steps(
     folder: Path,
-    place: Path,
+    work: Path,
     attribute: str,
     device: str,
     executor: Executor,
@@ -203,7 +203,7 @@ def time_steps(
                 encoded = [files.encode(patch, full.box) for patch in full.patches]
             with clock("write"):
                 for step, data in enumerate(encoded):
-                    runfolder.write_bytes(place / f"picture-{step}", data)
+                    runfolder.write_bytes(work / f"picture-{step}", data)
         return len(retained)
 
     executor.note(f"bench      {len(files)} photos, step by step, on {device}")

@@ -2,7 +2,7 @@
 
     python tests/benches/bench_memory.py PHOTOS [--photos 500] [--out results/memory.json]
 
-Each walk is a process of its own; its peak is the kernel's (ru_maxrss of the process, networks and libraries included).
+Each walk is a separate process; its peak is the kernel's (ru_maxrss of the process, networks and libraries included).
 """
 
 from __future__ import annotations

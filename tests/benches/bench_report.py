@@ -1,4 +1,4 @@
-"""The report at large scale: how long it takes to write, how large it is, how soon it stands in a browser.
+"""The report at large scale: how long it takes to write, how large it is, how soon a browser has opened it.
 
 OMP_NUM_THREADS=1 python tests/benches/bench_report.py --out report.json
 
@@ -94,7 +94,7 @@ def pictures(run: Path, rng: np.random.Generator) -> list[list[str]]:
 
 
 def scores(rng: np.random.Generator, ids: list[str], labels: int, classifier: str) -> pa.Table:
-    """A photo's labels are its own; each comes and goes along the sweep."""
+    """Each photo has different labels; each comes and goes along the sweep."""
     photos = len(ids)
     returned = np.argsort(rng.random((photos, labels)) ** np.linspace(1, 6, labels), axis=1)[
         :, : 2 * RETURNED
@@ -115,7 +115,7 @@ def scores(rng: np.random.Generator, ids: list[str], labels: int, classifier: st
 
 
 def opened(page_file: Path, times: int) -> dict[str, list[float]]:
-    """Seconds until the load event, until the first screen's plot has links to press, and until the table stands."""
+    """Seconds until the load event, until the first screen's plot has links to press, and until the table is there."""
     from playwright.sync_api import sync_playwright
 
     load, first, busy, table = [], [], [], []
@@ -125,7 +125,7 @@ def opened(page_file: Path, times: int) -> dict[str, list[float]]:
         for _ in range(times + 1):
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             page = context.new_page()
-            # processor time of the page's thread, which other work on the machine leaves alone
+            # processor time of the page's thread, which other work on the machine does not change
             session = context.new_cdp_session(page)
             session.send("Performance.enable", {"timeDomain": "threadTicks"})
             start = time.perf_counter()

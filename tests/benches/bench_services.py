@@ -1,9 +1,9 @@
 """An audit of 100 photos by five services at once against the fake provider: is the quota used, is it ever passed?
 
-The fake lives in this process and keeps the log; gslopes asks from a process of its own. The quotas are low enough that
+The fake lives in this process and keeps the log; gslopes asks from a separate process. The quotas are low enough that
 a busy machine keeps up with them. ``use`` is the number of requests (Google: of pictures) from the first to the last
 one's arrival, over the seconds between them, over the quota; ``busiest`` is the largest number in any ``window``, over
-what the quota allows there: a second, or the time of one request where that is longer. The fake throttles whatever is
+what the quota allows there: a second, or the time of one request if that is longer. The fake throttles whatever is
 more than the quota in any window.
 
 OMP_NUM_THREADS=1 python -m tests.benches.bench_services > services.json

@@ -2,8 +2,8 @@
 
     python tests/benches/bench_standin.py [--photos 192] [--rounds 3] [--out results/standin.json]
 
-The stand-in gives what the CPU computed before, after the time that it is said to take for a photo; decoding, finding,
-aligning, encoding and writing are real. A plan says how many photos a second there are if whoever is busiest never
+The stand-in gives what the CPU computed before, after the time that it is told to take for a photo; decoding, finding,
+aligning, encoding and writing are real. A plan gives the photos per second if whoever is busiest never
 waits; the walk shows how many there are.
 """
 
@@ -46,8 +46,8 @@ def main() -> None:
         measure.say(everything(Path(folder), args.photos, args.rounds), args.out)
 
 
-def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
-    folder = place / "photos"
+def everything(root: Path, count: int, rounds: int) -> dict[str, object]:
+    folder = root / "photos"
     folder.mkdir()
     write_variants(folder, count)
     options = {"min_face": 20, "placebo": False, "device": "cpu"}
@@ -55,11 +55,11 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
     recorded = StandIn()
 
     def walk(device: StandIn | None) -> None:
-        shutil.rmtree(place / "run", ignore_errors=True)
+        shutil.rmtree(root / "run", ignore_errors=True)
         with device.at_work() if device else nullcontext():
             stages.synthesise(
                 folder,
-                place / "run",
+                root / "run",
                 components=device.components(real) if device else real,
                 **options,
             )
@@ -71,12 +71,12 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
         for item in MILLISECONDS
     }
     runs = {"cpu": lambda: walk(None)} | {
-        name: lambda one=one: walk(one) for name, one in devices.items()
+        name: lambda device=device: walk(device) for name, device in devices.items()
     }
-    steps, faces = time_steps(folder, place, "gender", "cpu", OneProcess())
+    steps, faces = time_steps(folder, root, "gender", "cpu", OneProcess())
     seconds = measure.in_turn(runs, rounds)
     again, _ = time_steps(
-        folder, place, "gender", "cpu", OneProcess()
+        folder, root, "gender", "cpu", OneProcess()
     )  # the machine may have been busier by then
     steps = {step: (steps[step] + again[step]) / 2 for step in steps}
     facts: dict[str, object] = {}

@@ -7,7 +7,7 @@ no condition twice; reader, tagger and network as the zoo loads them, in PyTorch
 chip after the other and does all of it again for every value. Both read the photos' own values, and both give what
 ours gives: how many levels apart they are at most is in the result. An edit field is asked once for all values by
 ``batched``, for every value by ``one by one``. ``one by one`` sees a quarter of the chips; its time is scaled.
-``ours as a walk has it`` leaves the pictures of an edit field to ``compose``, which needs the two ends alone. Seconds
+``ours as a walk has it`` leaves the pictures of an edit field to ``compose``, which needs only the two ends. Seconds
 are the processor's, on a CUDA device those on the wall.
 """
 
@@ -68,19 +68,23 @@ class Plain:
 
     def pictures(self, chips: np.ndarray, values: list[float]) -> Tensor:
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
-        own = self.own(x)
-        return self.of_ends(x, own, values) if self.field else self.decoded(x, own, values)
+        readings = self.own(x)
+        return (
+            self.of_ends(x, readings, values) if self.field else self.decoded(x, readings, values)
+        )
 
-    def of_ends(self, x: Tensor, own: Tensor, values: list[float]) -> Tensor:
+    def of_ends(self, x: Tensor, readings: Tensor, values: list[float]) -> Tensor:
         ratios, _ = self.model.module(2 * x - 1)
-        towards, share = way(own[:, :1], stands_at(np.array(values, np.float32), self.spec.steps))
+        towards, share = way(
+            readings[:, :1], stands_at(np.array(values, np.float32), self.spec.steps)
+        )
         faces, logs = torch.arange(len(x), device=self.device), (255 * x + OFFSET).log()
         edits = [
             share[:, k, None, None, None] * ratios[faces, towards[:, k]] for k in range(len(values))
         ]
         return torch.stack([(logs + edit).exp() - OFFSET for edit in edits], 1)
 
-    def decoded(self, x: Tensor, own: Tensor, values: list[float]) -> Tensor:
+    def decoded(self, x: Tensor, readings: Tensor, values: list[float]) -> Tensor:
         """By the odd part, see ``faces.edit.editors``."""
         net, steps, gain = self.model.module, self.spec.steps, self.model.module.config.gain
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
@@ -88,17 +92,17 @@ class Plain:
 
         def ahead_and_behind(condition: Tensor) -> tuple[Tensor, Tensor]:
             rgb = (net.decode(latents, item) for item in (condition, net.mirrored(condition)))
-            levels = [((one * std + mean) * 255).clamp(0, 255) for one in rgb]
-            return tuple((one + OFFSET).log() for one in levels) if ratio else tuple(levels)
+            levels = [((level * std + mean) * 255).clamp(0, 255) for level in rgb]
+            return tuple((level + OFFSET).log() for level in levels) if ratio else tuple(levels)
 
         ratio = self.spec.blend == "ratio"
         values = [value * (steps[-1] - steps[0]) / 4 for value in values] if steps else values
         inner = sorted({min(abs(value), 1.0) for value in np.float32(values).tolist()} - {0.0})
         odd = {}
         for value in inner:
-            ahead, behind = ahead_and_behind(net.condition(own, value))
+            ahead, behind = ahead_and_behind(net.condition(readings, value))
             odd[value] = (ahead - behind) / 2
-        neutral, behind = ahead_and_behind(own)
+        neutral, behind = ahead_and_behind(readings)
         still, pictures = (neutral - behind) / 2, []
         for value in np.float32(values).tolist():
             edit = (

@@ -3,9 +3,9 @@
     python tests/benches/bench_synthesis.py PHOTOS [--photos 500] [--side 1024] [--device cuda] [--out FILE]
 
 The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, parser and reader see one
-chip at a time, the template is fitted to it and applied for every value on its own, OpenCV warps each change back,
+chip at a time, the template is fitted to it and applied for one value at a time, OpenCV warps each change back,
 Pillow saves. It has all cores through torch's own threads and keeps no tables; ours writes its run folder as in an
-audit. Both have their models loaded, and both are said to make the same pictures: how far apart they are is in the
+audit. Both have their models loaded, and both should make the same pictures: how far apart they are is in the
 result.
 """
 
@@ -126,7 +126,7 @@ class Plain:
         chip: np.ndarray,
         matrix: np.ndarray,
         scale: float,
-        place: tuple[int, int],
+        size: tuple[int, int],
         how: int,
         border: int,
     ) -> np.ndarray:
@@ -135,7 +135,7 @@ class Plain:
                 chip, (0, 0), 0.5 * np.sqrt(scale**2 - 1), borderType=cv2.BORDER_REPLICATE
             )
         return cv2.warpAffine(
-            chip, matrix, place, flags=how | cv2.WARP_INVERSE_MAP, borderMode=border
+            chip, matrix, size, flags=how | cv2.WARP_INVERSE_MAP, borderMode=border
         )
 
 
@@ -160,13 +160,13 @@ def main() -> None:
         measure.say(run(args, Path(folder)), args.out)
 
 
-def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
-    files = prepare(args.folder, place / "photos", args.photos, args.side)
+def run(args: argparse.Namespace, folder: Path) -> dict[str, object]:
+    files = prepare(args.folder, folder / "photos", args.photos, args.side)
     few = files[: args.plain_photos or None]
-    walk, result = ours(place, args)
+    walk, result = ours(folder, args)
     plain = Plain(args.device)
     torch.set_num_threads(cores())
-    runs = {"ours": walk, "plain": lambda: plain(few, place / "plain")}
+    runs = {"ours": walk, "plain": lambda: plain(few, folder / "plain")}
     seconds = measure.in_turn(runs, args.rounds, args.device)
     seconds["plain"] = [item * len(files) / len(few) for item in seconds["plain"]]
     used = result().used
@@ -179,25 +179,25 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
         "photos_per_second": {name: round(len(files) / np.median(times), 2) for name, times in seconds.items()},
         "times_faster_than": measure.ratios(seconds),
         "paper_minutes": round(64_500 / len(files) * median / 60, 1),
-        "levels_apart": pixel_differences(place),
+        "levels_apart": pixel_differences(folder),
     }  # fmt: skip
 
 
 def ours(
-    place: Path, args: argparse.Namespace, min_face: int = SMALLEST
+    folder: Path, args: argparse.Namespace, min_face: int = SMALLEST
 ) -> tuple[Callable[[], object], Callable[[], Walked]]:
     """A run from the beginning, and what the last one found."""
     options = {"min_face": min_face, "device": args.device, "placebo": False}
-    components = default_components(configure(place / "photos", options), args.device)
+    components = default_components(configure(folder / "photos", options), args.device)
     executor = OneProcess(threads=args.workers)
     result: list[Walked] = []
 
     def walk() -> None:
-        shutil.rmtree(place / "run", ignore_errors=True)
-        run = place / "run"
+        shutil.rmtree(folder / "run", ignore_errors=True)
+        run = folder / "run"
         result[:] = [
             stages.synthesise(
-                place / "photos", run, components=components, executor=executor, **options
+                folder / "photos", run, components=components, executor=executor, **options
             )
         ]
 
@@ -225,9 +225,9 @@ def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def pixel_differences(place: Path) -> dict[str, float]:
+def pixel_differences(folder: Path) -> dict[str, float]:
     """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
-    means = [mean for _, mean in differences(place)]
+    means = [mean for _, mean in differences(folder)]
     return {
         "pictures": len(means),
         "mean": round(float(np.mean(means)), 4),
@@ -235,20 +235,20 @@ def pixel_differences(place: Path) -> dict[str, float]:
     }
 
 
-def differences(place: Path) -> list[tuple[str, float]]:
+def differences(folder: Path) -> list[tuple[str, float]]:
     """Of every picture that both have, its photo and the mean of the levels between them."""
     from gslopes.core import tables
 
-    photos = tables.read(tables.PHOTOS, place / "run" / "photos.parquet")
+    photos = tables.read(tables.PHOTOS, folder / "run" / "photos.parquet")
     photos = photos[photos["status"] == "used"].set_index("photo")["path"]
-    edits = tables.read(tables.EDITS, place / "run" / "edits.parquet")
+    edits = tables.read(tables.EDITS, folder / "run" / "edits.parquet")
     means = []
     for photo, step, file in edits[["photo", "step", "file"]].itertuples(index=False):
-        second = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
+        second = folder / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
         if second.exists():
             pair = [
                 np.asarray(Image.open(path).convert("RGB"), np.int16)
-                for path in (place / "run" / file, second)
+                for path in (folder / "run" / file, second)
             ]
             means.append((photos[photo], float(np.abs(pair[0] - pair[1]).mean())))
     return means

@@ -114,7 +114,7 @@ def peer(
 def ours(
     chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str
 ) -> float:
-    """Seconds of so many steps of our loop, after those that warm up; by its own log."""
+    """Seconds of so many steps of our loop, after those that warm up; by the log of the loop."""
     length = Optimisation(steps=warm + steps, batch=batch)
     options = {"optimisation": length, "device": device, "save_every": 10**9}
     with tempfile.TemporaryDirectory() as folder:

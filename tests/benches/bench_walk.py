@@ -4,11 +4,11 @@
                                        [--agree 64] [--trace]
 
 ``--workers`` are processes that walk their share of the photos side by side, as Ray's do; the time is from the moment
-at which all have their models to the end of the last.  ``--trace`` says for which share of that time the GPU was busy,
+at which all have their models to the end of the last.  ``--trace`` gives the share of that time with a busy GPU,
 as its driver counts it.
 
 With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
-than one (files are PNG for that). The rate says how long the paper's 64,500 photos take.
+than one (files are PNG for that). The rate gives the time for the paper's 64,500 photos.
 """
 
 from __future__ import annotations
@@ -75,21 +75,25 @@ def main() -> None:
     return None
 
 
-def walk_share(place: Path, args: argparse.Namespace) -> None:
-    """Wait for a line, walk the photos of a folder, say how many were used and the peak of memory."""
+def walk_share(folder: Path, args: argparse.Namespace) -> None:
+    """Wait for a line, walk the photos of a folder, send how many were used and the peak of memory."""
     options = {
         "attribute": ATTRIBUTES,
         "min_face": SMALLEST,
         "device": args.device,
         "placebo": args.placebo,
     }
-    plan = look_at(configure(place / "photos", options))
+    plan = look_at(configure(folder / "photos", options))
     components = default_components(plan.config, plan.device)
     warm = next(iter(plan.files)).path  # what is compiled and allocated once
-    (place / "warm").mkdir()
-    shutil.copy(warm, place / "warm")
+    (folder / "warm").mkdir()
+    shutil.copy(warm, folder / "warm")
     stages.synthesise(
-        place / "warm", place / "warm-run", components=components, executor=OneProcess(), **options
+        folder / "warm",
+        folder / "warm-run",
+        components=components,
+        executor=OneProcess(),
+        **options,
     )
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -97,7 +101,7 @@ def walk_share(place: Path, args: argparse.Namespace) -> None:
     threads = max(1, cores() // args.workers)
     executor = OneProcess(threads=threads)
     audit = stages.synthesise(
-        place / "photos", place / "run", components=components, executor=executor, **options
+        folder / "photos", folder / "run", components=components, executor=executor, **options
     )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     sys.stdout.write(
@@ -105,12 +109,12 @@ def walk_share(place: Path, args: argparse.Namespace) -> None:
     )
 
 
-def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
+def walk(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     """All processes at once."""
-    shares = [place / f"share-{number}" for number in range(args.workers)]
+    shares = [folder / f"share-{number}" for number in range(args.workers)]
     for number, share in enumerate(shares):
         (share / "photos").mkdir(parents=True)
-        for file in sorted((place / "photos").iterdir())[number :: args.workers]:
+        for file in sorted((folder / "photos").iterdir())[number :: args.workers]:
             file.rename(share / "photos" / file.name)
     expected = [
         sys.executable,
@@ -149,10 +153,10 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
 
 
 @contextmanager
-def busy(wanted: bool) -> Iterator[list[float]]:
+def busy(watched: bool) -> Iterator[list[float]]:
     """Shares of time in which the first GPU computed, one each tenth of a second or so."""
     result: list[float] = []
-    if not wanted:
+    if not watched:
         yield result
         return
     line = [
@@ -190,7 +194,7 @@ def device_memory(device: str) -> Iterator[list[int]]:
     done.set()
 
 
-def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
+def agreement(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     """Of the run on the device with that on the CPU."""
     runs = []
     for device in ("cpu", args.device):
@@ -202,7 +206,7 @@ def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
             "device": device,
         }
         runs.append(
-            stages.synthesise(place / "photos", place / f"run-{len(runs)}", **options).folder
+            stages.synthesise(folder / "photos", folder / f"run-{len(runs)}", **options).folder
         )
     photos, edited = (
         [

@@ -16,7 +16,7 @@ OPTIONS = AuditOptions(min_active=1)
 
 
 def held(low: np.ndarray, high: np.ndarray, truth: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whether ends hold a truth, and where there are any."""
+    """Whether ends hold a truth, and whether there are any."""
     return (low <= truth) & (truth <= high), ~np.isnan(low)
 
 
@@ -26,7 +26,7 @@ def changed(
     """Designs: images of each group; shares at truth (group, other) and at the target, independent of each other."""
     for title, (n, m, shares) in designs.items():
         sides = np.repeat([1, -1], [n, m]).astype(np.int8)
-        chances = [np.where(sides == 1, shares[at], shares[at + 1]) for at in (0, 2)]
+        chances = [np.where(sides == 1, shares[start], shares[start + 1]) for start in (0, 2)]
         before, after = (
             sparse.csr_array((rng.random((sets, n + m)) < chance).astype(float))
             for chance in chances
@@ -73,9 +73,9 @@ def shares_of_captions(
     sides = np.repeat([1, -1], sizes).astype(np.int8)
     precision = np.where(sides == 1, *spread) / 2
     matrix = rng.binomial(5, rng.beta(precision, precision, (sets, len(sides)))) / 5
-    found = compare(Presence((), (), sparse.csr_array(matrix), False), sides, OPTIONS)
-    yield counted(f"p < 0.05, {title}", "Welch", found.p < 0.05, ~np.isnan(found.p))
-    yield counted(f"interval holds, {title}", "Welch", *held(found.ci_low, found.ci_high, 0))
+    result = compare(Presence((), (), sparse.csr_array(matrix), False), sides, OPTIONS)
+    yield counted(f"p < 0.05, {title}", "Welch", result.p < 0.05, ~np.isnan(result.p))
+    yield counted(f"interval holds, {title}", "Welch", *held(result.ci_low, result.ci_high, 0))
 
 
 def each_unequal_spread(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -94,7 +94,7 @@ def rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Five captions an image, of one image more alike: 1, 5 and 30 % of the captions of 100 and 1,000 images."""
     for images, share in ((100, 0.05), (100, 0.3), (1000, 0.01), (1000, 0.05)):
         counts = rng.binomial(5, rng.beta(share * 2, (1 - share) * 2, (sets, images)))
-        ends = np.array([rate(one.astype(float), np.full(images, 5.0))[1:] for one in counts])
+        ends = np.array([rate(row.astype(float), np.full(images, 5.0))[1:] for row in counts])
         title = f"{share:.0%} of {images:,} images' captions"
         yield counted(f"interval holds, {title}", "Wilson over images", *held(*ends.T, share))
 
@@ -105,13 +105,13 @@ def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for (n, m), shares in designs:
         sides = np.repeat([1, -1], (n, m)).astype(np.int8)
         matrix = (rng.random((sets, n + m)) < np.where(sides == 1, *shares)).astype(float)
-        found = compare(Presence((), (), sparse.csr_array(matrix), True), sides, OPTIONS)
+        result = compare(Presence((), (), sparse.csr_array(matrix), True), sides, OPTIONS)
         truth, title = (
             100 * (shares[0] - shares[1]),
             f"{shares[0]:.0%} of {n}, {shares[1]:.0%} of {m}",
         )
         yield counted(
-            f"interval holds, {title}", "Newcombe", *held(found.ci_low, found.ci_high, truth)
+            f"interval holds, {title}", "Newcombe", *held(result.ci_low, result.ci_high, truth)
         )
 
 

@@ -1,9 +1,9 @@
 """Cells of the coverage bench in which a decision could mislead: what bench_coverage.py runs with --case.
 
 Every cell draws data sets whose truth is known and counts how often a statement about them holds. Data sets of one cell
-go through ``fit`` as the labels of one table, since labels are fitted independently. Answers of a photo: present where
+go through ``fit`` as the labels of one table, since labels are fitted independently. Answers of a photo: present if
 u + e_k + slope * value passes a threshold, u the photo's own (variance 0.6), e_k new in every picture (0.4), values
-from -2 to 2 in 7 steps, unless a cell says otherwise.
+from -2 to 2 in 7 steps, unless a cell states otherwise.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cells of the coverage bench about contexts: people with several photos, few people, and rooms that vary.
 
 ``as it was``: Wilson's interval and Pearson's X² of all pictures, percentiles of a bootstrap over people (and rooms,
-where there are several), and p over people alone for a statement about rooms.
+if there are several), and p over people only for a statement about rooms.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 class Tally(Counter[tuple[str, str]]):
     """Hits by statement and method; and of how many."""
 
-    def add(self, what: str, method: str, hit: bool, known: bool = True) -> None:
-        self[what, method] += int(bool(hit) and bool(known))
-        self[what, f"{method}\0of"] += int(known)
+    def add(self, what: str, method: str, hit: bool, judged: bool = True) -> None:
+        self[what, method] += int(bool(hit) and bool(judged))
+        self[what, f"{method}\0of"] += int(judged)
 
     def counts(self) -> Iterator[Count]:
         for (what, method), hits in list(self.items()):
@@ -47,9 +47,9 @@ def grid(inferred: np.ndarray, person: np.ndarray, places: list[str], **more: np
     shape = inferred.shape
     number = Counter[str]()
     names = []
-    for place in places:
-        number[place] += 1
-        names.append(f"{place}.{number[place]}" if place else "canvas")
+    for context in places:
+        number[context] += 1
+        names.append(f"{context}.{number[context]}" if context else "canvas")
     measures = {
         name: more.get(name, np.full(shape, np.nan))
         for name in ("distance", "n_tags", "demographics", "concrete", "abstract")
@@ -70,8 +70,8 @@ def grid(inferred: np.ndarray, person: np.ndarray, places: list[str], **more: np
 
 def alike(rng: np.random.Generator, person: np.ndarray, share: float, rho: float) -> np.ndarray:
     """(P,) of 0 and 1, correlated by rho within a person."""
-    own = rng.beta(share * (1 / rho - 1), (1 - share) * (1 / rho - 1), person.max() + 1)
-    return rng.random(len(person)) < own[person]
+    chances = rng.beta(share * (1 / rho - 1), (1 - share) * (1 / rho - 1), person.max() + 1)
+    return rng.random(len(person)) < chances[person]
 
 
 # -- several photos a person ------------------------------------------------------------------------------------------
@@ -90,26 +90,26 @@ def photos_of_people(
         for _ in range(sets):
             person = person_of()
             woman, named = (alike(rng, person, share, rho) for _ in range(2))
-            made = grid(
+            answers = grid(
                 np.where(woman, 1, 2)[:, None],
                 person,
                 ["room"],
                 gender=np.full(len(person), "woman", object),
                 recognised=named[:, None],
             )
-            rows = inferred_table(made, {}, OPTIONS)
+            rows = inferred_table(answers, {}, OPTIONS)
             row = rows[(rows["gender"] == "all") & (rows["inferred"] == "woman")].iloc[0]
-            said = recognised_table(made).set_index("given").loc["all"]
-            for what, one in (("share", row), ("Pr(R)", said)):
-                low, high = wilson(one["share"], len(person))
+            recognised = recognised_table(answers).set_index("given").loc["all"]
+            for what, table_row in (("share", row), ("Pr(R)", recognised)):
+                low, high = wilson(table_row["share"], len(person))
                 tally.add(f"{what} covered, rho {rho:g}", "as it was", low <= share <= high)
                 tally.add(
                     f"{what} covered, rho {rho:g}",
                     "over people",
-                    one["ci_low"] <= share <= one["ci_high"],
+                    table_row["ci_low"] <= share <= table_row["ci_high"],
                 )
             old = independence_p(named, woman.astype(int), np.arange(len(person)))
-            for method, p in (("as it was", old), ("over people", said["p"])):
+            for method, p in (("as it was", old), ("over people", recognised["p"])):
                 tally.add(f"X², p < 0.05, rho {rho:g}", method, p < 0.05, np.isfinite(p))
     yield from tally.counts()
 
@@ -142,10 +142,10 @@ def cells_of_distances(
             n = int(rng.integers(least, most + 1))
             values, person = draw(n), np.arange(n)
             none = np.zeros((n, 1), int)
-            made = grid(
+            answers = grid(
                 none, person, ["room"], gender=np.full(n, "woman", object), distance=values[:, None]
             )
-            row = distances_table(made).iloc[0]
+            row = distances_table(answers).iloc[0]
             counts = multinomial_counts(n, DRAWS, rng)
             low, high = percentile(counts @ values / n)
             what = f"mean distance covered, {least} to {most} people"
@@ -176,21 +176,21 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             hits = people // 2 * right
             true = 2 * hits / (hits + people // 2 + wrong * (people - people // 2))
             for _ in range(sets):
-                said = rng.random((2, people)) < np.where(woman, right, wrong)
-                said[1] = np.where(rng.random(people) < 0.6, said[0], said[1])
+                called = rng.random((2, people)) < np.where(woman, right, wrong)
+                called[1] = np.where(rng.random(people) < 0.6, called[0], called[1])
                 gender = np.where(woman, "woman", "man").astype(object)
                 named = np.ones((people, 2), bool)
-                made = grid(
-                    np.where(said.T, 1, 2),
+                answers = grid(
+                    np.where(called.T, 1, 2),
                     np.arange(people),
                     ["", "room"],
                     gender=gender,
                     recognised=named,
                 )
-                rows = accuracy_table(made, {}, ContextOptions(permutations=1))
+                rows = accuracy_table(answers, {}, ContextOptions(permutations=1))
                 row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
                 draws = multinomial_counts(people, DRAWS, rng)
-                tops, bottoms = 2.0 * (said & woman), said.astype(float) + woman
+                tops, bottoms = 2.0 * (called & woman), called.astype(float) + woman
                 with np.errstate(invalid="ignore"):
                     drawn = np.array(
                         [
@@ -205,13 +205,13 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 tally.add(
                     f"F1 covered, {what}", "over people", row["ci_low"] <= true <= row["ci_high"]
                 )
-                known = np.isfinite(row["change_low"])
-                tally.add(f"change of F1 covered, {what}", "as it was", less <= 0 <= more, known)
+                judged = np.isfinite(row["change_low"])
+                tally.add(f"change of F1 covered, {what}", "as it was", less <= 0 <= more, judged)
                 tally.add(
                     f"change of F1 covered, {what}",
                     "over people",
                     row["change_low"] <= 0 <= row["change_high"],
-                    known,
+                    judged,
                 )
     yield from tally.counts()
 
@@ -258,24 +258,24 @@ def varied_rooms(
             + rng.standard_normal((people, 1))
         )
         woman = rng.random(logits.shape) < special.expit(logits)
-        made = grid(np.where(woman, 1, 2), np.arange(people), places, gender=gender)
-        rows = inferred_table(made, {}, OPTIONS)
+        answers = grid(np.where(woman, 1, 2), np.arange(people), places, gender=gender)
+        rows = inferred_table(answers, {}, OPTIONS)
         row = rows[
             (rows["context"] == "room 0")
             & (rows["gender"] == "all")
             & (rows["inferred"] == "woman")
         ].iloc[0]
-        slopes = congruence_table(made, ratings, ContextOptions(permutations=1))
+        slopes = congruence_table(answers, ratings, ContextOptions(permutations=1))
         slope = slopes[(slopes["measure"] == "correct") & (slopes["gender"] == "all")].iloc[0]
         shares = mean_share(effects[..., None] + np.array([1.0, -1.0])).mean(
             axis=1
         )  # (8, 2) women, men called woman
         # the slope of men's right answers, 1 - share, on their fit, and of women's on theirs, which is its negative
-        here = {"share": shares[0].mean(), "change": shares[0].mean() - base}
-        here["congruence"] = -100 * float((fit @ shares).mean() / (fit @ fit))
+        of_these = {"share": shares[0].mean(), "change": shares[0].mean() - base}
+        of_these["congruence"] = -100 * float((fit @ shares).mean() / (fit @ fit))
         first = woman[:, 1 : 1 + rooms].astype(float)
         change = resampled_twice(first - woman[:, :1], rng)
-        for what, one, names, old in (
+        for what, numbers, names, old in (
             ("share", row, ("ci", "rooms"), wilson(row["share"], people * rooms)),
             ("change", row, ("change", "change_rooms"), change),
             ("congruence", slope, ("ci", "rooms"), (slope["ci_low"], slope["ci_high"])),
@@ -284,9 +284,9 @@ def varied_rooms(
                 f"{what}, any such rooms, covered", "as it was", old[0] <= truth[what] <= old[1]
             )
             for name, about, true in zip(
-                names, ("these", "any such"), (here[what], truth[what]), strict=True
+                names, ("these", "any such"), (of_these[what], truth[what]), strict=True
             ):
-                low, high = one[f"{name}_low"], one[f"{name}_high"]
+                low, high = numbers[f"{name}_low"], numbers[f"{name}_high"]
                 method = "over people" if about == "these" else "people x rooms"
                 tally.add(
                     f"{what}, {about} rooms, covered", method, low <= true <= high, np.isfinite(low)
@@ -335,16 +335,16 @@ def f1_of_rooms(
     title = f"{people} people, {rooms} rooms"
     for _ in range(sets):
         effects = np.concatenate([[CANVAS], draw((rooms,)) + shift])
-        own = level[:, None] + rng.standard_normal((people, 1))
-        woman = rng.random((people, rooms + 1)) < special.expit(own + effects)
-        made = grid(
+        leanings = level[:, None] + rng.standard_normal((people, 1))
+        woman = rng.random((people, rooms + 1)) < special.expit(leanings + effects)
+        answers = grid(
             np.where(woman, 1, 2),
             np.arange(people),
             places,
             gender=gender,
             recognised=np.ones(woman.shape, bool),
         )
-        rows = accuracy_table(made, {}, ContextOptions(permutations=199))
+        rows = accuracy_table(answers, {}, ContextOptions(permutations=199))
         row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
         for what, true, names in (
             ("F1", truth, ("ci", "rooms")),
@@ -354,9 +354,9 @@ def f1_of_rooms(
                 names, ("as it was, over people", "people x rooms"), strict=True
             ):
                 low, high = row[f"{name}_low"], row[f"{name}_high"]
-                held = low <= true <= high
+                holds = low <= true <= high
                 tally.add(
-                    f"{what}, any such rooms, covered, {title}", method, held, np.isfinite(low)
+                    f"{what}, any such rooms, covered, {title}", method, holds, np.isfinite(low)
                 )
         for p, method in ((row["p"], "as it was, over people"), (row["p_rooms"], "people x rooms")):
             tally.add(

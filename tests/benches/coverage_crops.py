@@ -132,7 +132,7 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         (24, 128, "others"),
         (100, 24, "others"),
     ):
-        for title, (own, other, each) in sizes.items():
+        for title, (of_photo, of_opponent, of_pair) in sizes.items():
             tally = Counter[str]()
             for _ in range(sets):
                 draw = (
@@ -145,9 +145,12 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     if position == "the same"
                     else rng.integers(people, size=photos)
                 )
-                met, of_others = (start[:, None] + np.arange(1, 9)) % people, other * draw(people)
-                slopes = own * draw(photos) + (
-                    of_others[met] + each * draw(photos * 8).reshape(photos, 8)
+                met, of_others = (
+                    (start[:, None] + np.arange(1, 9)) % people,
+                    of_opponent * draw(people),
+                )
+                slopes = of_photo * draw(photos) + (
+                    of_others[met] + of_pair * draw(photos * 8).reshape(photos, 8)
                 ).mean(1)
                 result = mean_t(slopes)
                 for truth, about in ((of_others.mean(), "these opponents"), (0.0, "any opponents")):

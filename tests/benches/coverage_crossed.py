@@ -22,9 +22,9 @@ def crossed_findings(rng: np.random.Generator, audits: int) -> Iterator[Count]:
         result = np.zeros((audits, LABELS), bool)
         ends = np.zeros(audits, bool)
         for audit in range(audits):
-            made = audited(rng, photos, LABELS, main, interaction, permutations=399)
-            result[audit] = (read(made)["decision"] == "finding").to_numpy()
-            ends[audit] = (read(made, f"{GRID.name}=2")["decision"] == "finding").any()
+            run = audited(rng, photos, LABELS, main, interaction, permutations=399)
+            result[audit] = (read(run)["decision"] == "finding").to_numpy()
+            ends[audit] = (read(run, f"{GRID.name}=2")["decision"] == "finding").any()
         name = f"{photos} photos, {100 * interaction:.0f} points per unit of both"
         yield counted(f"{name}: a label is found", "q and placebos", result.ravel())
         yield counted(f"{name}: any of five is found", "q and placebos", result.any(axis=1))

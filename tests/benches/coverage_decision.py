@@ -2,7 +2,7 @@
 
 A classifier that answers anew every time: label l of a photo is present at a value v with the chance
 expit(a + b v), a the photo's own (logit of the rate, standard deviation 1), along the edit; b is 0 along placebos, but
-for the light, where a cell says so. Every audit goes through the fit's own functions: estimates with 999 permutations,
+for the light, in cells about it. Every audit goes through the fit's own functions: estimates with 999 permutations,
 paired placebo differences, decisions.
 """
 
@@ -34,9 +34,11 @@ Cell = Callable[[np.random.Generator, int], Iterator[Count]]
 Sweeps = list[np.ndarray]  # (labels, photos, 7) along the edit and along each placebo
 
 
-def drawn(rng: np.random.Generator, own: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """(labels, photos, 7) presence.  own: (labels, photos, 1) log-odds.  slope: (labels,) a unit."""
-    return rng.random((*own.shape[:2], 7)) < special.expit(own + slope[:, None, None] * VALUES)
+def drawn(rng: np.random.Generator, log_odds: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """(labels, photos, 7) presence.  log_odds: (labels, photos, 1).  slope: (labels,) a unit."""
+    return rng.random((*log_odds.shape[:2], 7)) < special.expit(
+        log_odds + slope[:, None, None] * VALUES
+    )
 
 
 def audit(
@@ -50,11 +52,11 @@ def audit(
 
     slope, light: (labels,) log-odds a unit along the edit, along the light placebo.
     """
-    own = special.logit(rate) + rng.standard_normal((len(slope), photos, 1))
+    log_odds = special.logit(rate) + rng.standard_normal((len(slope), photos, 1))
     still = np.zeros(len(slope))
-    edit = as_answers(drawn(rng, own, slope))
+    edit = as_answers(drawn(rng, log_odds, slope))
     along = {"same": still, "light": still if light is None else light, "random": still}
-    fakes = {kind: as_answers(drawn(rng, own, along[kind])) for kind in placebo.KINDS}
+    fakes = {kind: as_answers(drawn(rng, log_odds, along[kind])) for kind in placebo.KINDS}
     rows = slope_rows(edit, OPTIONS)
     differences = placebo_differences(edit, fakes, OPTIONS)
     rows = decide(rows, differences, OPTIONS, units=np.ones(photos))
@@ -80,7 +82,7 @@ Classifier = Callable[[np.random.Generator, int, int, float], Sweeps]
 
 
 def anew(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Presence by chance alone, 10 % and the photo's slope times the value; slopes of spread 1.5."""
+    """Presence only by chance, 10 % and the photo's slope times the value; slopes of spread 1.5."""
     slopes = slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1)))
     return _sweeps(
         labels, lambda moves: rng.random((labels, photos, 7)) < 0.1 + moves * slopes * VALUES
@@ -89,29 +91,33 @@ def anew(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sw
 
 def kept(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Presence by a threshold of the photo's own, which only the edit passes."""
-    slopes, own = (
+    slopes, levels = (
         slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1))),
         rng.random((labels, photos, 1)),
     )
-    return _sweeps(labels, lambda moves: own < 0.1 + moves * slopes * VALUES)
+    return _sweeps(labels, lambda moves: levels < 0.1 + moves * slopes * VALUES)
 
 
 def logistic(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """As in the cells above, rate 0.3."""
-    own = special.logit(0.3) + rng.standard_normal((labels, photos, 1))
+    log_odds = special.logit(0.3) + rng.standard_normal((labels, photos, 1))
     return _sweeps(
         labels,
-        lambda moves: rng.random((labels, photos, 7)) < special.expit(own + moves * slope * VALUES),
+        lambda moves: (
+            rng.random((labels, photos, 7)) < special.expit(log_odds + moves * slope * VALUES)
+        ),
     )
 
 
 def rare(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Presence past a normal threshold at 2 %; 0.6 of the variance the photo's own, all photos of one slope."""
-    own = np.sqrt(0.6) * rng.standard_normal((labels, photos, 1)) - special.ndtri(0.98)
+    levels = np.sqrt(0.6) * rng.standard_normal((labels, photos, 1)) - special.ndtri(0.98)
 
     def sweep(moves: np.ndarray) -> np.ndarray:
         return (
-            own + np.sqrt(0.4) * rng.standard_normal((labels, photos, 7)) + moves * slope * VALUES
+            levels
+            + np.sqrt(0.4) * rng.standard_normal((labels, photos, 7))
+            + moves * slope * VALUES
             > 0
         )
 
@@ -120,13 +126,13 @@ def rare(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sw
 
 def heavy(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Numbers: the photo's own, its slope of spread 1, and t with 5 degrees in every picture."""
-    slopes, own = (
+    slopes, levels = (
         slope * (1 + rng.standard_normal((1, photos, 1))),
         rng.standard_normal((labels, photos, 1)),
     )
     return _sweeps(
         labels,
-        lambda moves: own + moves * slopes * VALUES + rng.standard_t(5, (labels, photos, 7)) / 2,
+        lambda moves: levels + moves * slopes * VALUES + rng.standard_t(5, (labels, photos, 7)) / 2,
     )
 
 
@@ -226,14 +232,14 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         design = options or Design(seen(expected, classifier, 2000, slope), 20, placebo_photos=200)
         promised = power(design, photos, true_slope(expected, classifier, slope))
         result = 0
-        made = numbered if classifier is heavy else as_answers
+        answers_of = numbered if classifier is heavy else as_answers
         for _ in range(sets):
             edit, *fakes = classifier(rng, photos, design.labels, slope)
             questions = design.placebo_photos or photos
             rows = decided(
-                made(edit),
+                answers_of(edit),
                 {
-                    k: made(part[:, :questions])
+                    k: answers_of(part[:, :questions])
                     for k, part in zip(placebo.KINDS, fakes, strict=True)
                 },
             )
@@ -244,14 +250,14 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int) -> Iterator[Count]:
     """Of labels that move: own test and findings; else of audits: with any finding."""
-    own = was = now = 0
+    one_family = was = now = 0
     for rows in audits:
         part = rows.iloc[:moving] if moving else rows
         hits = [part["q"] < 0.05, part["was"], part["decision"] == "finding"]
         item, two, three = (int(hit.sum()) if moving else int(hit.any()) for hit in hits)
-        own, was, now = own + item, was + two, now + three
+        one_family, was, now = one_family + item, was + two, now + three
     number = sets * max(moving, 1)
-    yield title, "own test", own, number
+    yield title, "own test", one_family, number
     yield title, "finding, as it was", was, number
     yield title, "finding", now, number
 
@@ -314,10 +320,10 @@ def refused_by_value(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     chance = np.clip(0.1 + 0.1 * VALUES, 0, 1)
     hits = {"own test": np.zeros(sets, bool), "finding": np.zeros(sets, bool)}
     for index in range(sets):
-        own = special.logit(0.3) + rng.standard_normal((LABELS, 60, 1))
+        log_odds = special.logit(0.3) + rng.standard_normal((LABELS, 60, 1))
         parts = []
         for name in ("gender", *placebo.names("gender")):
-            present = drawn(rng, own, np.zeros(LABELS)).transpose(1, 0, 2)
+            present = drawn(rng, log_odds, np.zeros(LABELS)).transpose(1, 0, 2)
             scores, questions = build(present, VALUES, attribute=name)
             lost = rng.random((60, 7)) < chance * present[:, 0] * (name == "gender")
             questions = questions.assign(status=np.where(lost.ravel(), "refused", "answered"))

@@ -37,10 +37,10 @@ def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Another design: 25 photos, changes by photo skewed (t with 5 degrees, a tenth of them large), slopes by photo."""
     hits = np.zeros(sets, bool)
     for index in range(sets):
-        own = rng.standard_t(5, (25, 1)) * np.where(rng.random((25, 1)) < 0.1, 0.3, 0.05)
+        levels = rng.standard_t(5, (25, 1)) * np.where(rng.random((25, 1)) < 0.1, 0.3, 0.05)
         tilt = 0.05 * rng.standard_normal((25, 1))
         rows = np.sort(rng.permutation(175)[: rng.integers(40, 176)])
-        change = (own + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
+        change = (levels + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
         units = codes_of(np.repeat(np.arange(25), 7)[rows], len(rows))
         hits[index] = clustered_mean(change, units).p < 0.05
     yield counted("flagged as drift", "t over photos", hits)
@@ -54,7 +54,7 @@ SKEWED = "each answer has skewed noise of its own"
 
 
 def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarray:
-    """(n, 20) changes of scores between two answers about pictures of these photos, from chance alone."""
+    """(n, 20) changes of scores between two answers about pictures of these photos, only by chance."""
 
     def drawn(rows: int) -> np.ndarray:
         shared = 0.8 if "correlated" in noise else 0.0
@@ -76,7 +76,7 @@ def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarr
 def flags(
     rng: np.random.Generator, change: np.ndarray, photo: np.ndarray
 ) -> tuple[tuple[str, bool], ...]:
-    """What two checks of 50 pictures say: pictures by lot and t over photos, as it was; as it is."""
+    """The verdicts of two checks of 50 pictures: pictures by lot and t over photos, as it was; as it is."""
     order = rng.permutation(len(photo))
     rows = order[:SAMPLE]
     codes = codes_of(photo[rows], SAMPLE)

@@ -43,7 +43,7 @@ def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """12 and 40 photos, 14 titles that move together on each."""
-    own = {title: WOMEN[title] for title in TITLES}
+    women_by_title = {title: WOMEN[title] for title in TITLES}
     for photos in (12, 40):
         for effect in (0.0, -0.5):
             covered, alone, both = np.zeros((3, sets), bool)
@@ -54,7 +54,7 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 by_title = np.bincount(odds.label, slopes, len(TITLES))
                 shares = [WOMEN[title] for title in odds.labels]
                 rank = rank_correlation(shares, by_title, permutations=9)
-                steep = line(result, own, "log-odds")
+                steep = line(result, women_by_title, "log-odds")
                 covered[number] = steep.low <= effect <= steep.high
                 alone[number] = rank.rho_high < 0 or rank.rho_low > 0
                 both[number] = alone[number] and (steep.high < 0 or steep.low > 0)

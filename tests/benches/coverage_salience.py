@@ -38,9 +38,12 @@ def independent(
     twice: the tested type is twice as large in one group, and the larger it is the more often it is mentioned.
     """
     group = np.where(rng.random(n) < share, 0.5, -0.5)
-    there = rng.random((n, TYPES)) < rate
-    there[:, 0] = True
-    sizes, places = there * rng.beta(1, 6, (n, TYPES)), np.where(there, rng.random((n, TYPES)), 1.0)
+    present = rng.random((n, TYPES)) < rate
+    present[:, 0] = True
+    sizes, places = (
+        present * rng.beta(1, 6, (n, TYPES)),
+        np.where(present, rng.random((n, TYPES)), 1.0),
+    )
     logit = beta * group
     if twice:
         sizes[:, 0] *= np.where(group > 0, 2, 1)
@@ -68,16 +71,16 @@ def judged(
     old: int,
 ) -> Iterator[Count]:
     """old: of the sets, how many are judged as it was, too."""
-    found: dict[str, list[tuple[float, float, float]]] = {"as it was": [], "score test": []}
+    rows_of: dict[str, list[tuple[float, float, float]]] = {"as it was": [], "score test": []}
     for count in range(sets):
         features, group, mentioned = draw(rng)
         result = fit(features, 0, group, mentioned)
         if result.eligible:
-            found["score test"].append((result.ci_low, result.ci_high, result.p))
+            rows_of["score test"].append((result.ci_low, result.ci_high, result.p))
         if count < old:
-            found["as it was"].append(as_it_was(features, group, mentioned, rng))
-    yield f"{what}: refused", "score test", sets - len(found["score test"]), sets
-    for method, rows in found.items():
+            rows_of["as it was"].append(as_it_was(features, group, mentioned, rng))
+    yield f"{what}: refused", "score test", sets - len(rows_of["score test"]), sets
+    for method, rows in rows_of.items():
         if rows:
             yield (
                 f"{what}: held",
@@ -115,13 +118,15 @@ def skewed(rng: np.random.Generator, n: int, beta: float) -> Drawn:
     one group and 25 % of the other's, and goes with the mention by log odds of 1.2.
     """
     group = np.where(rng.random(n) < 0.2, 0.5, -0.5)
-    there = rng.random((n, 35)) < np.geomspace(0.5, 0.03, 35)
-    there[:, 0] = True
-    there[:, 1] = rng.random(n) < np.where(group > 0, 0.6, 0.25)
-    sizes = there * np.minimum(rng.lognormal(-2.5, 0.8, (n, 35)), 0.6)
-    places = np.where(there, rng.beta(2, 3, (n, 35)), 1.0)
+    present = rng.random((n, 35)) < np.geomspace(0.5, 0.03, 35)
+    present[:, 0] = True
+    present[:, 1] = rng.random(n) < np.where(group > 0, 0.6, 0.25)
+    sizes = present * np.minimum(rng.lognormal(-2.5, 0.8, (n, 35)), 0.6)
+    places = np.where(present, rng.beta(2, 3, (n, 35)), 1.0)
     sizes[:, 0] *= np.where(group > 0, 1.4, 1)
-    logit = beta * group + 4 * (sizes[:, 0] - 0.1) - (places[:, 0] - 0.4) + 1.2 * there[:, 1] - 1.1
+    logit = (
+        beta * group + 4 * (sizes[:, 0] - 0.1) - (places[:, 0] - 0.4) + 1.2 * present[:, 1] - 1.1
+    )
     return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit)
 
 

@@ -1,7 +1,7 @@
 """Cells of the coverage bench: means of skewed numbers, by t and by t corrected for skewness.
 
-A unit's number is a photo's own slope. Designs of the first cell chose the correction among ten; those of the second
-were drawn once, afterwards. All data sets count: where those that look odd are left out, the others hold less often.
+A unit's number is a photo's own slope. Designs of the first cell chose the correction among ten; designs of the second
+were drawn once, afterwards. All data sets count: if those that look odd are left out, the others hold less often.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cells of the coverage bench: error rates at a value of the edit, and their change per unit, where truth is known.
 
-A yes-or-no label is true of half of the photos. It is said where u + e_k + 1.5 (true) + slope * value passes 0.75, u
+A yes-or-no label is true of half of the photos. It is answered if u + e_k + 1.5 (true) + slope * value passes 0.75, u
 the photo's own (variance 0.6; in clusters of three photos it is the cluster's), e_k new in every picture (0.4), values
 from -2 to 2 in 7 steps. Misses and false alarms then have a rate of 22.7 % at value 0. The tables are those of
 ``slopes.measures.truth.error_tables``; the true rates and slopes are exact.
@@ -39,21 +39,21 @@ def drawn(
     """Answers about photos, their truth, and clusters of ``size`` photos."""
     clusters = np.arange(photos) // size
     true = rng.random(photos) < 0.5
-    own = np.sqrt(0.6) * rng.standard_normal(clusters[-1] + 1)[clusters]
+    levels = np.sqrt(0.6) * rng.standard_normal(clusters[-1] + 1)[clusters]
     level = (
-        own[:, None]
+        levels[:, None]
         + np.sqrt(0.4) * rng.standard_normal((photos, 7))
         + APART * true[:, None]
         + slope * VALUES
     )
-    text = level > LIMIT
+    answered = level > LIMIT
     names = np.array([f"{index:04}" for index in range(photos)], dtype=object)
-    rows = np.flatnonzero(text.any(axis=1))
+    rows = np.flatnonzero(answered.any(axis=1))
     pairs = (
         rows.astype(np.int32),
         np.zeros(len(rows), np.int32),
-        text[rows],
-        text[rows].astype(np.float32),
+        answered[rows],
+        answered[rows].astype(np.float32),
     )
     answers = Answers(
         "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
@@ -98,7 +98,7 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
-    """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) says."""
+    """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) is true."""
     names = np.array([f"{index:04}" for index in range(len(wrong))], dtype=object)
     rows = np.flatnonzero(~wrong.all(axis=1))
     pairs = (
@@ -179,17 +179,19 @@ def alike_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def failures(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """20, 60 and 300 photos, single or three a person, of which pictures fail: by photo, by value, or at one value."""
     designs = {
-        "whatever the value": lambda own: np.broadcast_to(0.3 * own, (len(own), 7)),
-        "more towards one end": lambda own: 0.3 * own * (1 + 0.3 * VALUES),
-        "at the last value of all": lambda own: np.broadcast_to(np.arange(7) == 6, (len(own), 7)),
+        "whatever the value": lambda shares: np.broadcast_to(0.3 * shares, (len(shares), 7)),
+        "more towards one end": lambda shares: 0.3 * shares * (1 + 0.3 * VALUES),
+        "at the last value of all": lambda shares: np.broadcast_to(
+            np.arange(7) == 6, (len(shares), 7)
+        ),
     }
     for (photos, size), (what, chance) in itertools.product(
         ((20, 1), (60, 1), (300, 1), (60, 3)), designs.items()
     ):
         old, new, codes = [], [], np.arange(photos) // size
         for number in range(sets):
-            own = rng.beta(0.5, 2, codes[-1] + 1)[codes][:, None]
-            status = np.where(rng.random((photos, 7)) < chance(own), 3, 1).astype(np.int8)
+            shares = rng.beta(0.5, 2, codes[-1] + 1)[codes][:, None]
+            status = np.where(rng.random((photos, 7)) < chance(shares), 3, 1).astype(np.int8)
             result = Asked(np.arange(photos), VALUES, status)
             trend = loss_trend(
                 result, "failed", codes.take, FitOptions(permutations=999, seed=number)

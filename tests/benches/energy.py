@@ -1,4 +1,4 @@
-"""What the machine says about the power that it draws: the GPU's own meter, or the processor's counter of energy."""
+"""The power that the machine draws, as it reports: the GPU's meter, or the processor's counter of energy."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EVERY = 0.5  # seconds between two looks at a GPU
 class Meter:
     """Mean watts while its block runs.
 
-    device: of a CUDA device its own power is taken (``nvidia-smi``), otherwise that of the processor's first socket
-        (Linux's powercap counter, which is often for root alone).
+    device: a CUDA device's power is taken (``nvidia-smi``), otherwise the power of the processor's first socket
+        (Linux's powercap counter, which often only root may read).
 
-    watts: None where there is no meter that may be read.  source: what was read, in words.
+    watts: None without a meter that may be read.  source: what was read, in words.
     """
 
     def __init__(self, device: str) -> None:

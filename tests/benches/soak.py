@@ -4,7 +4,7 @@
 
 Each round audits a folder of drawn faces (synthesise, score, fit; the page, most of whose time is drawing, is left out)
 at the five fake services, with 20 % faults of every kind, and is killed, or stopped by Ctrl-C, at random moments until
-one attempt ends by itself. Then its tables and pictures must equal those of an undisturbed audit, and what was billed
+one attempt ends by itself. Then its tables and pictures must equal an undisturbed audit's, and what was billed
 beyond once a picture must be explained by answers that got lost on the way or were in flight at a kill.
 Then two servers are asked that make up how many answers there are and what tokens they took, and that redirect: with
 Ctrl-C at random moments the spending must be what they were sent, and nothing may reach whom they redirect to.
@@ -59,7 +59,7 @@ LIES[1] += (
     "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar a picture, or a request
 )
 # Imports once, then makes a child for each line it reads: an audit, ended by a signal after so many seconds. Prints its
-# end; what it says about money is added to a file.
+# end; its sentences about money are added to a file.
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
 import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
@@ -192,7 +192,7 @@ def attempt(
     number: int = signal.SIGKILL,
     names: Sequence[str] = NAMES,
 ) -> int:
-    """Audit, ended by a signal after so many seconds; its exit code, -9 where it was killed."""
+    """Audit, ended by a signal after so many seconds; its exit code, -9 if it was killed."""
     sent = [str(seconds), str(int(number)), str(folder), str(run), f"{run}-cache", *names]
     nursery.stdin.write(shlex.join(sent) + "\n")
     return int(nursery.stdout.readline())
@@ -234,14 +234,14 @@ def made(run: Path) -> tuple[dict[str, pd.DataFrame], dict[str, bytes]]:
     return read, {path.name: path.read_bytes() for path in (run / "edits").rglob("*.jpg")}
 
 
-def differences(provider: FakeProvider, found: tuple, expected: tuple, kills: int) -> list[str]:
+def differences(provider: FakeProvider, result: tuple, expected: tuple, kills: int) -> list[str]:
     """What is not as in the undisturbed audit."""
     wrong = [
         name
         for name, frame in expected[0].items()
-        if name not in found[0] or not frame.equals(found[0][name])
+        if name not in result[0] or not frame.equals(result[0][name])
     ]
-    wrong += [] if found[1] == expected[1] else ["pictures"]
+    wrong += [] if result[1] == expected[1] else ["pictures"]
     for service in ("google", "rekognition", "azure", "clarifai", "imagga"):
         calls = provider.log.of(service)
         again = sum(

@@ -2,15 +2,15 @@
 
     python tests/benches/walk_peer.py IDENPROF UTKFACE [--photos 96] [--side 224] [--rounds 7] [--out FILE]
 
-The peer does everything right. It reads and writes with simplejpeg where that is installed, else Pillow; facenet-
+The peer does everything right. It reads and writes with simplejpeg if that is installed, else Pillow; facenet-
 pytorch's MTCNN sees 32 photos at once; parser, reader and editor, as the zoo loads them, see the faces of these 32 in
 one batch, the parser their mirror images as well; chips, masks and what comes of both in the photo are our own
 functions. Half of the photos come from each folder, all made as large. The peer keeps no tables, and leaves out what
 our walk checks of a photo. It runs twice: ``threads`` has all cores in the networks and in a pool for the rest,
 ``batches`` has one batch a core, each with one thread. Ours are the defaults, without placebos.
 
-Rounds are interleaved. It says the time on the wall, the processor's time, and how far apart the pictures are; for that
-the peer writes once more with Pillow, since simplejpeg's own transform is 0.7 levels off.
+Rounds alternate. It prints the time on the wall, the processor's time, and how far apart the pictures are; for that
+the peer writes once more with Pillow, since simplejpeg's transform is 0.7 levels off.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Peer:
             )
 
     @torch.inference_mode()
-    def walk(self, files: list[Path], out: Path, each: Callable) -> None:
-        photos = list(each(read, files))
+    def walk(self, files: list[Path], out: Path, mapped: Callable) -> None:
+        photos = list(mapped(read, files))
         result = [
             self.nearest(*item)
             for item in zip(photos, *self.mtcnn.detect(np.stack(photos), True)[::2], strict=True)
@@ -116,16 +116,16 @@ class Peer:
         used = [index for index, matrix in enumerate(result) if matrix is not None]
         if not used:
             return
-        chips = np.stack(list(each(lambda i: warp(photos[i], result[i], SIZE), used)))
+        chips = np.stack(list(mapped(lambda i: warp(photos[i], result[i], SIZE), used)))
         x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
-        masks = list(each(soft_mask, self.likely(x)))
-        own = self.reader(x)[:, :1]
+        masks = list(mapped(soft_mask, self.likely(x)))
+        readings = self.reader(x)[:, :1]
         ratios, motion = self.editor.module(
             (2 * x - 1).contiguous(memory_format=torch.channels_last)
         )
-        towards, share = way(own, self.values)
+        towards, share = way(readings, self.values)
         logs, fields = (255 * x + OFFSET).log(), motion.permute(0, 2, 3, 1).numpy()
-        distances = (own.new_tensor(self.values) - own).numpy()
+        distances = (readings.new_tensor(self.values) - readings).numpy()
 
         def finish(row: int) -> None:
             if mask_is_degenerate(masks[row]):
@@ -140,7 +140,7 @@ class Peer:
             for step in range(len(VALUES)):
                 write(out / f"{files[index].stem}-{step}.jpg", full.picture(step), gray)
 
-        list(each(finish, range(len(used))))
+        list(mapped(finish, range(len(used))))
 
     def likely(self, x: torch.Tensor) -> np.ndarray:
         spec = self.parser.spec
@@ -176,21 +176,21 @@ def main() -> None:
         measure.say(run(args, Path(folder)), args.out)
 
 
-def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
+def run(args: argparse.Namespace, root: Path) -> dict[str, object]:
     global simplejpeg
-    (place / "photos").mkdir()
+    (root / "photos").mkdir()
     for number, folder in enumerate(args.folders):
         for file in prepare(
-            folder, place / f"from-{number}", args.photos // len(args.folders), args.side
+            folder, root / f"from-{number}", args.photos // len(args.folders), args.side
         ):
-            file.rename(place / "photos" / f"{number}-{file.name}")
-    files = sorted((place / "photos").iterdir())
-    walk, result = ours(place, args, SMALLEST)
+            file.rename(root / "photos" / f"{number}-{file.name}")
+    files = sorted((root / "photos").iterdir())
+    walk, result = ours(root, args, SMALLEST)
     peer = Peer()
     runs = {
         "ours": walk,
-        "threads": lambda: peer.threads(files, place / "plain"),
-        "batches": lambda: peer.batches(files, place / "plain"),
+        "threads": lambda: peer.threads(files, root / "plain"),
+        "batches": lambda: peer.batches(files, root / "plain"),
     }
     processor: dict[str, list[float]] = {name: [] for name in runs}
 
@@ -209,7 +209,7 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
         f"simplejpeg {simplejpeg.__version__}" if simplejpeg else "Pillow",
     )
     simplejpeg = None
-    peer.batches(files, place / "plain")
+    peer.batches(files, root / "plain")
     return {
         "bench": "walk peer", "machine": measure.machine(packages=("torch", "facenet-pytorch", "pillow")),
         "files": files_by,
@@ -218,16 +218,16 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
         "processor_ms_a_photo": {name: quartiles(times, len(files)) for name, times in processor.items()},
         "times_faster": {name: paired(wall, name) for name in runs if name != "ours"},
         "times_less_processor": {name: paired(processor, name) for name in runs if name != "ours"},
-        "levels_apart": apart(place),
+        "levels_apart": apart(root),
     }  # fmt: skip
 
 
-def apart(place: Path) -> dict[str, float]:
+def apart(folder: Path) -> dict[str, float]:
     """Levels between the pictures, apart from photos of which MTCNN gives two faces the same score.
 
     facenet-pytorch takes the last of these, our walk the first, so that two pictures show two faces of one photo.
     """
-    means = differences(place)
+    means = differences(folder)
     largest = {photo: max(mean for second, mean in means if second == photo) for photo, _ in means}
     others = {photo for photo, mean in largest.items() if mean > OTHER}
     same = [mean for photo, mean in means if photo not in others]

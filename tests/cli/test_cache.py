@@ -13,7 +13,7 @@ PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "thr
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A cache with two answers of google, one of them refused, and one of azure, of days of their own."""
+    """A cache with two answers of google, one of them refused, and one of azure, all of different days."""
     with AnswerCache(tmp_path / "cache") as cache:
         classifier_id = cache.classifier_id("google", "v1")
         raw = {"labelAnnotations": [{"description": "Nurse", "score": 0.75}]}
@@ -36,9 +36,10 @@ def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
     done = gslopes("cache", "show")
     assert done.code == 0
     assert "google: 2 answers (1 refused), 1970-01-11 to 1970-01-21, models m1" in done.out
-    found = json.loads(gslopes("cache", "show", "--json").out)
+    content = json.loads(gslopes("cache", "show", "--json").out)
     assert [
-        (one["classifier"], one["version"], one["answers"]) for one in found["classifiers"]
+        (classifier["classifier"], classifier["version"], classifier["answers"])
+        for classifier in content["classifiers"]
     ] == [
         ("azure", "", 1),
         ("google", "v1", 2),
@@ -54,7 +55,7 @@ def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("chosen", "left"),
+    ("chosen", "remaining"),
     [
         (("--classifier", "google"), {"azure": 1}),
         (("--before", "1970-01-15"), {"azure": 1, "google": 1}),
@@ -62,11 +63,13 @@ def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_pa
         (("--all",), {}),
     ],
 )
-def test_prune_deletes_what_was_chosen_and_nothing_else(gslopes, folder, chosen, left):
+def test_prune_deletes_what_was_chosen_and_nothing_else(gslopes, folder, chosen, remaining):
     done = gslopes("cache", "prune", *chosen)
-    assert done.out == f"{3 - sum(left.values())} answers deleted\n"
-    found = json.loads(gslopes("cache", "show", "--json").out)["classifiers"]
-    assert {one["classifier"]: one["answers"] for one in found} == left
+    assert done.out == f"{3 - sum(remaining.values())} answers deleted\n"
+    classifiers = json.loads(gslopes("cache", "show", "--json").out)["classifiers"]
+    assert {
+        classifier["classifier"]: classifier["answers"] for classifier in classifiers
+    } == remaining
 
 
 def test_prune_wants_to_know_which(gslopes, folder):

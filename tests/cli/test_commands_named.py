@@ -18,7 +18,7 @@ OURS = {"--help", "--help-all", "--debug", "--version"}
 
 
 def texts(path: Path) -> Iterator[str]:
-    """The literals of a module, with a placeholder where one is put together; of other files the whole."""
+    """The literals of a module, with a placeholder for each part that is filled in; other files whole."""
     if path.suffix != ".py":
         yield path.read_text("utf-8")
         return
@@ -37,7 +37,7 @@ def options_of(verb: str) -> set[str] | None:
     if command.context_settings.get("ignore_unknown_options"):
         return None
     commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
-    params = [param for each in commands for param in each.params]
+    params = [param for member in commands for param in member.params]
     return OURS | {name for param in params for name in (*param.opts, *param.secondary_opts)}
 
 
@@ -49,11 +49,11 @@ def unknown(text: str) -> list[str]:
         if verb not in VERBS:
             faults += [f"gslopes {verb}"] if options or re.match(r" [A-Z]{3,}", rest) else []
         else:
-            known = options_of(verb)
+            options_of_verb = options_of(verb)
             faults += [
                 f"gslopes {verb} {option}"
                 for option in options
-                if known is not None and option not in known
+                if options_of_verb is not None and option not in options_of_verb
             ]
     return faults
 

@@ -168,10 +168,10 @@ def test_debug_shows_the_traceback_wherever_it_stands(gslopes, failing, args):
 
 
 def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
-    seen = {}
+    received = {}
 
     def run_recipe(recipe, **options):
-        seen.update(options, recipe=recipe)
+        received.update(options, recipe=recipe)
         return tmp_path / "weights"
 
     monkeypatch.setattr("training.recipe.run_recipe", run_recipe)
@@ -188,7 +188,7 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
         tmp_path / "o",
     )
     assert (done.code, done.out) == (0, f"{tmp_path / 'weights'}\n")
-    assert seen == {
+    assert received == {
         "recipe": "parser", "data": tmp_path, "steps": 5, "dry_run": False, "device": "cpu", "out": tmp_path / "o",
     }  # fmt: skip
 
@@ -243,7 +243,7 @@ while True:
 
 
 def interrupted_twice(first: str, then: str, threaded: bool = True) -> tuple[int, bytes]:
-    """The exit code and what was said within two seconds of the second interrupt."""
+    """The exit code and the output within two seconds of the second interrupt."""
     install = "import threading\nfrom gslopes.cli.main import Interrupts\nInterrupts().install()\n"
     code = THREADED.format(then.replace("\n", "\n    ")) if threaded else then
     command = [sys.executable, "-c", f"{first}\n{install}print('ready', flush=True)\n{code}"]
@@ -280,17 +280,15 @@ LEFT = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("left", LEFT)
-def test_a_process_does_not_outlive_its_work(left, tmp_path):
+@pytest.mark.parametrize("leftover", LEFT)
+def test_a_process_does_not_outlive_its_work(leftover, tmp_path):
     imports = (
         "import atexit, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
     )
     imports += (
         "import gslopes.faces.zoo\nfrom gslopes.cli import main\nwait = threading.Event().wait\n"
     )
-    listed = (
-        f"def listed():\n    {LEFT[left]}\n    return []\ngslopes.faces.zoo.list_models = listed\n"
-    )
+    listed = f"def listed():\n    {LEFT[leftover]}\n    return []\ngslopes.faces.zoo.list_models = listed\n"
     (tmp_path / "left.py").write_text(
         f"{imports}{listed}sys.argv = ['gslopes', 'list', 'models']\nmain()\n"
     )
@@ -299,7 +297,7 @@ def test_a_process_does_not_outlive_its_work(left, tmp_path):
         [sys.executable, "left.py"], cwd=tmp_path, capture_output=True, timeout=30, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"x") == (left == "a stream")
+    assert done.stdout.startswith(b"x") == (leftover == "a stream")
     assert time.monotonic() - began < 20
 
 

@@ -11,11 +11,11 @@ from PIL import Image
 @pytest.fixture
 def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.chdir(tmp_path)
-    found = []
+    paths = []
     for name, colour in {"red": (255, 0, 0), "blue": (0, 0, 255), "dark": (40, 40, 40)}.items():
-        found.append(tmp_path / f"{name}.png")
-        Image.new("RGB", (40, 30), colour).save(found[-1])
-    return found
+        paths.append(tmp_path / f"{name}.png")
+        Image.new("RGB", (40, 30), colour).save(paths[-1])
+    return paths
 
 
 def test_what_is_sent_stands_in_words_and_as_a_picture(gslopes, make_onnx, photos):
@@ -32,15 +32,15 @@ def test_the_same_as_json_and_one_photo_gets_two_more_pictures_of_itself(
     gslopes, make_onnx, photos
 ):
     done = gslopes("try", f"{make_onnx()},threshold=0", photos[0], "--json", "--out", "seen.png")
-    found = json.loads(done.out)
-    assert [one["picture"] for one in found["pictures"]] == [
+    content = json.loads(done.out)
+    assert [picture["picture"] for picture in content["pictures"]] == [
         str(photos[0]),
         f"{photos[0]}, mirrored",
         f"{photos[0]}, half as bright",
     ]
-    assert [round(one["labels"]["red"], 2) for one in found["pictures"]] == [1, 1, 0.5]
-    assert found["varying"] == ["red"]
-    assert found["failed"] == 0
+    assert [round(picture["labels"]["red"], 2) for picture in content["pictures"]] == [1, 1, 0.5]
+    assert content["varying"] == ["red"]
+    assert content["failed"] == 0
     assert Path("seen.png").is_file()
 
 

@@ -33,19 +33,19 @@ def table7() -> dict[tuple[str, str], tuple[int, int, int]]:
 @pytest.fixture(scope="session")
 def answers() -> dict[tuple[str, str], tuple[int, ...]]:
     """(tagger, context) to recognised woman, man, neutral; men among the recognised; TP men; TP women."""
-    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    counts: dict[tuple[str, str], tuple[int, ...]] = {}
     tagger = ""
     for line in (GOLDEN / "answers.txt").read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
         if line[0] != " ":
             tagger, line = line[0], line[1:]
-        for context, said, men, right in re.findall(
+        for context, recognised, men, correct in re.findall(
             r"(\w\w?) ([\d/]+)(?:;(\d+))?((?:;\d+)*)", line
         ):
-            numbers = [int(part) for part in (men, *right.split(";")) if part]
-            found[tagger, context] = (*map(int, said.split("/")), *numbers)
-    return found
+            numbers = [int(part) for part in (men, *correct.split(";")) if part]
+            counts[tagger, context] = (*map(int, recognised.split("/")), *numbers)
+    return counts
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +55,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def found(folder, tmp_path_factory) -> Result:
+def audited(folder, tmp_path_factory) -> Result:
     """Their audit; tests that change its folder copy it."""
     return audit(folder, tmp_path_factory.mktemp("run") / "run")
 
@@ -120,13 +120,13 @@ def paper_grid(table7, answers) -> Callable[[str], Grid]:
     return make
 
 
-def _column(inferred: tuple[int, ...], given: tuple[int, ...]) -> list[tuple[int, bool, int]]:
-    woman, man, neutral = given[:3]
+def _column(inferred: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[int, bool, int]]:
+    woman, man, neutral = counts[:3]
     if (
-        len(given) == 3
-    ):  # nothing recognised, or nobody gendered: men are told as the last number where there are any
-        given = (*given, min(MEN, neutral), 0, 0)
-    men, right_men, right_women = given[3:]
+        len(counts) == 3
+    ):  # nothing recognised, or nobody gendered: if there are men, the last number counts them
+        counts = (*counts, min(MEN, neutral), 0, 0)
+    men, right_men, right_women = counts[3:]
     recognised_men = {"man": right_men, "woman": woman - right_women}
     recognised_men["neutral"] = men - sum(recognised_men.values())
     recognised = {"woman": woman, "man": man, "neutral": neutral}

@@ -55,7 +55,7 @@ class Tagger:
 
     def parse(self, raw):
         return Answer(
-            "answered", tuple((tag, max(0.1, 0.9 - 0.1 * place)) for place, tag in enumerate(raw))
+            "answered", tuple((tag, max(0.1, 0.9 - 0.1 * rank)) for rank, tag in enumerate(raw))
         )
 
     def _tags(self, pixels):
@@ -134,9 +134,9 @@ def again(run: Path, **more):
         return audit_contexts(run, **more)
 
 
-def skipped(found) -> dict[str, int]:
+def skipped(result) -> dict[str, int]:
     """Reason to photos of people that are left out."""
-    photos = found.tables["photos"]
+    photos = result.tables["photos"]
     out = photos[(photos["status"] != "used") & ~photos["path"].str.startswith("background ")]
     return (
         pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object)

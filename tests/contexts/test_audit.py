@@ -21,9 +21,9 @@ from gslopes.frame.page import choices_of
 from tests.contexts.drawn import CANVAS, PEOPLE, Finder, Tagger, again, audit, small
 
 
-def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
-    text = found.page.read_text("utf-8")
-    said = text[text.index("<blockquote>", text.index('id="next"')) : text.index("</blockquote>")]
+def test_the_page_ends_with_what_to_do_next_and_what_to_quote(audited):
+    text = audited.page.read_text("utf-8")
+    quote = text[text.index("<blockquote>", text.index('id="next"')) : text.index("</blockquote>")]
     for part in (
         "right answers",
         "95 % interval [",
@@ -31,21 +31,21 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
         "varied: the background",
         "staged",
     ):
-        assert part in said + (found.folder / "report" / "model_card.md").read_text("utf-8")
+        assert part in quote + (audited.folder / "report" / "model_card.md").read_text("utf-8")
 
 
 @pytest.mark.figures("png")
 @pytest.mark.row("contexts-fig-3", "contexts-4.3-share")
-def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
-    assert (found.found, found.used, found.damaged) == (PEOPLE, PEOPLE, 0)
-    kinds = found.tables["composites"]["kind"].value_counts().to_dict()
+def test_everybody_is_cut_out_and_put_in_front_of_every_room(audited):
+    assert (audited.found, audited.used, audited.damaged) == (PEOPLE, PEOPLE, 0)
+    kinds = audited.tables["composites"]["kind"].value_counts().to_dict()
     assert kinds == {"context": 2 * PEOPLE, "canvas": PEOPLE, "original": PEOPLE, "empty": 2}
-    shares = found.tables["composites"].query("kind == 'context'")["person_share"]
+    shares = audited.tables["composites"].query("kind == 'context'")["person_share"]
     assert np.allclose(shares, 0.25, atol=0.003)
 
 
-def test_the_planted_effect_comes_back_with_its_interval(found):
-    rows = found.tables["inferred"].query("tags == 'gross' and inferred == 'woman'")
+def test_the_planted_effect_comes_back_with_its_interval(audited):
+    rows = audited.tables["inferred"].query("tags == 'gross' and inferred == 'woman'")
     rows_of = rows.set_index(["context", "gender"])
     assert rows_of.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
     assert (
@@ -53,27 +53,27 @@ def test_the_planted_effect_comes_back_with_its_interval(found):
     )  # six men are too few
     assert rows_of.loc[("bridal", "woman"), "change"] == 0
     assert rows_of.loc[("garage", "man"), "change"] == 0
-    slopes = found.tables["congruence"].set_index(["tags", "measure", "gender", "group"])["slope"]
-    # men: right half as often where kappa is -1, always where it is 0.8
+    slopes = audited.tables["congruence"].set_index(["tags", "measure", "gender", "group"])["slope"]
+    # men: right half as often if kappa is -1, always if it is 0.8
     assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
     assert slopes["gross", "correct", "woman", "all"] == 0
     men = (
-        found.tables["congruence"]
+        audited.tables["congruence"]
         .query("tags == 'gross' and measure == 'correct' and gender == 'man'")
         .iloc[0]
     )
     assert men["ci_low"] <= 100 * 0.5 / 1.8 <= men["ci_high"]
 
 
-def test_what_is_recognised_is_told(found):
-    rows = found.tables["recognised"].query("tags == 'gross' and given == 'all'")
+def test_what_is_recognised_is_told(audited):
+    rows = audited.tables["recognised"].query("tags == 'gross' and given == 'all'")
     assert rows.set_index("context")["share"].to_dict() == {"bridal": 1.0, "garage": 1.0}
 
 
-def test_the_page_and_the_papers_tables_are_there(found):
-    text = found.page.read_text("utf-8")
+def test_the_page_and_the_papers_tables_are_there(audited):
+    text = audited.page.read_text("utf-8")
     assert "infers the self-reported gender" in text
-    folder = found.page.parent
+    folder = audited.page.parent
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
     assert (folder / "figures/shares.png").is_file()
@@ -85,52 +85,52 @@ def test_the_page_and_the_papers_tables_are_there(found):
 
 @pytest.mark.slow
 def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_decide(
-    found, tmp_path
+    audited, tmp_path
 ):
     run, ratings = tmp_path / "run", tmp_path / "ratings.csv"
-    shutil.copytree(found.folder, run)
+    shutil.copytree(audited.folder, run)
     rows = [
         f"{name},r{n},{level}"
         for name, level in (("bridal", 10), ("garage", 0), ("pub", 7))
         for n in range(9)
     ]
     ratings.write_text("\n".join(["context,rater,rating", *rows]) + "\n", "utf-8")
-    other = again(run, analysis=ContextOptions(permutations=298, ratings=ratings))
-    assert set(other.tables["congruence"]["p_perm"].dropna()) != set(
-        found.tables["congruence"]["p_perm"].dropna()
+    reanalysed = again(run, analysis=ContextOptions(permutations=298, ratings=ratings))
+    assert set(reanalysed.tables["congruence"]["p_perm"].dropna()) != set(
+        audited.tables["congruence"]["p_perm"].dropna()
     )
     pd.testing.assert_series_equal(
-        other.tables["inferred"]["share"], found.tables["inferred"]["share"]
+        reanalysed.tables["inferred"]["share"], audited.tables["inferred"]["share"]
     )
-    assert any("rates pub, which is no context of this run" in note for note in other.notes)
-    assert other.tables["ratings"].set_index("context").loc["bridal", "median"] == 10
+    assert any("rates pub, which is no context of this run" in note for note in reanalysed.notes)
+    assert reanalysed.tables["ratings"].set_index("context").loc["bridal", "median"] == 10
     men = [
         rows[
             (rows["measure"] == "correct") & (rows["gender"] == "man") & (rows["tags"] == "gross")
         ].iloc[0]["slope"]
-        for rows in (found.tables["congruence"], other.tables["congruence"])
+        for rows in (audited.tables["congruence"], reanalysed.tables["congruence"])
     ]
     assert men[0] > 0 > men[1]  # the ratings are the other way round
 
 
 @pytest.mark.evidence
 @pytest.mark.slow
-def test_one_more_tagger_is_asked_about_the_same_pictures(found, folder, tmp_path):
+def test_one_more_tagger_is_asked_about_the_same_pictures(audited, folder, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.folder, run)
-    other = Tagger()
-    other.name = "another"
-    both = audit(folder, run, classifier=other)
+    shutil.copytree(audited.folder, run)
+    second = Tagger()
+    second.name = "another"
+    both = audit(folder, run, classifier=second)
     assert set(both.tables["inferred"]["classifier"]) == {"planted", "another"}
-    other.version = "2"
+    second.version = "2"
     with pytest.raises(RunFolderMismatch, match="has answers of another in version 1; it is 2 now"):
-        audit(folder, run, classifier=other)
+        audit(folder, run, classifier=second)
 
 
-def test_another_canvas_or_seed_needs_another_folder(found, folder):
+def test_another_canvas_or_seed_needs_another_folder(audited, folder):
     for option in ({"canvas": (200, 128)}, {"seed": 5}):
         with pytest.raises(RunFolderMismatch, match=next(iter(option))):
-            again(found.folder, **option)
+            again(audited.folder, **option)
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,13 @@ def test_what_is_wrong_is_said_before_any_work(more, error, message, folder, tmp
         audit(folder, tmp_path / "run", **more)
 
 
-@pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
-def test_one_background_is_as_good_as_a_list_of_one(given):
-    assert build(ContextsConfig, {"backgrounds": given, "cutout": None}).pictures.backgrounds == (
-        "rendered",
-    )
+@pytest.mark.parametrize(
+    "backgrounds", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]]
+)
+def test_one_background_is_as_good_as_a_list_of_one(backgrounds):
+    assert build(
+        ContextsConfig, {"backgrounds": backgrounds, "cutout": None}
+    ).pictures.backgrounds == ("rendered",)
 
 
 @pytest.mark.slow
@@ -182,19 +184,19 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     with pytest.raises(ConfigError, match="cutout is eraser, not studio"):
         audit_contexts(few / "people", tmp_path / "c", cutout="studio", **options)
     with small(Finder()):
-        found = audit_contexts(
+        result = audit_contexts(
             few / "people", tmp_path / "d", backgrounds=str(few / "backgrounds"), **options
         )
-    assert set(found.tables["composites"]["kind"]) == {"original", "context", "empty"}
-    assert set(found.tables["distances"]["context"]) == {"bridal", "garage"}
-    _, choices = choices_of(CONTEXTS, read_manifest(found.folder))
-    same = {one.what for one in choices if one.same}
+    assert set(result.tables["composites"]["kind"]) == {"original", "context", "empty"}
+    assert set(result.tables["distances"]["context"]) == {"bridal", "garage"}
+    _, choices = choices_of(CONTEXTS, read_manifest(result.folder))
+    same = {choice.what for choice in choices if choice.same}
     assert {"baseline", "cut-outs", "pictures that are asked"} <= same
-    page = (found.folder / "report/index.html").read_text("utf-8")
+    page = (result.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
     for starred in STARRED.values():
         assert starred in page
-        assert starred in (found.folder / "report/tables/table14.csv").read_text("utf-8")
+        assert starred in (result.folder / "report/tables/table14.csv").read_text("utf-8")
     assert "net of the room" in page
 
 
@@ -219,15 +221,15 @@ def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_coun
             images / person / f"CFD-{person}-002-HO.jpg",
         )
     with small(Finder()):
-        found = audit_contexts(
+        result = audit_contexts(
             tmp_path, tmp_path.parent / f"{tmp_path.name}-run", people="cfd", preset="published", canvas=CANVAS,
             classifier=Tagger(), analysis=ContextOptions(permutations=19),
         )  # fmt: skip
-    people = len(found.tables["people"])
+    people = len(result.tables["people"])
     assert people == len(list(images.iterdir()))
-    assert set(found.tables["people"]["group"]) <= {"Asian", "Black", "Latinx", "White"}
+    assert set(result.tables["people"]["group"]) <= {"Asian", "Black", "Latinx", "White"}
     counts = (
-        found.tables["inferred"]
+        result.tables["inferred"]
         .query("gender == 'all' and tags == 'gross'")
         .groupby("context")["count"]
         .sum()
@@ -236,8 +238,8 @@ def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_coun
     assert set(counts) == {people}
 
 
-def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, found) -> None:
-    run = found.folder
+def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, audited) -> None:
+    run = audited.folder
     red = gslopes(
         "contexts", run, "--fail-if", "finding and value > 20 and label == 'right answers'"
     )

@@ -1,4 +1,4 @@
-"""What is wrong with people, backgrounds, ratings and dictionaries is said, and what can go on goes on."""
+"""What is wrong with people, backgrounds, ratings and dictionaries is reported, and what can go on goes on."""
 
 import importlib.util
 import shutil
@@ -136,11 +136,11 @@ def test_photos_that_go_or_change_on_the_way_have_their_own_reason(few, tmp_path
 
 def test_a_person_whose_face_is_not_upright_is_not_cut_out():
     boxes = np.array([[0, 0, 9, 9], [20, 20, 60, 60]], np.float32)
-    found = Detections(
+    detections = Detections(
         boxes, np.ones((2, 5, 2), np.float32), np.ones(2, np.float32), np.array([True, False])
     )
     photo = Photo("0" * 64, Path(), np.zeros((80, 80, 3), np.uint8))
-    assert largest_face(lambda photos: [found], photo) == "face not upright (turn the photo)"
+    assert largest_face(lambda photos: [detections], photo) == "face not upright (turn the photo)"
 
 
 # --- backgrounds -----------------------------------------------------------------------------------------------------
@@ -148,10 +148,10 @@ def test_a_person_whose_face_is_not_upright_is_not_cut_out():
 
 def sees_somebody(photos):
     """A face in the bridal room, and none elsewhere."""
-    there = [int(tuple(photo.pixels[0, 0]) == COLOURS["bridal"]) for photo in photos]
+    faces = [int(tuple(photo.pixels[0, 0]) == COLOURS["bridal"]) for photo in photos]
     return [
         Detections(*(np.ones((n, *shape), np.float32) for shape in ((4,), (5, 2), ())))
-        for n in there
+        for n in faces
     ]
 
 
@@ -164,9 +164,10 @@ def test_a_background_with_a_face_a_small_one_or_no_picture_is_skipped_with_its_
     (rooms / "pub.jpg").write_bytes(b"no picture")
     Image.new("RGB", (300, 150), (9, 9, 9)).save(rooms / "small.png")
     pictures = {
-        one.key: one for one in read_backgrounds((str(rooms),), (96, 64), lambda: sees_somebody)
+        background.key: background
+        for background in read_backgrounds((str(rooms),), (96, 64), lambda: sees_somebody)
     }
-    assert {key: one.used for key, one in pictures.items()} == {
+    assert {key: background.used for key, background in pictures.items()} == {
         "bridal.1": False, "garage.1": True, "pub.1": False, "small.1": False,
     }  # fmt: skip
     assert pictures["bridal.1"].why.columns["reason"] == Reason.FACE_IN_BACKGROUND.value
@@ -186,18 +187,18 @@ def test_a_background_with_a_face_a_small_one_or_no_picture_is_skipped_with_its_
 
 
 @pytest.mark.slow
-def test_another_typology_may_follow(found, folder, tmp_path):
+def test_another_typology_may_follow(audited, folder, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.folder, run)
+    shutil.copytree(audited.folder, run)
     words = tmp_path / "german.toml"
     words.write_text(
         "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = ["{tag}"]\n'
                 for name, tag in (("masculine", "herr"), ("feminine", "dame")))
     )  # fmt: skip
-    other = again(run, typology=str(words))
-    assert set(other.tables["described"]["inferred"]) == {"neutral"}
+    reanalysed = again(run, typology=str(words))
+    assert set(reanalysed.tables["described"]["inferred"]) == {"neutral"}
     # of woman, man, shirt, smile, grass, meadow, veil and car it knows the two that name the contexts
-    assert any("the typology german knows 25.0% of its tags" in note for note in other.notes)
+    assert any("the typology german knows 25.0% of its tags" in note for note in reanalysed.notes)
     rooms = folder / "backgrounds/contexts.toml"
     with pytest.raises(ConfigError, match="unknown key 'bridal'"):
         again(run, typology=str(rooms))

@@ -46,21 +46,21 @@ CASES: dict[str, Callable[[], Tagger]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[] if "all" in one else pytest.mark.slow) for one in CASES]
+    "name", [pytest.param(case, marks=[] if "all" in case else pytest.mark.slow) for case in CASES]
 )
 def test_every_table_and_the_page_are_made(few: Path, tmp_path: Path, name: str):
-    found = audit(few, tmp_path / "run", classifier=CASES[name]())
-    page = found.page.read_text("utf-8")
+    result = audit(few, tmp_path / "run", classifier=CASES[name]())
+    page = result.page.read_text("utf-8")
     texts = [
-        found.summary,
-        str(found),
-        found._repr_html_(),
-        found.findings.to_csv(index=False),
+        result.summary,
+        str(result),
+        result._repr_html_(),
+        result.findings.to_csv(index=False),
         shown(page),
     ]
-    assert sorted({one for text in texts for one in broken(text)}) == []
-    assert gslopes.load(tmp_path / "run").summary == found.summary
-    assert found.summary.startswith("No tagger described any picture") == (name == "all refused")
+    assert sorted({fault for text in texts for fault in broken(text)}) == []
+    assert gslopes.load(tmp_path / "run").summary == result.summary
+    assert result.summary.startswith("No tagger described any picture") == (name == "all refused")
 
 
 @pytest.mark.slow
@@ -68,6 +68,6 @@ def test_every_table_and_the_page_are_made(few: Path, tmp_path: Path, name: str)
 def test_of_one_or_two_people_too(folder: Path, tmp_path: Path, people: int):
     lines = (folder / "people.csv").read_text("utf-8").splitlines()
     (tmp_path / "people.csv").write_text("\n".join(lines[: people + 1]) + "\n", "utf-8")
-    found = audit(folder, tmp_path / "run", people=tmp_path / "people.csv")
-    assert found.page.is_file()
-    assert "nan" not in str(found).lower()
+    result = audit(folder, tmp_path / "run", people=tmp_path / "people.csv")
+    assert result.page.is_file()
+    assert "nan" not in str(result).lower()

@@ -1,8 +1,8 @@
 """The OpenAI-compatible chat endpoint: POST /v1/chat/completions, strictly, never streaming.
 
 The model sees a place (a, u) in each picture, see ``pictures``. Of the options
-that it is given, one with a planted slope b has the probability ``SURE`` where u < c (1 + b a), else the others share
-it; what stands first is preferred by ``ChatSettings.first``. A refusal has a slope of its own.
+that it is given, one with a planted slope b has the probability ``SURE`` if u < c (1 + b a), else the others share
+it; the first option is preferred by ``ChatSettings.first``. Refusals have another slope.
 """
 
 import base64
@@ -38,10 +38,10 @@ _FIELDS = {
 class ChatSettings:
     """What the model is like; all of it may be changed while it runs.
 
-    slopes: of planted options.  otherwise: the option that is answered where no planted one is.
-    refusals: share at the centre and slope of refusals.  first: weight of what stands first.
+    slopes: of planted options.  otherwise: the option that is answered if no planted one is.
+    refusals: share at the centre and slope of refusals.  first: weight of the first option.
     unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
-    number: where one is asked for, its value at the centre, and its slope as a share of that.
+    number: if one is asked for, its value at the centre, and its slope as a share of that.
     """
 
     slopes: dict[str, float] = field(
@@ -147,9 +147,9 @@ class Chat(Service):
     # --- the model ---
 
     def _choice(
-        self, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random
+        self, text: str, body: Mapping[str, object], a: float, u: float, lot: random.Random
     ) -> dict[str, Any]:
-        settings, cold = self.settings, asked.get("temperature") == 0
+        settings, cold = self.settings, body.get("temperature") == 0
         share, slope = settings.refusals
         if share and (7 * u) % 1 < share * (1 + slope * a):
             return _message(None, "I'm sorry, I can't help with identifying people in photos.")
@@ -173,8 +173,8 @@ class Chat(Service):
         if not cold:
             (chosen,) = lot.choices(keys, [weights[options[key]] for key in keys])
         reply = _message(json.dumps({"answer": chosen}))
-        if asked.get("logprobs"):
-            most = int(str(asked.get("top_logprobs") or 0))
+        if body.get("logprobs"):
+            most = int(str(body.get("top_logprobs") or 0))
             chances = {key: weights[option] for key, option in options.items()}
             reply["logprobs"] = {"content": _tokens(chosen, chances, most), "refusal": None}
         return reply
@@ -199,8 +199,8 @@ class Chat(Service):
         }
 
 
-def _sentence(there: list[str]) -> str:
-    return f"A person who may be a {' or a '.join(there)}." if there else "A person."
+def _sentence(names: list[str]) -> str:
+    return f"A person who may be a {' or a '.join(names)}." if names else "A person."
 
 
 def _options(text: str) -> dict[str, str]:
@@ -249,22 +249,22 @@ def _conversation(messages: list[dict[str, Any]]) -> tuple[bytes, str]:
     return image, texts[0]
 
 
-def _check(asked: Mapping[str, Any]) -> None:
+def _check(body: Mapping[str, Any]) -> None:
     """The parameters, as strictly as the protocol is written.  Raises: Bad."""
-    if unknown := set(asked) - _FIELDS:
+    if unknown := set(body) - _FIELDS:
         raise Bad("invalid", f"Unrecognized request argument supplied: {sorted(unknown)[0]}.")
-    if asked.get("stream"):
+    if body.get("stream"):
         raise Bad("invalid", "Streaming is turned off on this server.")
-    if not isinstance(asked.get("model"), str) or not asked["model"]:
+    if not isinstance(body.get("model"), str) or not body["model"]:
         raise Bad("invalid", "You must provide a model parameter.")
     for name, (low, high) in _RANGES.items():
-        if name in asked and (isinstance(asked[name], bool) or not low <= asked[name] <= high):
+        if name in body and (isinstance(body[name], bool) or not low <= body[name] <= high):
             raise Bad("invalid", f"Invalid value for '{name}': it is in [{low}, {high}].")
-    if "top_logprobs" in asked and not asked.get("logprobs"):
+    if "top_logprobs" in body and not body.get("logprobs"):
         raise Bad("invalid", "'top_logprobs' needs 'logprobs'.")
-    if "seed" in asked and (isinstance(asked["seed"], bool) or not isinstance(asked["seed"], int)):
+    if "seed" in body and (isinstance(body["seed"], bool) or not isinstance(body["seed"], int)):
         raise Bad("invalid", "Invalid type for 'seed'.")
-    form = asked.get("response_format")
+    form = body.get("response_format")
     if form is not None:
         schema = form["json_schema"]["schema"] if form.get("type") == "json_schema" else {}
         if schema.get("additionalProperties") is not False or schema.get("required") != list(

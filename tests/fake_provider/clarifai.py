@@ -40,7 +40,7 @@ _SAID = {
 
 
 class Clarifai(service_pb2_grpc.V2Servicer):
-    """The servicer; what it cannot say in a status, it says as gRPC does."""
+    """The servicer; what no status can tell, it raises as gRPC does."""
 
     name = NAME
 

@@ -24,8 +24,8 @@ from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
 _CHECKS = {
-    one.name: one.check
-    for one in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
+    service.name: service.check
+    for service in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
 }
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
@@ -103,7 +103,7 @@ class FakeProvider:
         )
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
         self.retry_after = (
-            0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
+            0.0  # what a throttled request is told to wait, in seconds; 0: it is told nothing
         )
         self._lot = random.Random(self._seed)
         self._refused: Callable[[str], bool] = lambda sha256: False

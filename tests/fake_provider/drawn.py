@@ -2,7 +2,7 @@
 
     python -m tests.fake_provider.drawn FOLDER
 
-FOLDER/run is then the run folder of one audit of all five, asked by ``gslopes audit --only score --yes`` over their own
+FOLDER/run is then the run folder of one audit of all five, asked by ``gslopes audit --only score --yes`` over their
 protocols. The gallery's page is made of it: see docs/gallery/models.toml, ``paid-audit``.
 """
 

@@ -1,6 +1,6 @@
 """What the fake sees in a picture: two brightnesses, and from them labels with known slopes.
 
-The left half's brightness says where the picture stands on the attribute, a in about [-2, 2]; the right half's says
+The left half's brightness is the picture's value of the attribute, a in about [-2, 2]; the right half's tells
 which photo it is, u in [0, 1]. A planted label with slope b and share c at the centre is there iff u < c (1 + b a).
 Over photos whose u are spread evenly, y_k is c (1 + b a_k), hence z_k = 1 + b a_k: its slope is b.
 """
@@ -15,7 +15,7 @@ MIDDLE, UNIT = 128.0, 48.0  # brightness at a = 0, and of one unit of the attrib
 DARK, RANGE = 20.0, 216.0  # brightness at u = 0, and from there to u = 1
 
 # Labels that every picture has, most with a score above any planted one: whoever asks for ten labels, or for
-# those above 0.55 alone, as the services do by default, loses planted ones.
+# only those above 0.55, as the services do by default, loses planted ones.
 FURNITURE = {f"Thing {index:02d}": 0.98 - 0.02 * index for index in range(18)}
 CENTRE = 0.5  # c: share of the photos that have a planted label at a = 0
 
@@ -30,7 +30,7 @@ PLANTED: Mapping[str, Mapping[str, float]] = {
 
 
 def present(slope: float, a: float, u: float) -> float:
-    """How clearly a planted label is there, in (0, 0.5]; 0 or less where it is not."""
+    """How clearly a planted label is there, in (0, 0.5]; 0 or less if it is not."""
     return CENTRE * (1 + slope * a) - u
 
 

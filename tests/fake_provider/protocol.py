@@ -102,7 +102,7 @@ class Service(ABC):
 
     @abstractmethod
     def read(self, request: Request, accounts: Accounts) -> Job:
-        """The job.  Raises: Bad; KeyError, TypeError or AttributeError where a request is not what is documented."""
+        """The job.  Raises: Bad; KeyError, TypeError or AttributeError if a request is not what is documented."""
 
     @abstractmethod
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:

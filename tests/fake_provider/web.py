@@ -93,4 +93,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = self.close_connection or cut
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the fake keeps a log of its own."""
+        """Nothing: the fake keeps another log."""

@@ -1,13 +1,13 @@
 """Writes houses/: every table of the three sibling audits on small drawn inputs, and what each run shows.
 
-For tests/test_houses.py: a change that is meant to move no number moves none of these. Where a number is meant to move,
-make the files again and say so in CHANGELOG.md. Run from the repository root:
+For tests/test_houses.py: a change that is meant to move no number moves none of these. If a number is meant to move,
+make the files again and note it in CHANGELOG.md. Run from the repository root:
 
     OMP_NUM_THREADS=1 python -m tests.golden.houses
 
 A column of at most FULL rows and LONG characters is kept whole; a longer one, and any of an unmerged part, by its
 first values, the sha256 of what is no float, and of the floats by SUMS sums with signs thrown by a seed. A float is
-0 where it is nothing but rounding beside the largest of its column. What is shown: see ``tests.golden.page_text``.
+0 if it is nothing but rounding beside the largest of its column. What is shown: see ``tests.golden.page_text``.
 """
 
 import csv
@@ -241,7 +241,7 @@ def kept(house: str, name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def thinned(values: list[Any], part: bool) -> dict[str, Any]:
-    """The digests of a column and its first values, fewer where they are long or those of a part."""
+    """The digests of a column and its first values, fewer if they are long or of a part."""
     first = values[: 2 if part else FIRST]
     while len(json.dumps(first)) > (200 if part else LONG // 3):
         first = first[: len(first) // 2]
@@ -300,10 +300,10 @@ def found_in(name: str, folder: Path) -> dict[str, Any]:
     return {table: kept(name, table, frame) for table, frame in HOUSES[name](folder).items()}
 
 
-def written(found: dict[str, Any]) -> str:
+def written(tables: dict[str, Any]) -> str:
     """JSON with one line a column."""
     blocks = []
-    for name, table in found.items():
+    for name, table in tables.items():
         lines = [
             f"  {json.dumps(column)}: {json.dumps(values, ensure_ascii=False, separators=(',', ':'))}"
             for column, values in table["columns"].items()

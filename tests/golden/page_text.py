@@ -164,10 +164,10 @@ def differences(text: str, golden: str, relative: float = 1e-7) -> Iterator[str]
             )
 
 
-def same_line(line: str, known: str, relative: float) -> bool:
+def same_line(line: str, golden: str, relative: float) -> bool:
     """Whether texts are equal, and numbers nearly."""
-    if NUMBER.sub("0", line) != NUMBER.sub("0", known):
+    if NUMBER.sub("0", line) != NUMBER.sub("0", golden):
         return False
-    pairs = zip(NUMBER.findall(line), NUMBER.findall(known), strict=True)
+    pairs = zip(NUMBER.findall(line), NUMBER.findall(golden), strict=True)
     numbers = ([float(text.replace(",", "").replace("−", "-")) for text in pair] for pair in pairs)
     return all(abs(item - second) <= 1e-9 + relative * abs(second) for item, second in numbers)

@@ -2,7 +2,7 @@
 
 Twenty-four discs drawn with whole numbers are swept by the editor of drawn faces. What two classifiers answer about a
 picture was thrown by a seeded generator, whatever the editor made of it: the tables are the same on every processor.
-Those of the gate, which a network reads, are compared by what is kept alone. Run from the repository root:
+The gate's, which a network reads, are compared only by which photos it keeps. Run from the repository root:
 
     OMP_NUM_THREADS=1 python -m tests.golden.walk
 """

@@ -68,11 +68,11 @@ def test_a_naive_comparison_blames_what_goes_along_with_gender():
     cue = rng.uniform(-1, 1, 2000).astype(np.float32)
     goes_along = cue + rng.normal(0, 0.5, 2000) > 0
     columns = np.stack([goes_along, rng.random(2000) < 0.5], 1)
-    found = naive(columns, cue, 2000, 2)
-    assert found.shape == (2, 2, 2)
-    assert (found[:, 0, 1] < 1e-6).all()
-    assert (found[:, 1, 1] > 1e-3).all()
-    assert found[0, 0, 0] > 40
+    p_values = naive(columns, cue, 2000, 2)
+    assert p_values.shape == (2, 2, 2)
+    assert (p_values[:, 0, 1] < 1e-6).all()
+    assert (p_values[:, 1, 1] > 1e-3).all()
+    assert p_values[0, 0, 0] > 40
 
 
 @pytest.mark.evidence
@@ -97,11 +97,13 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
         anew[:, step] = classifier.read(
             rendered.render(parameters.replace(gender=value), SIZE).pixels
         )
-    slopes, wanted = (np.einsum("nkr,k->nr", each, weights) for each in (readings, anew))
+    slopes, expected = (
+        np.einsum("nkr,k->nr", readings_of, weights) for readings_of in (readings, anew)
+    )
     cue, tone, hair, background, smile = slopes.mean(0)
-    assert 0.9 < cue / wanted[:, 0].mean() < 1.1
+    assert 0.9 < cue / expected[:, 0].mean() < 1.1
     thirds = np.array_split(np.argsort(parameters.tone), 3)
-    reach = [slopes[third, 0].mean() / wanted[third, 0].mean() for third in thirds]
+    reach = [slopes[third, 0].mean() / expected[third, 0].mean() for third in thirds]
     assert max(reach) - min(reach) < 0.1
     assert abs(tone) < 0.03
     assert abs(smile) < 0.05

@@ -13,8 +13,8 @@ def test_points_are_kept_whole_in_a_cache_folder_that_was_not_there(
     paths = tuple(sorted(draw(3, size=160).photos.iterdir()))
     cache = tmp_path / "not" / "there"
     first = chips.find_points(paths, cache / "held-out", "cpu")
-    (kept,) = cache.iterdir()  # and nothing temporary
-    assert kept.suffix == ".npz"
+    (cached,) = cache.iterdir()  # and nothing temporary
+    assert cached.suffix == ".npz"
 
     def never(*args, **options):
         raise AssertionError("looked for again")
@@ -22,9 +22,9 @@ def test_points_are_kept_whole_in_a_cache_folder_that_was_not_there(
     monkeypatch.setattr(chips, "Mtcnn", never)
     again = chips.find_points(paths, cache / "held-out", "cpu")
     assert len(first) == len(again) == 3
-    for one, other in zip(first, again, strict=True):
-        assert (one is None) == (other is None)
-        assert one is None or np.array_equal(one, other)
+    for points, points_again in zip(first, again, strict=True):
+        assert (points is None) == (points_again is None)
+        assert points is None or np.array_equal(points, points_again)
 
 
 def test_pictures_of_the_same_names_in_two_sets_have_points_of_their_own(draw, tmp_path: Path):

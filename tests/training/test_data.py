@@ -1,4 +1,4 @@
-"""An editor learns from what people have: UTKFace, CelebA or FairFace alone, or a folder of photos with a CSV."""
+"""An editor learns from what people have: one of UTKFace, CelebA and FairFace, or a folder of photos with a CSV."""
 
 import csv
 import json
@@ -127,7 +127,7 @@ def two_words(data):
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda data: None, "The folder of photos is not at"),
         (nothing, "holds no photos that an editor can learn from"),
@@ -142,11 +142,11 @@ def two_words(data):
 )
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_a_refusal_says_what_was_found_and_leaves_nothing_behind(
-    make, said, dry_run, tmp_path, monkeypatch
+    make, message, dry_run, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     make(tmp_path / "data")
-    with pytest.raises(DataMissing, match=said):
+    with pytest.raises(DataMissing, match=message):
         run_recipe(
             "gender-fader",
             data=tmp_path / "data",
@@ -167,11 +167,11 @@ def test_a_table_is_read_by_the_words_that_people_use(tmp_path):
         "c.jpg,,White,30-39",
     )
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
-    found = read_table(tmp_path)
-    assert [path.name for path in found.paths] == ["a.jpg", "b.jpg", "c.jpg"]
+    table = read_table(tmp_path)
+    assert [path.name for path in table.paths] == ["a.jpg", "b.jpg", "c.jpg"]
     columns = {
-        name: [None if value != value else value for value in found.column(name).tolist()]
-        for name in found.names
+        name: [None if value != value else value for value in table.column(name).tolist()]
+        for name in table.names
     }
     assert columns == {
         "masculine": [0, 1, None],

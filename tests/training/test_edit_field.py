@@ -1,4 +1,4 @@
-"""The loop of edit fields: what the terms of its loss say, and that a stopped run goes on as if never stopped."""
+"""The loop of edit fields: what the terms of its loss measure, and that a stopped run goes on as if never stopped."""
 
 import json
 from dataclasses import replace
@@ -62,17 +62,17 @@ def run(training, folder, steps):
 
 @pytest.mark.slow
 def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, monkeypatch):
-    whole = run(training, tmp_path / "whole", 4)
+    undisturbed = run(training, tmp_path / "whole", 4)
 
     with stopped_at_a_save(monkeypatch):
         run(training, tmp_path / "halved", 4)
     halved = run(training, tmp_path / "halved", 4)
-    assert all(torch.equal(whole[key], halved[key]) for key in whole)
+    assert all(torch.equal(undisturbed[key], halved[key]) for key in undisturbed)
     rows = [
         json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()
     ]
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
-    assert "leak" not in rows[0]  # the critic learns alone at first
+    assert "leak" not in rows[0]  # at first only the critic learns
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
 
 
@@ -100,7 +100,7 @@ def test_what_must_be_preserved_is_read_before_and_after(training):
 
 
 def test_what_is_edited_is_not_among_what_is_held():
-    assert all(edited not in held for edited, held in edit_field.HELD.items())
+    assert all(edited not in preserved for edited, preserved in edit_field.HELD.items())
     assert "young" not in edit_field.HELD["age"]
 
 
@@ -112,9 +112,9 @@ def test_an_edit_of_age_holds_gender_and_race(training):
 
 
 def test_masks_are_made_once_and_then_read_from_the_run(training, tmp_path, monkeypatch):
-    made = edit_field.kept_masks(training[0][:2], tmp_path, "cpu")
+    masks = edit_field.kept_masks(training[0][:2], tmp_path, "cpu")
     monkeypatch.setattr(edit_field, "face_masks", None)
-    assert torch.equal(edit_field.kept_masks(training[0][:2], tmp_path, "cpu"), made)
+    assert torch.equal(edit_field.kept_masks(training[0][:2], tmp_path, "cpu"), masks)
 
 
 @pytest.fixture(scope="module")
@@ -157,21 +157,21 @@ def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     editor.config = replace(editor.config, **bounds, **plain)  # as training has it
     x, mask, units = as_floats(chips[:1]), masks[:1].float() / 255, torch.full((1, 1), -1.5)
     form, motion = editor.field(x)
-    made = composite(x, mask, form, motion * moves, units, editor.face, editor.config.lightness)
-    own = float(editor.photo_values(x)[0, 0])
-    swept = sweep(editor, chips[:1], np.array([own - 1.5 / editor.config.downward], np.float32))
+    composed = composite(x, mask, form, motion * moves, units, editor.face, editor.config.lightness)
+    value = float(editor.photo_values(x)[0, 0])
+    swept = sweep(editor, chips[:1], np.array([value - 1.5 / editor.config.downward], np.float32))
     chip = swept.of(0) if moves else replace(swept.of(0), motion=None)
-    pixels, whole = np.ascontiguousarray(chips[0]), np.eye(3)[:2]
+    pixels, identity = np.ascontiguousarray(chips[0]), np.eye(3)[:2]
     walk = compose(
         pixels,
         False,
         chip,
         mask[0, 0].numpy(),
-        whole,
+        identity,
         "ratio",
     ).picture(0)
     assert np.abs(walk.astype(float) - pixels).mean() > 0.5
-    assert np.abs((255 * made[0]).permute(1, 2, 0).numpy() - walk).mean() < least
+    assert np.abs((255 * composed[0]).permute(1, 2, 0).numpy() - walk).mean() < least
 
 
 @pytest.mark.parametrize("gray", [False, True])

@@ -48,8 +48,8 @@ def test_the_student_that_ships_shows_what_its_teacher_shows(name, pixels):
     with torch.inference_mode():
         ratios, _ = zoo.load(f"{name}-field").module(2 * x - 1)
     face = (..., slice(45, 105), slice(38, 90))
-    left = (ratios - target)[face].square().mean() / target[face].square().mean()
-    assert left < 0.3
+    remaining = (ratios - target)[face].square().mean() / target[face].square().mean()
+    assert remaining < 0.3
 
 
 def test_a_recipe_without_a_teacher_or_with_another_editors_is_refused(tmp_path):

@@ -48,7 +48,7 @@ class Held:
 
 
 @pytest.fixture
-def seen() -> Composites:
+def edited_faces() -> Composites:
     target = reading(0.2)
     target[1::2] = reading(0.1)[1::2]  # men move half as far
     readings = {
@@ -60,14 +60,14 @@ def seen() -> Composites:
         "sharpness": reading(0.0),
     }
     flat = {name: values * 0 + values[:, 2:3] for name, values in readings.items()}
-    found = Composites(WAY, {WAY: readings, OTHER_WAY: flat})
-    found.plain = {name: values[:, 2].copy() for name, values in readings.items()}
-    found.plain["luminance"] = np.arange(FACES, dtype=float)
-    return found
+    composites = Composites(WAY, {WAY: readings, OTHER_WAY: flat})
+    composites.plain = {name: values[:, 2].copy() for name, values in readings.items()}
+    composites.plain["luminance"] = np.arange(FACES, dtype=float)
+    return composites
 
 
-def test_the_shift_and_the_faces_that_follow_are_those_planted(seen):
-    table = edited_table(seen, "gender")
+def test_the_shift_and_the_faces_that_follow_are_those_planted(edited_faces):
+    table = edited_table(edited_faces, "gender")
     row = table["face, difference: reader"]
     span = STEPS[-1] - STEPS[0]
     assert row["shift"]["value"] == pytest.approx(0.15 * span, abs=1e-3)
@@ -78,15 +78,15 @@ def test_the_shift_and_the_faces_that_follow_are_those_planted(seen):
     assert table["skin, ratio: reader"]["shift"]["value"] == 0
 
 
-def test_what_else_moves_is_a_share_of_the_targets_slope_with_its_sign(seen):
-    table = leakage_table(seen, "gender")
+def test_what_else_moves_is_a_share_of_the_targets_slope_with_its_sign(edited_faces):
+    table = leakage_table(edited_faces, "gender")
     assert set(table) == {"race", "young", "smiling", "luminance", "sharpness"}
     assert table["young"]["face, difference"]["value"] == pytest.approx(-0.06 / 0.15, abs=0.02)
     assert table["smiling"]["face, difference"]["value"] == pytest.approx(0, abs=0.02)
 
 
-def test_groups_have_their_own_shift_and_the_gap_between_them(seen):
-    table = group_table(seen, Held(), "gender")
+def test_groups_have_their_own_shift_and_the_gap_between_them(edited_faces):
+    table = group_table(edited_faces, Held(), "gender")
     span = STEPS[-1] - STEPS[0]
     assert table["women"] == {"faces": 30, "shift": table["women"]["shift"]}
     assert table["women"]["shift"]["value"] == pytest.approx(0.2 * span, abs=1e-3)
@@ -95,26 +95,28 @@ def test_groups_have_their_own_shift_and_the_gap_between_them(seen):
     assert {"darkest third", "middle third", "lightest third", "gap by skin tone"} <= set(table)
 
 
-def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(seen, monkeypatch):
+def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(
+    edited_faces, monkeypatch
+):
     def two_sample_auc(photos, composites, most):
         return Estimate(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)
 
     monkeypatch.setattr("training.evaluation.measures.two_sample_auc", two_sample_auc)
-    held = Held()
-    chips = np.repeat(held.chips(64)[:, None], len(VALUES), axis=1)
+    faces = Held()
+    chips = np.repeat(faces.chips(64)[:, None], len(VALUES), axis=1)
     chips[:, -1, :, :, 0] = 250
-    seen.chips = {WAY: chips}
-    seen.masks = {"face": np.ones((FACES, 64, 64), np.float32)}
-    seen.found = np.ones((10, len(VALUES)), bool)
-    seen.found[:5, 0] = False
-    table = realism_table(seen, held)
+    edited_faces.chips = {WAY: chips}
+    edited_faces.masks = {"face": np.ones((FACES, 64, 64), np.float32)}
+    edited_faces.found = np.ones((10, len(VALUES)), bool)
+    edited_faces.found[:5, 0] = False
+    table = realism_table(edited_faces, faces)
     alike, red = table["face, difference at +0"], table[f"face, difference at {VALUES[-1]:+g}"]
     assert (alike["two-sample AUC"]["value"], red["two-sample AUC"]["value"]) == (0.5, 1.0)
     assert table[f"face, difference at {VALUES[0]:+g}"]["face found"]["value"] == 0.5
     tables = {
-        "what it edits, London": edited_table(seen, "gender"),
-        "what else moves, London": leakage_table(seen, "gender"),
-        "for whom, London": group_table(seen, held, "gender"),
+        "what it edits, London": edited_table(edited_faces, "gender"),
+        "what else moves, London": leakage_table(edited_faces, "gender"),
+        "for whom, London": group_table(edited_faces, faces, "gender"),
         "how natural, London": table,
     }
     rows = reached("gender", "face, difference", tables)
@@ -184,9 +186,9 @@ def test_who_is_in_a_half_depends_on_the_person_alone(people):
     [("drawn-fader", None, True), ("gender-field", "labeller", False)],
 )
 def test_a_fader_network_is_judged_as_published_too(name, reader, published):
-    found = ways(editor_of(name, reader=reader))
-    assert (("skin", "paste") in found) == published
-    assert found[0][0] == "face"
+    edited_ways = ways(editor_of(name, reader=reader))
+    assert (("skin", "paste") in edited_ways) == published
+    assert edited_ways[0][0] == "face"
 
 
 @pytest.mark.evidence
@@ -197,8 +199,10 @@ def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_a
     editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)
     for way in ways(editor):
         as_in_audit = editor_of("gender-fader", blend=way[1], calibrated=way != PUBLISHED)
-        here = edited(editor, portrait_chip, values, way[1], way == PUBLISHED)
-        np.testing.assert_array_equal(here.edited, as_in_audit.sweep(portrait_chip, values).edited)
+        result = edited(editor, portrait_chip, values, way[1], way == PUBLISHED)
+        np.testing.assert_array_equal(
+            result.edited, as_in_audit.sweep(portrait_chip, values).edited
+        )
 
 
 def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
@@ -229,8 +233,8 @@ def blots(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
 @pytest.mark.slow
 def test_equal_pictures_cannot_be_told_apart() -> None:
     photos = blots(120)
-    found = two_sample_auc(photos, photos, draws=1)
-    assert found.low < 0.5 < found.high
+    auc = two_sample_auc(photos, photos, draws=1)
+    assert auc.low < 0.5 < auc.high
 
 
 @pytest.mark.evidence
@@ -239,8 +243,8 @@ def test_a_seam_around_the_face_is_seen() -> None:
     photos = blots(100)
     seamed = photos.copy()
     seamed[:, 8:24, [8, 9, 22, 23]] //= 2
-    found = two_sample_auc(photos, seamed, draws=1)
-    assert found.low > 0.8
+    auc = two_sample_auc(photos, seamed, draws=1)
+    assert auc.low > 0.8
 
 
 def test_a_draw_holds_no_more_photos_than_asked_and_each_in_one_half(

@@ -27,8 +27,8 @@ def few(unpacked, tmp_path_factory):
         for path in [unpacked("UTKFace"), unpacked("UTKFace") / "UTKFace"]
         if list(path.glob("*.jpg"))
     )
-    held = sorted(path for path in source.glob("*.jpg") if fold(path.name) == "held-out")
-    for path in held[:: max(1, len(held) // 200)][:200]:
+    held_out = sorted(path for path in source.glob("*.jpg") if fold(path.name) == "held-out")
+    for path in held_out[:: max(1, len(held_out) // 200)][:200]:
         shutil.copy(path, root / "UTKFace" / path.name)
     return root
 
@@ -38,24 +38,24 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     result = measure_model(
         "gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets"
     )
-    found = result["tables"]
+    measured = result["tables"]
     titles = {"what it edits", "what else moves", "for whom", "how natural", "who it is"}
-    assert set(found) == {"reached", *(f"{title}, UTKFace" for title in titles)}
-    assert len(found["what it edits, UTKFace"]) == 3
-    assert len(found["how natural, UTKFace"]) == 5
+    assert set(measured) == {"reached", *(f"{title}, UTKFace" for title in titles)}
+    assert len(measured["what it edits, UTKFace"]) == 3
+    assert len(measured["how natural, UTKFace"]) == 5
     assert np.isfinite(
-        found["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"]
+        measured["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"]
     )
-    shift = found["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
+    shift = measured["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
     card = json.loads((find_asset("weights", "gender-field") / "metrics.json").read_text())[
         "evaluation"
     ]["tables"]
-    known = card["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
+    on_card = card["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
     assert shift["low"] < shift["value"] < shift["high"]
     assert (
-        shift["low"] <= known["value"] <= shift["high"]
-    )  # fewer photos, wider around what the card says
-    assert shift["low"] > known["value"] / 2
+        shift["low"] <= on_card["value"] <= shift["high"]
+    )  # fewer photos, wider around the card's value
+    assert shift["low"] > on_card["value"] / 2
     (sheet,) = (tmp_path / "sheets").iterdir()
     with Image.open(sheet) as picture:
         assert picture.size == (6 * 256, 12 * 256)
@@ -72,5 +72,5 @@ def test_a_folder_of_weights_is_measured_and_not_the_shipped_model_of_that_name(
             state[name].zero_()  # nothing changes and nothing moves
     save_file(state, folder / FILE, metadata)
     (folder / DIGEST).write_text(hashlib.sha256((folder / FILE).read_bytes()).hexdigest())
-    found = measure_model(str(folder), data=few, photos=16, write=False)["tables"]
-    assert abs(found["what it edits, UTKFace"]["face, ratio: reader"]["shift"]["value"]) < 0.01
+    measured = measure_model(str(folder), data=few, photos=16, write=False)["tables"]
+    assert abs(measured["what it edits, UTKFace"]["face, ratio: reader"]["shift"]["value"]) < 0.01

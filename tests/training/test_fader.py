@@ -76,12 +76,12 @@ def test_with_a_critic_of_pictures_training_resumes_where_it_stopped(tmp_path):
         "pictures": fader.Pictures(0.3, 0.1, 0.5, 0.3, gone=("beard",), widths=(4, 4, 4, 4, 4)),
         "report_every": 100,
     }
-    whole = train(spec, chips, labels, tmp_path / "whole", 6, save_every=4, **options)
+    undisturbed = train(spec, chips, labels, tmp_path / "whole", 6, save_every=4, **options)
     stopped_in_step(
         5, lambda: train(spec, chips, labels, tmp_path / "cut", 6, save_every=4, **options)
     )
     resumed = train(spec, chips, labels, tmp_path / "cut", 6, save_every=4, **options)
-    for key, value in whole.items():
+    for key, value in undisturbed.items():
         torch.testing.assert_close(value, resumed[key], rtol=0, atol=0)
 
 

@@ -1,4 +1,4 @@
-"""Edit fields: what a network says of a face, applied to it."""
+"""Edit fields: a network's output for a face, applied to it."""
 
 from dataclasses import replace
 
@@ -43,8 +43,8 @@ def as_floats(chips: np.ndarray) -> torch.Tensor:
 
 
 def test_at_the_photos_own_value_the_chip_is_as_it_was(editor, chip):
-    own = float(editor.photo_values(as_floats(chip))[0, 0])
-    swept = sweep(editor, chip, np.array([own], np.float32))
+    value = float(editor.photo_values(as_floats(chip))[0, 0])
+    swept = sweep(editor, chip, np.array([value], np.float32))
     np.testing.assert_allclose(swept.edited[:, 0], chip, atol=0.01)
     np.testing.assert_array_equal(swept.neutral, chip)
     assert abs(swept.motion.distances[0, 0]) < 1e-5
@@ -71,20 +71,22 @@ def test_a_batch_is_its_chips_one_by_one(editor, chip):
 def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(
     chip, monkeypatch
 ):
-    """Whatever a face's own value; the way up is gone evenly."""
+    """Whatever the value of a face; the way up is gone evenly."""
     editor = FieldEditor("race-teacher")
     assert editor.config.downward_exponent == 1.3
     values = np.array([-2, -1, -0.5, 0.95, 2], np.float32)
-    for own in (0.9, 0.0, -0.4):
+    for at_photo in (0.9, 0.0, -0.4):
         monkeypatch.setattr(
-            editor, "photo_values", lambda chips, own=own: torch.full((len(chips), 4), own)
+            editor,
+            "photo_values",
+            lambda chips, at_photo=at_photo: torch.full((len(chips), 4), at_photo),
         )
         ways = {}
         for exponent in (1.0, 1.3):
             editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=exponent)
             ways[exponent] = sweep(editor, chip, values).motion.distances[0]
-        down = values < own
-        share = (own - values[down]) / (own + 2)
+        down = values < at_photo
+        share = (at_photo - values[down]) / (at_photo + 2)
         np.testing.assert_allclose(ways[1.3][down], ways[1.0][down] * share**0.3, rtol=1e-4)
         assert ways[1.3][0] == ways[1.0][0]
         np.testing.assert_array_equal(ways[1.3][~down], ways[1.0][~down])
@@ -102,8 +104,8 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
 
     usual = sweep(editor, chip, ends)
     read = log_odds(usual)
-    own = float(((editor.photo_values(as_floats(chip))[0, 0] + 1) / 2).logit())
-    target = read[0] + 0.25 * (own - read[0])
+    at_photo = float(((editor.photo_values(as_floats(chip))[0, 0] + 1) / 2).logit())
+    target = read[0] + 0.25 * (at_photo - read[0])
     editor.config = replace(editor.config, reach=(1 / (1 + np.exp(-target)), 0.0))
     shorter = sweep(editor, chip, ends)
     assert abs(log_odds(shorter)[0] - target) < 0.7 * abs(read[0] - target)
@@ -118,7 +120,7 @@ def test_colour_does_not_change_luminance():
     luma = torch.tensor(LUMA)[:, None, None]
     torch.testing.assert_close((template * luma).sum(1), form[:, 0], atol=1e-5, rtol=0)
     torch.testing.assert_close(template[:, 0] - form[:, 0], form[:, 1])
-    assert torch.equal(as_template(form[:, :1]), form[:, :1])  # lightness alone stays one channel
+    assert torch.equal(as_template(form[:, :1]), form[:, :1])  # only lightness stays one channel
 
 
 def test_another_model_is_no_edit_field():
@@ -128,11 +130,11 @@ def test_another_model_is_no_edit_field():
 
 def test_the_ends_are_what_the_editor_makes_of_a_face_at_both(editor, chip):
     ratios, motion = editor.ends(as_floats(chip))
-    there = sweep(editor, chip, np.array([-2, 2], np.float32))
-    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    swept = sweep(editor, chip, np.array([-2, 2], np.float32))
+    value = float(editor.photo_values(as_floats(chip))[0, 0])
     ends = (as_floats(chip) * 255 + OFFSET)[:, None] * ratios.exp() - OFFSET
-    np.testing.assert_allclose(ends[0].permute(0, 2, 3, 1), there.edited[0], atol=0.01)
-    a_unit = (there.motion.distances[0] / (np.array([-2, 2]) - own)).mean()
+    np.testing.assert_allclose(ends[0].permute(0, 2, 3, 1), swept.edited[0], atol=0.01)
+    a_unit = (swept.motion.distances[0] / (np.array([-2, 2]) - value)).mean()
     np.testing.assert_allclose(
-        motion[0].permute(1, 2, 0), a_unit * there.motion.field[0], atol=1e-4
+        motion[0].permute(1, 2, 0), a_unit * swept.motion.field[0], atol=1e-4
     )

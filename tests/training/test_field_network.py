@@ -22,8 +22,11 @@ def test_an_untrained_field_changes_nothing(field):
 
 
 def test_a_trunk_is_an_edit_field_without_its_heads(field):
-    whole, trunk = field.state_dict(), trunk_of(field)
-    assert {name.split(".")[0] for name in whole.keys() - trunk.keys()} == {"to_form", "to_motion"}
+    weights, trunk = field.state_dict(), trunk_of(field)
+    assert {name.split(".")[0] for name in weights.keys() - trunk.keys()} == {
+        "to_form",
+        "to_motion",
+    }
 
 
 @torch.no_grad()

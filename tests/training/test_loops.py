@@ -80,8 +80,8 @@ def stopped_at_a_save(monkeypatch):
     """A training within it ends right after its first checkpoint."""
     keep = loop.save_state
 
-    def save_and_stop(*given):
-        keep(*given)
+    def save_and_stop(*args):
+        keep(*args)
         raise EOFError
 
     with monkeypatch.context() as patch:
@@ -98,13 +98,13 @@ def test_it_learns(case, tmp_path):
 
 
 def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeypatch):
-    whole = run(case, tmp_path / "whole", 6, save_every=3)
+    undisturbed = run(case, tmp_path / "whole", 6, save_every=3)
 
     with stopped_at_a_save(monkeypatch):
         run(case, tmp_path / "halved", 6, save_every=3)
     halved = run(case, tmp_path / "halved", 6, save_every=3)
     assert losses(tmp_path / "halved") == losses(tmp_path / "whole")
-    assert all(torch.equal(whole[key], halved[key]) for key in whole)
+    assert all(torch.equal(undisturbed[key], halved[key]) for key in undisturbed)
 
 
 @pytest.mark.slow
@@ -113,10 +113,12 @@ def test_training_goes_on_from_the_weights_that_a_recipe_names(tmp_path):
     drawn = rendered.render(rendered.sample(4, seed=5), 192)
     labels = (drawn.face_mask > 0.5).astype(np.uint8)
     options = {"steps": 1, "batch": 4, "begin_with": "face-parser", "lr": 0.0, "decay": 0.0}
-    found = train_face_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
+    trained = train_face_parser(
+        spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options
+    )
     shipped = zoo.load("face-parser").module.state_dict()
-    torch.testing.assert_close(found["head.weight"], shipped["head.weight"])
-    torch.testing.assert_close(found["encoder.stem.weight"], shipped["encoder.stem.weight"])
+    torch.testing.assert_close(trained["head.weight"], shipped["head.weight"])
+    torch.testing.assert_close(trained["encoder.stem.weight"], shipped["encoder.stem.weight"])
 
 
 def test_the_rate_rises_within_the_first_tenth_falls_to_nothing_and_is_that_of_the_optimiser() -> (

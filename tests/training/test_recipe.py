@@ -21,17 +21,17 @@ def test_every_shipped_recipe_is_complete(path):
     assert options.get("optimisation", options)["steps"] > 0
     header = path.read_text(encoding="utf-8").split("model =")[0]
     assert header.startswith("# python -m training ")
-    for said in ("minutes", "cores", "held-out"):
-        assert said in header, f"{path.name}'s header does not say {said}"
+    for word in ("minutes", "cores", "held-out"):
+        assert word in header, f"{path.name}'s header does not say {word}"
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
     run_recipe(
         "drawn-fader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out"
     )
-    said = json.loads(capsys.readouterr().out)
-    assert said["train"]["optimisation"]["steps"] == 7
-    assert said["data"] == []
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["train"]["optimisation"]["steps"] == 7
+    assert printed["data"] == []
     assert not (tmp_path / "out").exists()
 
 
@@ -41,7 +41,7 @@ def test_an_unknown_recipe_names_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('model = "judge"\nset = "judge"\n[train]\nstep = 3\n', "unknown option 'step'"),
         ('modle = "judge"\nset = "judge"\n', "Did you mean 'model'"),
@@ -61,10 +61,10 @@ def test_an_unknown_recipe_names_the_nearest():
         ),
     ],
 )
-def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, said):
+def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, message):
     path = tmp_path / "slip.toml"
     path.write_text(text)
-    with pytest.raises((ConfigError, UnknownName), match=said):
+    with pytest.raises((ConfigError, UnknownName), match=message):
         run_recipe(path, data=tmp_path, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -88,27 +88,27 @@ def test_a_second_training_in_one_folder_waits_for_nothing_and_touches_nothing(t
 
 
 @pytest.mark.parametrize(
-    ("begin", "said"), [("judge", "their networks differ"), ("face-parsr", "face-parser")]
+    ("begin", "message"), [("judge", "their networks differ"), ("face-parsr", "face-parser")]
 )
 def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_read(
-    tmp_path, begin, said
+    tmp_path, begin, message
 ):
     path = tmp_path / "again.toml"
     path.write_text(
         f'model = "face-parser"\nset = "face-parser"\n[train]\nbegin_with = "{begin}"\n'
     )
-    with pytest.raises(GslopesError, match=said):
+    with pytest.raises(GslopesError, match=message):
         run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
 
 
 @pytest.mark.parametrize(
-    ("trunk", "said"),
+    ("trunk", "message"),
     [("gender-field", "their networks differ"), ("gender-techer", "gender-teacher")],
 )
 def test_a_trunk_that_training_cannot_begin_with_is_said_before_any_photo_is_read(
-    tmp_path, trunk, said
+    tmp_path, trunk, message
 ):
     path = tmp_path / "trunk.toml"
     path.write_text(f'model = "race-teacher"\nset = "fader"\n[train]\ntrunk = "{trunk}"\n')
-    with pytest.raises(GslopesError, match=said):
+    with pytest.raises(GslopesError, match=message):
         run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")

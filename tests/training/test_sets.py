@@ -24,16 +24,16 @@ def test_a_packed_set_comes_back_whole(tmp_path):
     spec = find_spec("drawn-fader")
     drawn = rendered.sample(20, seed=3)
     chips = drawn_chips(drawn, spec.size)
-    held = np.arange(20) % 5 == 0
+    held_out = np.arange(20) % 5 == 0
     write_packed(
-        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held),
+        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held_out),
         tmp_path / f"{spec.name}.npz",
     )
     again = packed(spec, tmp_path)
     assert np.abs(again.pixels.astype(int) - chips).mean() < 4
     np.testing.assert_array_equal(again.labels, drawn.gender[:, None])
     np.testing.assert_array_equal(again.weights, np.arange(20.0))
-    np.testing.assert_array_equal(again.held_out, held)
+    np.testing.assert_array_equal(again.held_out, held_out)
 
 
 def test_rare_skin_tones_are_drawn_more_often_and_common_ones_still_most():
@@ -57,7 +57,7 @@ RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
 @pytest.mark.row("slopes-4.2-estimated", "slopes-4.2-race")
 @pytest.mark.slow
 def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
-    """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people say it all."""
+    """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people decide all."""
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     photos, out = tmp_path / "photos", tmp_path / "census"
     photos.mkdir()
@@ -75,12 +75,12 @@ def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_pa
         run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none" / "deep")
     assert not (tmp_path / "none").exists()
     rows = tables.read(CENSUS, out / "census.parquet").query("status == 'read'")
-    said = [
+    reviewed = [
         (photo, path, "correct", "", RACE[path.split("_")[2]], "")
         for photo, path in zip(rows["photo"], rows["path"], strict=True)
     ]
     with (out / "review.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *said])
+        csv.writer(file).writerows([COLUMNS, *reviewed])
     assert take_census(photos, out, config).queue == 0
     trained = run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "weights")
     numbers = json.loads((trained / "metrics.json").read_text("utf-8"))

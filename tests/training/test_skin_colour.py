@@ -67,10 +67,10 @@ def test_a_darker_face_has_more_even_colours():
     face, nose = usual(5.4), usual(5.4, 2.0)
     for depth, share in ((DEPTH, DESATURATION * (1 - 2.718281828**-1)), (9.0, DESATURATION)):
         after = at(5.4 - depth)
-        there = (
+        edited = (
             nose
             + darkened(nose, face, at(5.4), after)
             - face
             - darkened(face, face, at(5.4), after)
         )
-        torch.testing.assert_close(there, (1 - share) * (nose - face), atol=1e-4, rtol=0)
+        torch.testing.assert_close(edited, (1 - share) * (nose - face), atol=1e-4, rtol=0)

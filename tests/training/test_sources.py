@@ -37,31 +37,31 @@ def test_the_wide_crops_come_in_order_and_without_labels(tmp_path):
     (tmp_path / "celeba-wide").mkdir()
     for name in ("182640.jpg", "182638.jpg", "notes.txt"):
         (tmp_path / "celeba-wide" / name).touch()
-    found = read_celeba_wide(tmp_path)
-    assert [path.name for path in found.paths] == ["182638.jpg", "182640.jpg"]
-    assert found.values.shape == (2, 0)
+    table = read_celeba_wide(tmp_path)
+    assert [path.name for path in table.paths] == ["182638.jpg", "182640.jpg"]
+    assert table.values.shape == (2, 0)
 
 
 @pytest.mark.row("slopes-3.3-parser")
 @pytest.mark.slow
 def test_the_class_names_fit_the_real_masks(unpacked: Callable[[str], Path]) -> None:
-    seen: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    regions: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for photo in read_celebamask(unpacked("celebamask-mini")).paths[:100]:
         mask = np.array(Image.open(mask_of(photo)).copy())
         for number in np.unique(mask):
             y, x = np.nonzero(mask == number)
-            seen[CLASSES[number]].append((x.mean() / 256, y.mean() / 256, len(x) / mask.size))
-    place = {name: np.mean(values, 0) for name, values in seen.items()}
-    share = {name: len(values) / 100 for name, values in seen.items()}
+            regions[CLASSES[number]].append((x.mean() / 256, y.mean() / 256, len(x) / mask.size))
+    centre = {name: np.mean(values, 0) for name, values in regions.items()}
+    share = {name: len(values) / 100 for name, values in regions.items()}
     brow, eye, nose, mouth, neck = (
-        place[n][1] for n in ("left brow", "left eye", "nose", "upper lip", "neck")
+        centre[n][1] for n in ("left brow", "left eye", "nose", "upper lip", "neck")
     )
     assert brow < eye < nose < mouth < neck
-    assert place["hair"][1] < eye
-    assert place["hair"][2] > 0.1
-    assert abs(place["nose"][0] - 0.5) < 0.05
+    assert centre["hair"][1] < eye
+    assert centre["hair"][2] > 0.1
+    assert abs(centre["nose"][0] - 0.5) < 0.05
     for pair in ("brow", "eye", "ear"):
-        assert abs(place[f"left {pair}"][0] - place[f"right {pair}"][0]) > 0.1
+        assert abs(centre[f"left {pair}"][0] - centre[f"right {pair}"][0]) > 0.1
     assert min(share[name] for name in ("skin", "nose", "upper lip", "hair")) > 0.9
     assert max(share.get(name, 0) for name in ("eyeglasses", "hat", "necklace")) < 0.3
 
@@ -93,13 +93,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_labels_are_what_reader_and_people_are_sure_of(folder):
-    found = read_census(folder)
-    assert found.set == "census-abcdef012345"
-    assert [path.name for path in found.paths] == ["1.jpg", "2.jpg", "3.jpg"]
-    np.testing.assert_array_equal(found.column("masculine"), [1, np.nan, 0])
-    np.testing.assert_array_equal(found.column("white"), [1, 0, 0])
-    np.testing.assert_array_equal(found.column("black"), [0, 1, 0])
-    np.testing.assert_array_equal(found.column("young"), [1, 0, np.nan])
+    table = read_census(folder)
+    assert table.set == "census-abcdef012345"
+    assert [path.name for path in table.paths] == ["1.jpg", "2.jpg", "3.jpg"]
+    np.testing.assert_array_equal(table.column("masculine"), [1, np.nan, 0])
+    np.testing.assert_array_equal(table.column("white"), [1, 0, 0])
+    np.testing.assert_array_equal(table.column("black"), [0, 1, 0])
+    np.testing.assert_array_equal(table.column("young"), [1, 0, np.nan])
 
 
 def test_photos_that_are_gone_are_a_sentence(folder, tmp_path):
@@ -120,8 +120,8 @@ def test_the_portraits_come_with_what_the_people_said(tmp_path):
         "009,30,male,black",
     ]
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    found = read_london(tmp_path)
-    assert [path.stem for path in found.paths] == ["001", "002", "003"]
-    np.testing.assert_array_equal(found.column("masculine"), [0, 1, np.nan])
-    np.testing.assert_array_equal(found.column("age"), [24, np.nan, np.nan])
-    np.testing.assert_array_equal(found.column("white"), [1, np.nan, np.nan])
+    table = read_london(tmp_path)
+    assert [path.stem for path in table.paths] == ["001", "002", "003"]
+    np.testing.assert_array_equal(table.column("masculine"), [0, 1, np.nan])
+    np.testing.assert_array_equal(table.column("age"), [24, np.nan, np.nan])
+    np.testing.assert_array_equal(table.column("white"), [1, np.nan, np.nan])

@@ -1,4 +1,4 @@
-"""Value 0 is neutral and steps are even: the table that is found for a curve, and where it is kept."""
+"""Value 0 is neutral and steps are even: the table that is found for a curve, and how it is kept."""
 
 import shutil
 
@@ -20,10 +20,10 @@ GRID = 2 * FINE
 def test_the_ends_stay_zero_is_neutral_and_steps_are_even_but_the_last_on_the_farther_side():
     curve = 1 + 3 * np.tanh(GRID)
     table = solve(curve)
-    at = np.interp(table, GRID, curve)
+    along = np.interp(table, GRID, curve)
     assert (table[0], table[-1]) == (-2, 2)
-    assert at[3] == pytest.approx(0, abs=0.01)
-    steps = np.diff(at)
+    assert along[3] == pytest.approx(0, abs=0.01)
+    steps = np.diff(along)
     np.testing.assert_allclose(steps[:-1], -curve[0] / 3, atol=0.01)
     assert steps[-1] > steps[0]
     np.testing.assert_allclose(solve(curve, 1.0), np.array(table) / 2, atol=0.001)

@@ -161,7 +161,7 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
         columns=[*pictures.values()]
     )
     table.columns = pd.Index(pictures)
-    return table.fillna(numbers.NONE).rename_axis("classifier").reset_index()
+    return table.astype(object).fillna(numbers.NONE).rename_axis("classifier").reset_index()
 
 
 def _table7(rows: pd.DataFrame) -> pd.DataFrame:

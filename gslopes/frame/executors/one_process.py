@@ -42,7 +42,7 @@ def slots_and_threads(work: object, share: int) -> tuple[int, int]:
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """One thread for each network, in whatever thread of this process it runs; afterwards as many as before."""
-    import torch  # the works that it is for import it anyway
+    torch: Any = import_module("torch")  # the works that it is for import it anyway
 
     before = torch.get_num_threads()
     limit_threads(1)

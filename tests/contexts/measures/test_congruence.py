@@ -32,7 +32,7 @@ def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
             "q": [0.01, 0.01, 0.01, 0.01, 0.2, 0.01],
         }
     )
-    # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
+    # below 5 a context goes with women: they get more abstract tags, fewer concrete ones
     assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [
         True,
         False,
@@ -65,8 +65,8 @@ def s1():
     def people(women, men):
         return [
             (code, True, 1)
-            for said in (women, men)
-            for code, n in zip((1, 2, 0), said, strict=True)
+            for counts in (women, men)
+            for code, n in zip((1, 2, 0), counts, strict=True)
             for _ in range(n)
         ]
 
@@ -97,9 +97,9 @@ def test_one_context_has_no_slope(s1):
 
 def test_a_person_whose_contexts_fit_alike_is_left_out():
     values = np.array([[1.0, 0.0], [1.0, np.nan]])
-    found = slopes(values, slope_weights(values, np.array([[1.0, -1.0], [1.0, -1.0]])))
-    assert found[0] == 0.5
-    assert np.isnan(found[1])
+    fitted = slopes(values, slope_weights(values, np.array([[1.0, -1.0], [1.0, -1.0]])))
+    assert fitted[0] == 0.5
+    assert np.isnan(fitted[1])
 
 
 def test_answers_that_do_not_go_with_the_contexts_are_no_finding():
@@ -137,12 +137,12 @@ def test_answers_that_never_vary_have_no_interval_rather_than_one_of_width_0(lev
 def test_rooms_of_a_context_that_differ_widen_what_is_said_of_any_such_rooms():
     generator = np.random.default_rng(4)
     cells = {"B": [(1, True, 1)] * 40}
-    for place, share in enumerate([0.9, 0.3, 0.6, 0.5, 0.2, 0.7]):
-        cells[f"room {place}"] = [(int(draw < share), True, 1) for draw in generator.random(40)]
-    several = grid_of(cells, gender=["woman"] * 40)
-    grid = replace(several, contexts=("", "F", "F", "N", "N", "M", "M"))
-    rows = [congruence_table(one, ratings, QUICK) for one, ratings in (
-        (grid, RATINGS), (several, dict(zip(cells, (5.0, 0.0, 0.0, 5.0, 5.0, 10.0, 10.0), strict=True)))
+    for number, share in enumerate([0.9, 0.3, 0.6, 0.5, 0.2, 0.7]):
+        cells[f"room {number}"] = [(int(draw < share), True, 1) for draw in generator.random(40)]
+    six_contexts = grid_of(cells, gender=["woman"] * 40)
+    grid = replace(six_contexts, contexts=("", "F", "F", "N", "N", "M", "M"))
+    rows = [congruence_table(answered, ratings, QUICK) for answered, ratings in (
+        (grid, RATINGS), (six_contexts, dict(zip(cells, (5.0, 0.0, 0.0, 5.0, 5.0, 10.0, 10.0), strict=True)))
     )]  # fmt: skip
     rooms, alone = (
         part[(part["measure"] == "correct") & (part["gender"] == "woman")].iloc[0] for part in rows

@@ -84,9 +84,11 @@ def test_an_answer_without_tags_is_neutral_and_its_shares_are_no_numbers():
 
 @pytest.mark.row("contexts-5.4-cosine")
 def test_a_vector_of_length_0():
-    found = cosine_distances(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 0.0], [2.0, 4.0]]))
-    assert math.isnan(found[0])
-    assert found[1] == pytest.approx(0)
+    distances = cosine_distances(
+        np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 0.0], [2.0, 4.0]])
+    )
+    assert math.isnan(distances[0])
+    assert distances[1] == pytest.approx(0)
 
 
 @pytest.mark.row("contexts-4.4-overlap")
@@ -101,19 +103,19 @@ def test_a_tag_that_names_part_of_another_does_not_count():
 BACKGROUNDS = pd.DataFrame([{"key": "wedding-shop.1", "photo": "bg", "context": "wedding-shop"}])
 
 
-def _described(said: dict[tuple[str, str], list[str]]) -> pd.DataFrame:
-    answers = {(*key, 0): frozenset(tags) for key, tags in said.items()}
+def _described(tags_of: dict[tuple[str, str], list[str]]) -> pd.DataFrame:
+    answers = {(*key, 0): frozenset(tags) for key, tags in tags_of.items()}
     return describe_all("c", answers, BACKGROUNDS, STARTER, ContextOptions())
 
 
 @pytest.mark.row("contexts-4.5.2-recognised")
 def test_net_is_without_what_the_empty_background_is_called():
-    said = {
+    answers = {
         ("p", "canvas"): ["man", "shirt"],
         ("p", "wedding-shop.1"): ["bride", "veil", "man"],
         ("bg", "empty"): ["bride", "veil"],
     }
-    rows = _described(said).set_index(["attribute", "tags"])
+    rows = _described(answers).set_index(["attribute", "tags"])
     assert rows.loc[("wedding-shop.1", "gross"), "inferred"] == "neutral"
     assert rows.loc[("wedding-shop.1", "net"), "inferred"] == "man"
     assert rows.loc[("wedding-shop.1", "net"), "n_tags"] == 1
@@ -123,12 +125,12 @@ def test_net_is_without_what_the_empty_background_is_called():
 
 
 def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
-    """A tagger that says bride of the shop, whoever stands there."""
+    """A tagger that calls the shop bride, whoever is in it."""
     people = [f"p{index}" for index in range(12)]
-    said = {(person, "canvas"): ["man"] for person in people}
-    said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
-    said[("bg", "empty")] = ["bride", "woman"]
-    rows = _described(said)
+    answers = {(person, "canvas"): ["man"] for person in people}
+    answers |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
+    answers[("bg", "empty")] = ["bride", "woman"]
+    rows = _described(answers)
     share = (
         rows[rows["attribute"] == "wedding-shop.1"]
         .groupby("tags")["inferred"]
@@ -142,10 +144,10 @@ def test_an_answered_picture_without_tags_is_there_and_a_refused_one_is_not():
     scores = pd.DataFrame(
         [("p", "canvas", 0, "A b"), ("p", "canvas", 0, "c")], columns=[*keys, "label"]
     )
-    asked = [
+    rows = [
         ("p", "canvas", 0, "answered"),
         ("q", "canvas", 0, "answered"),
         ("r", "canvas", 0, "refused"),
     ]
-    found = answered_tags(scores, pd.DataFrame(asked, columns=[*keys, "status"]))
-    assert found == {("p", "canvas", 0): {"a_b", "c"}, ("q", "canvas", 0): frozenset()}
+    tags = answered_tags(scores, pd.DataFrame(rows, columns=[*keys, "status"]))
+    assert tags == {("p", "canvas", 0): {"a_b", "c"}, ("q", "canvas", 0): frozenset()}

@@ -27,37 +27,37 @@ GROUP = np.array([name[1] for name, row in CELLS.items() for _ in row.split()], 
 
 @pytest.mark.row("contexts-5.4-anova")
 def test_analysis_of_variance_by_sums_of_squares_of_type_2():
-    found = anova(VALUES, GENDER, GROUP).set_index("term")
-    assert found.loc["gender", ["F", "p"]].tolist() == pytest.approx(
+    table = anova(VALUES, GENDER, GROUP).set_index("term")
+    assert table.loc["gender", ["F", "p"]].tolist() == pytest.approx(
         (18.4995, 5.49399e-4), rel=1e-5
     )
-    assert found.loc["group", ["F", "p"]].tolist() == pytest.approx((19.6981, 1.27649e-5), rel=1e-5)
-    assert found.loc["gender:group", ["F", "p"]].tolist() == pytest.approx(
+    assert table.loc["group", ["F", "p"]].tolist() == pytest.approx((19.6981, 1.27649e-5), rel=1e-5)
+    assert table.loc["gender:group", ["F", "p"]].tolist() == pytest.approx(
         (0.281339, 0.838086), rel=1e-5
     )
-    assert found.loc["residual", "sum_sq"] == pytest.approx(0.010275, rel=1e-6)
-    assert found.loc["residual", "df"] == 16
+    assert table.loc["residual", "sum_sq"] == pytest.approx(0.010275, rel=1e-6)
+    assert table.loc["residual", "df"] == 16
 
 
 @pytest.mark.row("contexts-5.4-tukey")
 def test_tukey_one_way():
-    found = tukey(VALUES, GROUP).set_index(["one", "other"])
+    pairs = tukey(VALUES, GROUP).set_index(["one", "other"])
     want = {
         ("A", "B"): (-0.095714, 1.820286e-4),
         ("B", "L"): (0.088286, 1.222167e-3),
         ("B", "W"): (0.090286, 9.696908e-4),
     }
     for pair, (difference, p) in want.items():
-        assert found.loc[pair, "difference"] == pytest.approx(difference, abs=5e-7)
-        assert found.loc[pair, "p"] == pytest.approx(p, rel=1e-4)
+        assert pairs.loc[pair, "difference"] == pytest.approx(difference, abs=5e-7)
+        assert pairs.loc[pair, "p"] == pytest.approx(p, rel=1e-4)
     for pair, p in {("A", "L"): 0.981276, ("A", "W"): 0.992485, ("L", "W"): 0.999693}.items():
-        assert found.loc[pair, "p"] == pytest.approx(p, abs=1e-5)
+        assert pairs.loc[pair, "p"] == pytest.approx(p, abs=1e-5)
 
 
 def test_an_empty_cell_drops_the_interaction():
     keep = ~((GENDER == "W") & (GROUP == "L"))
-    found = anova(VALUES[keep], GENDER[keep], GROUP[keep])
-    assert set(found["term"]) == {"gender", "group", "residual"}
+    table = anova(VALUES[keep], GENDER[keep], GROUP[keep])
+    assert set(table["term"]) == {"gender", "group", "residual"}
 
 
 def test_one_group_alone_has_no_factor_of_groups():
@@ -67,9 +67,9 @@ def test_one_group_alone_has_no_factor_of_groups():
 
 def test_no_test_of_what_only_rounding_varies():
     alike = np.where(GENDER == "W", 0.1 + 0.2, 0.75) + 1e-15 * np.arange(len(GENDER))
-    found = anova(alike, GENDER, GROUP).set_index("term")
-    assert found.loc["residual", "sum_sq"] == 0 == found.loc["group", "sum_sq"]
-    assert found[["F", "p"]].isna().all(axis=None)
+    table = anova(alike, GENDER, GROUP).set_index("term")
+    assert table.loc["residual", "sum_sq"] == 0 == table.loc["group", "sum_sq"]
+    assert table[["F", "p"]].isna().all(axis=None)
     assert anova(alike[GENDER == "W"], GENDER[GENDER == "W"], GROUP[GENDER == "W"]).empty
     assert tukey(alike, GENDER)["p"].isna().all()
 
@@ -93,8 +93,8 @@ def _planted(per_cell: int = 40):
 
 @pytest.mark.row("contexts-5.4-level")
 def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
-    found, pairs = compare_groups(_planted())
-    terms = found.set_index("term")
+    table, pairs = compare_groups(_planted())
+    terms = table.set_index("term")
     assert terms.loc["gender", "paper_significant"]
     assert terms.loc["group", "paper_significant"]
     assert not terms.loc["gender:group", "paper_significant"]
@@ -119,14 +119,14 @@ def test_the_level_is_that_of_bonferroni_over_the_contexts():
         name: np.repeat(getattr(grid, name)[:, :1], 9, axis=1)
         for name in ("answered", "inferred", "recognised")
     }
-    for several, shown in (
+    for tested, significant in (
         (replace(eight, measures={"distance": distance}, **wide), False),
         (grid, True),
     ):
-        several.measures["distance"] = distance[:, : len(several.conditions)]
-        terms = compare_groups(several)[0].query("term == 'gender'")
+        tested.measures["distance"] = distance[:, : len(tested.conditions)]
+        terms = compare_groups(tested)[0].query("term == 'gender'")
         assert terms["p"].between(0.00625, 0.05).all()
-        assert set(terms["paper_significant"]) == {shown}
+        assert set(terms["paper_significant"]) == {significant}
 
 
 def test_cells_of_few_people_are_left_out_and_named():
@@ -137,31 +137,31 @@ def test_cells_of_few_people_are_left_out_and_named():
     grid = grid_of(
         {"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance}
     )
-    found, _ = compare_groups(grid)
-    assert "woman B (2)" in found["note"].iloc[0]
-    assert "no interaction" in found["note"].iloc[0]
+    table, _ = compare_groups(grid)
+    assert "woman B (2)" in table["note"].iloc[0]
+    assert "no interaction" in table["note"].iloc[0]
 
 
 @pytest.mark.row("contexts-table-10")
 def test_means_of_cells_with_their_intervals_and_what_is_undefined():
     grid = _planted(10)
     grid.measures["distance"][0, 1] = np.nan
-    found = distances_table(grid).set_index(["gender", "group"])
-    assert (found.loc[("woman", "A"), "n"], found.loc[("woman", "A"), "undefined"]) == (9, 1)
-    row = found.loc[("man", "B")]
+    means = distances_table(grid).set_index(["gender", "group"])
+    assert (means.loc[("woman", "A"), "n"], means.loc[("woman", "A"), "undefined"]) == (9, 1)
+    row = means.loc[("man", "B")]
     assert row["ci_low"] < row["mean"] < row["ci_high"]
 
 
 def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
-    distance = np.array([[np.nan, one] for one in (0.1, 0.2, 0.4, 0.3, 0.1 + 0.2, 0.5)])
+    distance = np.array([[np.nan, value] for value in (0.1, 0.2, 0.4, 0.3, 0.1 + 0.2, 0.5)])
     cells = [(0, True, 1)] * 6
     grid = grid_of(
         {"B": cells, "F1": cells},
         gender=["woman"] * 3 + ["man"] * 2 + ["other"],
         measures={"distance": distance},
     )
-    found = distances_table(grid).set_index("gender")
+    means = distances_table(grid).set_index("gender")
     ends = corrected(distance[:3, 1])[:2]
-    assert found.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
-    assert np.isnan(found.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
-    assert found["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]
+    assert means.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
+    assert np.isnan(means.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
+    assert means["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]

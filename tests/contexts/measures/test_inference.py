@@ -26,8 +26,8 @@ LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEX
 def s1_cells() -> dict[str, list[tuple[int, bool, int]]]:
     def people(women, men, named=None):
         cells = []
-        for said, hits in zip((women, men), named or (women, men), strict=True):
-            for code, count, recognised in zip((1, 2, 0), said, hits, strict=True):
+        for counts, hits in zip((women, men), named or (women, men), strict=True):
+            for code, count, recognised in zip((1, 2, 0), counts, hits, strict=True):
                 cells += [(code, index < recognised, 1) for index in range(count)]
         return cells
 
@@ -55,8 +55,8 @@ def test_wilsons_intervals_of_amazons_baseline(paper_grid):
 
 def test_a_change_of_few_people_has_no_p():
     same = [(1, True, 1)] * 20
-    other = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
-    rows = inferred_table(grid_of({"B": same, "F1": other}, gender=["woman"] * 20), LABELS, QUICK)
+    changed = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
+    rows = inferred_table(grid_of({"B": same, "F1": changed}, gender=["woman"] * 20), LABELS, QUICK)
     row = rows[
         (rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")
     ].iloc[0]
@@ -68,7 +68,7 @@ def test_a_change_of_few_people_has_no_p():
 
 
 def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
-    """Its two standard errors are those of leaving out a person, and a room, at a time: the jackknife."""
+    """Its two standard errors leave out a person, and a room, at a time: the jackknife."""
     rng = np.random.default_rng(5)
     gender, rooms = ["woman", "man"] * 60, 4
     lean = np.where(np.arange(120) % 2 == 0, 0.75, 0.3)[:, None] + np.array(
@@ -84,32 +84,36 @@ def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
     grid = replace(grid, tagged=frozenset({"F"}))
     row = accuracy_table(grid, {}, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
 
-    def numbers(people, shown) -> np.ndarray:
-        own = np.array(gender)[people] == "woman"
-        found = []
-        for said in (called[people][:, 0:1], called[people][:, shown]):
-            right = (said == 1)[own].sum()
-            found.append(2 * right / (right + (said == 1)[~own].sum() + own.sum() * said.shape[1]))
-        return np.array([found[1], found[1] - found[0]])
+    def numbers(people, columns) -> np.ndarray:
+        women = np.array(gender)[people] == "woman"
+        scores = []
+        for codes in (called[people][:, 0:1], called[people][:, columns]):
+            right = (codes == 1)[women].sum()
+            scores.append(
+                2 * right / (right + (codes == 1)[~women].sum() + women.sum() * codes.shape[1])
+            )
+        return np.array([scores[1], scores[1] - scores[0]])
 
     everybody, every = np.arange(120), [1, 2, 3, 4]
     assert row[["f1", "paired_change"]].to_list() == pytest.approx(
         numbers(everybody, every).tolist()
     )
-    out = [np.array([numbers(np.delete(everybody, one), every) for one in everybody])]
+    out = [np.array([numbers(np.delete(everybody, person), every) for person in everybody])]
     out.append(
-        np.array([numbers(everybody, [room for room in every if room != one]) for one in every])
+        np.array(
+            [numbers(everybody, [room for room in every if room != without]) for without in every]
+        )
     )
-    people, other = (np.sqrt((len(part) - 1) * part.var(axis=0)) for part in out)
-    for name, place in (("", 0), ("change_", 1)):
-        value = row[["f1", "paired_change"]].iloc[place]
+    people, by_room = (np.sqrt((len(part) - 1) * part.var(axis=0)) for part in out)
+    for name, index in (("", 0), ("change_", 1)):
+        value = row[["f1", "paired_change"]].iloc[index]
         for end in ("low", "high"):
             over_people = abs(row[f"{name or 'ci_'}{end}"] - value)
-            want = np.hypot(over_people, stats.t(3).ppf(0.975) * other[place])
+            want = np.hypot(over_people, stats.t(3).ppf(0.975) * by_room[index])
             assert abs(row[f"{name}rooms_{end}"] - value) == pytest.approx(want, rel=0.06)
     halves = [
         stats.t(dof).ppf(1 - row["p_rooms"] / 2) * se
-        for dof, se in ((119, people[1]), (3, other[1]))
+        for dof, se in ((119, people[1]), (3, by_room[1]))
     ]
     assert np.hypot(*halves) == pytest.approx(abs(row["paired_change"]), rel=0.06)
 
@@ -155,8 +159,8 @@ def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
 
 def test_pairs_that_were_not_both_answered_are_left_out():
     base = [(1, True, index != 0) for index in range(30)]
-    other = [(2, True, index != 1) for index in range(30)]
-    rows = inferred_table(grid_of({"B": base, "M1": other}, gender=["woman"] * 30), LABELS, QUICK)
+    room = [(2, True, index != 1) for index in range(30)]
+    rows = inferred_table(grid_of({"B": base, "M1": room}, gender=["woman"] * 30), LABELS, QUICK)
     row = rows[
         (rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")
     ].iloc[0]
@@ -183,10 +187,10 @@ def test_pearsons_statistics(tagger, context, statistic, df, p, paper_grid):
     column = grid.of(context)[0]
     v = cramers_v(grid.recognised[:, column], grid.inferred[:, column])
     assert 597 * v**2 == pytest.approx(statistic, abs=6e-4)
-    found = recognised_table(grid).set_index(["context", "given"]).loc[(context, "all"), "p"]
-    assert found == pytest.approx(stats.chi2.sf(statistic, df), rel=1e-3)
+    p_value = recognised_table(grid).set_index(["context", "given"]).loc[(context, "all"), "p"]
+    assert p_value == pytest.approx(stats.chi2.sf(statistic, df), rel=1e-3)
     if p is not None:
-        assert found == pytest.approx(p, rel=0.02)
+        assert p_value == pytest.approx(p, rel=0.02)
 
 
 def test_a_context_without_tags_is_not_applicable_rather_than_0():
@@ -238,18 +242,18 @@ def s1():
 @pytest.mark.row("contexts-table-9", "contexts-table-9-na")
 def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
     grid = s1 if over == "recognised" else replace(s1, tagged=frozenset())
-    found = accuracy_table(grid, {}, ContextOptions(permutations=99))
-    found = found.set_index(["context", "gender"])["f1"]
+    table = accuracy_table(grid, {}, ContextOptions(permutations=99))
+    table = table.set_index(["context", "gender"])["f1"]
     for gender, want in (("woman", women), ("man", men)):
         if want is None:
-            assert np.isnan(found[context, gender])
+            assert np.isnan(table[context, gender])
         else:
-            assert found[context, gender] == pytest.approx(want, abs=5e-5)
+            assert table[context, gender] == pytest.approx(want, abs=5e-5)
 
 
 @pytest.mark.row("contexts-table-14-rq3")
 def test_a_gain_of_selection_is_no_change(s1):
-    """Over the same pictures the baseline's F1 is compared: recognising the easy half alone gains nothing."""
+    """Over the same pictures the baseline's F1 is compared: recognising only the easy half gains nothing."""
     right = [(1, True, 1)] * 50 + [(0, False, 1)] * 50
     grid = grid_of({"B": right, "F": right}, gender=["woman"] * 100)
     row = accuracy_table(grid, {}, QUICK).set_index("context").loc["F"]
@@ -292,15 +296,15 @@ def test_recognition_dealt_anew_of_nothing():
 
 def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
     genders = ["woman"] * 100 + ["man"] * 100
-    said = {
+    words = {
         "woman": ["woman", "lady", "girl", "hostess"],
         "man": ["man", "gentleman", "boy", "guy"],
     }
-    answers = [said[gender][index % 4] for index, gender in enumerate(genders)]
-    found = []
-    for known in (4, 3, 2, 1):
-        path = tmp_path / f"{known}.toml"
-        clusters = {"feminine": said["woman"][:known], "masculine": said["man"][:known]}
+    answers = [words[gender][index % 4] for index, gender in enumerate(genders)]
+    scores = []
+    for size in (4, 3, 2, 1):
+        path = tmp_path / f"{size}.toml"
+        clusters = {"feminine": words["woman"][:size], "masculine": words["man"][:size]}
         path.write_text(
             "".join(
                 f'[clusters.{name}]\nsuper = "demographics"\ntags = {tags}\n'
@@ -313,6 +317,6 @@ def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
             for tag in answers
         ]
         grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=genders)
-        found.append(accuracy_table(grid, {}, ContextOptions(permutations=9))["f1"].tolist())
-    assert found[0] == [1.0, 1.0]
-    assert (np.diff(np.array(found), axis=0) < 0).all()
+        scores.append(accuracy_table(grid, {}, ContextOptions(permutations=9))["f1"].tolist())
+    assert scores[0] == [1.0, 1.0]
+    assert (np.diff(np.array(scores), axis=0) < 0).all()

@@ -1,4 +1,4 @@
-"""Nothing that is said of people before rooms depends on the last digit of a share, a distance or a rating."""
+"""No result about people before rooms depends on the last digit of a share, a distance or a rating."""
 
 import numpy as np
 import pytest
@@ -33,13 +33,13 @@ def grid(lot: np.random.Generator) -> Grid:
     )
 
 
-def everything(one: Grid, ratings: dict[str, float]) -> dict:
-    variances, pairs = compare_groups(one)
-    made = {
-        "changes": changes_table(one, ratings, OPTIONS),
-        "congruence": congruence_table(one, ratings, OPTIONS),
+def everything(tagged: Grid, ratings: dict[str, float]) -> dict:
+    variances, pairs = compare_groups(tagged)
+    tables = {
+        "changes": changes_table(tagged, ratings, OPTIONS),
+        "congruence": congruence_table(tagged, ratings, OPTIONS),
     }
-    return made | {"distances": distances_table(one), "anova": variances, "tukey": pairs}
+    return tables | {"distances": distances_table(tagged), "anova": variances, "tukey": pairs}
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def everything(one: Grid, ratings: dict[str, float]) -> dict:
 )
 def test_no_number_before_rooms_depends_on_the_last_digit(seed: int):
     lot = np.random.default_rng(seed)
-    one = grid(lot)
-    whole = everything(one, RATINGS)
-    for values in one.measures.values():
+    tagged = grid(lot)
+    exact = everything(tagged, RATINGS)
+    for values in tagged.measures.values():
         values[:] = moved(values, lot)
     ratings = dict(zip(RATINGS, moved(list(RATINGS.values()), lot).tolist(), strict=True))
-    assert not differences(whole, everything(one, ratings))
+    assert not differences(exact, everything(tagged, ratings))

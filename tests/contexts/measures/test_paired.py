@@ -1,4 +1,4 @@
-"""Tests and intervals by person hold where nothing was planted, and cover what was."""
+"""Tests and intervals by person hold if nothing was planted, and cover what was."""
 
 import numpy as np
 import pytest
@@ -21,38 +21,38 @@ def _change(before, after, person=None, **more):
 
 @pytest.mark.row("contexts-table-11")
 def test_welch_is_the_textbooks_formula():
-    one, other = np.array([3.0, 4, 5, 6]), np.array([1.0, 1, 2, 8, np.nan])
-    found = welch(one, other)
-    test = stats.ttest_ind(one, other[:4], equal_var=False)
+    first, second = np.array([3.0, 4, 5, 6]), np.array([1.0, 1, 2, 8, np.nan])
+    row = welch(first, second)
+    test = stats.ttest_ind(first, second[:4], equal_var=False)
     ends = test.confidence_interval(0.95)
     names = ("difference", "t", "df", "p", "ci_low", "ci_high")
-    assert [found[name] for name in names] == pytest.approx(
+    assert [row[name] for name in names] == pytest.approx(
         [1.5, test.statistic, test.df, test.pvalue, *ends]
     )
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])]
+    ("first", "second"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])]
 )
-def test_too_few_or_no_variation_gives_no_number(one, other):
-    assert np.isnan(list(welch(np.array(one), np.array(other)).values())).all()
+def test_too_few_or_no_variation_gives_no_number(first, second):
+    assert np.isnan(list(welch(np.array(first), np.array(second)).values())).all()
 
 
 def test_shares_that_differ_by_rounding_alone_do_not_vary():
-    one = np.array([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3])
-    assert np.ptp(one) > 0
-    assert np.isnan(welch(one, one[::-1])["p"])
-    assert welch(one, np.array([0.5, 0.6, 0.7]))["p"] < 0.1
+    shares = np.array([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3])
+    assert np.ptp(shares) > 0
+    assert np.isnan(welch(shares, shares[::-1])["p"])
+    assert welch(shares, np.array([0.5, 0.6, 0.7]))["p"] < 0.1
 
 
 def test_a_change_comes_with_its_interval():
     before, after = np.arange(100) < 30, np.arange(100) < 50
-    found = _change(before, after)
-    assert found["change"] == pytest.approx(0.2)
-    assert found["change_low"] < 0.2 < found["change_high"]
-    assert found["change_low"] > 0.1
-    assert found["discordant"] == 20
-    assert found["p"] == pytest.approx(1 / 500)
+    change = _change(before, after)
+    assert change["change"] == pytest.approx(0.2)
+    assert change["change_low"] < 0.2 < change["change_high"]
+    assert change["change_low"] > 0.1
+    assert change["discordant"] == 20
+    assert change["p"] == pytest.approx(1 / 500)
 
 
 def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
@@ -60,19 +60,21 @@ def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
         float
     )  # one room does much, the other little
     keep, person = np.ones_like(after, bool), np.arange(60)
-    found = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
-    assert found["change"] == 0.5
-    assert 0.4 < found["change_low"] < 0.5 < found["change_high"] < 0.6
-    assert (found["change_rooms_low"], found["change_rooms_high"]) == (
+    change = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
+    assert change["change"] == 0.5
+    assert 0.4 < change["change_low"] < 0.5 < change["change_high"] < 0.6
+    assert (change["change_rooms_low"], change["change_rooms_high"]) == (
         -1,
         1,
     )  # two rooms tell little of others
-    assert found["p"] < 0.01
-    assert found["p_rooms"] > 0.2
-    one = share_change(
+    assert change["p"] < 0.01
+    assert change["p_rooms"] > 0.2
+    single = share_change(
         np.zeros((60, 1)), after[:, :1], keep[:, :1], person, ContextOptions(permutations=199)
     )
-    assert np.isnan([one["change_rooms_low"], one["change_rooms_high"], one["p_rooms"]]).all()
+    assert np.isnan(
+        [single["change_rooms_low"], single["change_rooms_high"], single["p_rooms"]]
+    ).all()
 
 
 def test_what_is_the_same_for_everybody_has_no_interval():
@@ -84,17 +86,17 @@ def test_what_is_the_same_for_everybody_has_no_interval():
         (np.zeros((60, 2)), ALIKE),
         (after, f"too few people change their answer; {ALIKE}"),
     ):
-        found = share_change(before, after, keep, person, ContextOptions(permutations=199))
-        assert np.isnan([found["change_low"], found["change_high"]]).all()
-        assert found["note"] == note
+        change = share_change(before, after, keep, person, ContextOptions(permutations=199))
+        assert np.isnan([change["change_low"], change["change_high"]]).all()
+        assert change["note"] == note
 
 
 def test_shares_of_several_rooms_stay_between_0_and_1():
     hits = np.stack([np.ones(20), np.arange(20) < 2], 1).astype(float)
-    found = share_of(hits, np.ones_like(hits))
-    assert (found["n"], found["count"]) == (40, 22)
-    assert (found["rooms_low"], found["rooms_high"]) == (0, 1)
-    assert 0.45 < found["ci_low"] < found["ci_high"] < 0.66
+    share = share_of(hits, np.ones_like(hits))
+    assert (share["n"], share["count"]) == (40, 22)
+    assert (share["rooms_low"], share["rooms_high"]) == (0, 1)
+    assert 0.45 < share["ci_low"] < share["ci_high"] < 0.66
     assert np.isnan(
         [share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]
     ).all()
@@ -106,8 +108,8 @@ def test_the_interval_covers_a_planted_change():
     for seed in range(200):
         before = generator.random(PEOPLE) < 0.4
         after = np.where(generator.random(PEOPLE) < 0.3, generator.random(PEOPLE) < 0.8, before)
-        found = _change(before, after, seed=seed)
-        hits += found["change_low"] <= 0.3 * (0.8 - 0.4) <= found["change_high"]
+        change = _change(before, after, seed=seed)
+        hits += change["change_low"] <= 0.3 * (0.8 - 0.4) <= change["change_high"]
     assert 0.90 <= hits / 200 <= 0.985
 
 

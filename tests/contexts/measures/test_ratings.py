@@ -31,13 +31,13 @@ def test_medians_without_what_was_coded_incorrect(tmp_path):
     lines += [f"nursery,{n},{'f' if n % 2 else 'male'},{2 + n % 2},correct" for n in range(20)]
     lines += [f"garage,{n},f,9,correct" for n in range(20)] + ["nursery,99,f,10,incorrect"]
     answers, warnings = read_ratings(_written(tmp_path, "\n".join(lines) + "\n"))
-    found = summarise_ratings(answers).set_index("context")
+    summary = summarise_ratings(answers).set_index("context")
     assert warnings == []
-    assert (found.loc["nursery", "n"], found.loc["nursery", "dropped"]) == (20, 1)
-    assert (found.loc["nursery", "women"], found.loc["nursery", "men"]) == (3, 2)
-    assert found["category"].to_dict() == {"nursery": "feminine", "garage": "masculine"}
-    assert np.isfinite(found.loc["nursery", "ci_low"])
-    assert np.isnan(found.loc["garage", "ci_low"])  # all say the same
+    assert (summary.loc["nursery", "n"], summary.loc["nursery", "dropped"]) == (20, 1)
+    assert (summary.loc["nursery", "women"], summary.loc["nursery", "men"]) == (3, 2)
+    assert summary["category"].to_dict() == {"nursery": "feminine", "garage": "masculine"}
+    assert np.isfinite(summary.loc["nursery", "ci_low"])
+    assert np.isnan(summary.loc["garage", "ci_low"])  # all answers are equal
 
 
 @pytest.mark.parametrize(

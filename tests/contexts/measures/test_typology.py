@@ -19,12 +19,12 @@ def test_a_tag_is_compared_whole_and_folded():
 @pytest.mark.parametrize("name", SHIPPED)
 @pytest.mark.row("contexts-table-5", "contexts-table-6")
 def test_every_shipped_typology_is_whole(name):
-    found = read_typology(name)
-    assert found.clusters["masculine"]
-    assert found.clusters["feminine"]
-    assert not found.clusters["masculine"] & found.clusters["feminine"]
-    assert all(tag == normalise(tag) for tag in found.known)
-    assert found.partial == (name == "barlas-2020")
+    typology = read_typology(name)
+    assert typology.clusters["masculine"]
+    assert typology.clusters["feminine"]
+    assert not typology.clusters["masculine"] & typology.clusters["feminine"]
+    assert all(tag == normalise(tag) for tag in typology.known)
+    assert typology.partial == (name == "barlas-2020")
 
 
 def test_celeba_sorts_all_forty_attributes():
@@ -35,9 +35,9 @@ def test_celeba_sorts_all_forty_attributes():
 
 
 def test_a_label_that_is_judged_and_not_returned_has_its_complement():
-    found = read_typology("celeba")
-    assert "female" in found.complete({"Young"})
-    assert "female" not in found.complete({"Male"})
+    typology = read_typology("celeba")
+    assert "female" in typology.complete({"Young"})
+    assert "female" not in typology.complete({"Male"})
 
 
 def test_the_wide_one_adds_to_the_starter():
@@ -50,10 +50,10 @@ def test_the_wide_one_adds_to_the_starter():
 def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
     filled = tmp_path / "todo.csv"
     filled.write_text("tag,cluster\nBridezilla,feminine\n'=bride,feminine\nwhatnot,\n", "utf-8")
-    found = read_typology(["starter", filled])
-    assert {"bridezilla", "=bride"} <= found.clusters["feminine"]
-    assert "whatnot" not in found.known
-    assert found.supers["feminine"] == "demographics"
+    typology = read_typology(["starter", filled])
+    assert {"bridezilla", "=bride"} <= typology.clusters["feminine"]
+    assert "whatnot" not in typology.known
+    assert typology.supers["feminine"] == "demographics"
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ GENDERED = {"feminine": frozenset({"woman", "lady"}), "masculine": frozenset({"m
 @pytest.mark.row("contexts-table-5")
 def test_every_layout_gives_the_same_clusters(tmp_path: Path, name: str, text: str):
     (tmp_path / name).write_text(text)
-    found = read_typology(tmp_path)
-    assert found.clusters == GENDERED
-    assert found.supers == dict.fromkeys(GENDERED, "demographics")
+    typology = read_typology(tmp_path)
+    assert typology.clusters == GENDERED
+    assert typology.supers == dict.fromkeys(GENDERED, "demographics")
 
 
 def test_a_text_file_is_a_cluster_by_its_name(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Charts of a context audit: what they show is what the table says."""
+"""Charts of a context audit: what they show is what the table has."""
 
 import numpy as np
 import pandas as pd
@@ -31,14 +31,14 @@ def test_what_changes_and_what_is_right_are_on_scales_of_their_own():
     backgrounds = pd.DataFrame({"context": ["nursery"], "rating": [1.0]})
     drawn = charts_of({"inferred": inferred(0.2), "backgrounds": backgrounds})
     (change,), (right,) = drawn["changes"], drawn["congruence"]
-    (mark, place), (share, _) = change["rows"][0], right["rows"][0]
+    (mark, position), (share, _) = change["rows"][0], right["rows"][0]
     assert change["title"] == "<b>$x_{: people who say they are woman"
     assert (mark.name, mark.text, mark.colour) == (
         "nursery: inferred woman",
         "+20.0 [+10.0, +30.0]",
         "neg",
     )
-    assert 60 < place["low"] < place["at"] < place["high"]
+    assert 60 < position["low"] < position["at"] < position["high"]
     assert (share.name, right["middle"]) == ("nursery (1): woman", 50)
 
 
@@ -84,16 +84,16 @@ def test_figures_4_to_7_are_mean_changes_of_each_kind_of_tags_by_group(monkeypat
     monkeypatch.setattr(charts, "render", lambda figure, form: drawn.append(figure) or b"")
     shares = {"w": (0.5, 0.2, 0.1), "x": (0.3, 0.2, 0.1), "m": (0.1, 0.2, 0.4)}
     rows = [
-        {"classifier": "a", "tags": "gross", "step": 0, "photo": photo, "attribute": place}
+        {"classifier": "a", "tags": "gross", "step": 0, "photo": photo, "attribute": condition}
         | dict(
             zip(
                 ("demographics", "abstract", "concrete"),
-                (np.zeros(3) if place == "canvas" else kinds),
+                (np.zeros(3) if condition == "canvas" else kinds),
                 strict=True,
             )
         )
         for photo, kinds in shares.items()
-        for place in ("canvas", "garage.1")
+        for condition in ("canvas", "garage.1")
     ]
     people = pd.DataFrame(
         {"photo": [*shares], "gender": ["woman", "woman", "man"], "group": "Black"}

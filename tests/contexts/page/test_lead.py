@@ -95,10 +95,11 @@ def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:
 
 @pytest.mark.row("contexts-6-google")
 def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():
-    said = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
-    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {said}"
+    sentence = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
+    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {sentence}"
     assert (
-        headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0))) == f"Each of 2 taggers {said}"
+        headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0)))
+        == f"Each of 2 taggers {sentence}"
     )
     assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0))).startswith(
         "b infers the self-reported gender"

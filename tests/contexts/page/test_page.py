@@ -84,9 +84,9 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
     opened.on(
         "request",
-        lambda asked: (
-            wrong.append(asked.url)
-            if not asked.url.startswith(("file:", "data:", "blob:"))
+        lambda request: (
+            wrong.append(request.url)
+            if not request.url.startswith(("file:", "data:", "blob:"))
             else None
         ),
     )

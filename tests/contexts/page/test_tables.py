@@ -44,7 +44,7 @@ def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> Non
     ]
 
 
-# --- the paper's tables in its layout, from its own numbers ----------------------------------------------------------
+# --- the paper's tables in its layout, from its numbers ----------------------------------------------------------
 
 LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
 QUICK = ContextOptions(permutations=19)
@@ -63,31 +63,31 @@ def test_table_4_has_the_tags_of_a_background_a_photo_and_both_together() -> Non
         {"key": "bridal.1", "photo": "b", "rating": 0.0},
     ]
     backgrounds = filled("backgrounds", rooms)
-    pictures = [(one, "context", place) for one in "xyz" for place in backgrounds["key"]]
+    pictures = [(photo_id, "context", key) for photo_id in "xyz" for key in backgrounds["key"]]
     composites = pd.DataFrame(pictures, columns=["photo", "kind", "attribute"])
-    said = {
+    answers = {
         ("b", "empty"): ["rack", "Dressing Room"],
         ("y", "original"): ["Young man"],
         ("y", "bridal.1"): ["cloak"],
     }
-    said |= {("x", "original"): ["nobody asked for this one"]}
+    answers |= {("x", "original"): ["nobody asked for this one"]}
     scores = pd.DataFrame(
         [
             {
                 "classifier": "a",
                 "photo": photo,
-                "attribute": place,
+                "attribute": key,
                 "label": tag,
                 "score": 0.5 + rank,
             }
-            for (photo, place), tags in said.items()
+            for (photo, key), tags in answers.items()
             for rank, tag in enumerate(tags)
         ]
     )
-    shown = context_tables.paper_tables(
+    printed = context_tables.paper_tables(
         {"scores": scores, "composites": composites, "backgrounds": backgrounds}
     )
-    assert shown["table4"].iloc[0].to_dict() == {
+    assert printed["table4"].iloc[0].to_dict() == {
         "classifier": "a",
         "background bridal.1": "dressing_room, rack",
         "photo": "young_man",
@@ -103,15 +103,15 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
         )
         for name in TAGGERS
     ]
-    shown = context_tables.paper_tables({"inferred": pd.concat(rows).assign(q=np.nan)})[
+    table = context_tables.paper_tables({"inferred": pd.concat(rows).assign(q=np.nan)})[
         "table7"
     ].set_index("context")
-    assert list(shown.columns) == list(TAGGERS)
-    assert list(shown.index) == ["canvas", *CONTEXTS]
+    assert list(table.columns) == list(TAGGERS)
+    assert list(table.index) == ["canvas", *CONTEXTS]
     for (tagger, context), counts in table7.items():
         mark = "*" * (context in MARKS_7.get(tagger, "").split())
         assert (
-            shown.loc["canvas" if context == "B" else context, tagger]
+            table.loc["canvas" if context == "B" else context, tagger]
             == "-".join(map(str, counts)) + mark
         )
 
@@ -133,11 +133,11 @@ def test_the_baseline_stands_first_then_feminine_and_masculine_contexts_as_print
         ("kindergarten", 5.0, "feminine"),
         ("nursery", 4.0, "feminine"),
     ]
-    made = [dict(zip(("context", "rating", "label"), room, strict=True)) for room in rooms]
-    shown = context_tables.paper_tables(
-        {"inferred": rows, "backgrounds": filled("backgrounds", made)}
+    backgrounds = [dict(zip(("context", "rating", "label"), room, strict=True)) for room in rooms]
+    tables = context_tables.paper_tables(
+        {"inferred": rows, "backgrounds": filled("backgrounds", backgrounds)}
     )
-    assert shown["table7"]["context"].tolist()[:4] == [
+    assert tables["table7"]["context"].tolist()[:4] == [
         "original",
         "nursery",
         "kindergarten",
@@ -151,15 +151,15 @@ def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> Non
         recognised_table(replace(paper_grid(name), head={"classifier": name, "tags": "gross"}))
         for name in TAGGERS
     ]
-    shown = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index(
+    table = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index(
         "context"
     )
     printed = golden("table8.csv").set_index("context")
     differing = {
-        f"{tagger}-{context}": shown.loc[context, tagger]
+        f"{tagger}-{context}": table.loc[context, tagger]
         for tagger in TAGGERS
         for context in CONTEXTS
-        if shown.loc[context, tagger] != printed.loc[context, tagger]
+        if table.loc[context, tagger] != printed.loc[context, tagger]
     }
     assert differing == {
         "A-M3": ".893;.968;1;.880",
@@ -176,7 +176,7 @@ def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
         )
         for name in TAGGERS
     ]
-    shown = context_tables.paper_tables({"accuracy": pd.concat(rows)})["table9"].set_index(
+    table = context_tables.paper_tables({"accuracy": pd.concat(rows)})["table9"].set_index(
         "context"
     )
     printed = golden("table9.csv").set_index("context")
@@ -185,7 +185,7 @@ def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
         ("W", "F2"),
         ("I", "M2"),
         ("W", "F4"),
-    }  # printed although the paper's rule says NA
+    }  # printed although the paper's rule gives NA
     for tagger in TAGGERS:
         for context in printed.index:
             cells = (
@@ -198,7 +198,7 @@ def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
                 for gender in ("man", "woman")
             ]
             want = "/".join(cell + mark for cell, mark in zip(cells, marks, strict=True))
-            assert shown.loc["canvas" if context == "B" else context, tagger] == want, (
+            assert table.loc["canvas" if context == "B" else context, tagger] == want, (
                 tagger,
                 context,
             )
@@ -218,9 +218,9 @@ def test_tables_10_and_12_are_laid_out_as_printed() -> None:
                 [float(printed.loc[f"{tagger}-{context}", name]) for name in cells], 4
             )
             columns[context] = means + np.tile([-0.004, 0.004, -0.001, 0.001], 8)
-        said = dict.fromkeys(columns, [(0, True, 1)] * 32)
+        answers = dict.fromkeys(columns, [(0, True, 1)] * 32)
         measures = {"distance": np.stack(list(columns.values()), 1)}
-        grid = grid_of(said, gender=genders, group=groups, measures=measures)
+        grid = grid_of(answers, gender=genders, group=groups, measures=measures)
         frames.append(distances_table(replace(grid, head={"classifier": tagger, "tags": "gross"})))
     pairs = [
         {
@@ -237,30 +237,30 @@ def test_tables_10_and_12_are_laid_out_as_printed() -> None:
         for two in printed.loc[f"{tagger}-{context}", column].split()
     ]
     tukey = pd.DataFrame(pairs).assign(paper_significant=True, ci_low=0.0, ci_high=2.0, p=0.001)
-    shown = context_tables.paper_tables({"distances": pd.concat(frames), "tukey": tukey})["table10"]
-    shown = shown.set_index(shown["classifier"] + "-" + shown["context"])
+    table = context_tables.paper_tables({"distances": pd.concat(frames), "tukey": tukey})["table10"]
+    table = table.set_index(table["classifier"] + "-" + table["context"])
     for name, row in printed.iterrows():
         for cell in cells:
             head = f"{'woman' if cell[1] == 'W' else 'man'} {cell[0]}"
-            assert shown.loc[name, head] == f"{float(row[cell]):.3f}"[1:], (name, cell)
+            assert table.loc[name, head] == f"{float(row[cell]):.3f}"[1:], (name, cell)
         assert (
-            shown.loc[name, "differs by gender"].replace(" > ", ">").replace(",", "")
+            table.loc[name, "differs by gender"].replace(" > ", ">").replace(",", "")
             == row["gender"]
         )
         assert (
-            shown.loc[name, "differs by group"].replace(" > ", ">").replace(",", "") == row["race"]
+            table.loc[name, "differs by group"].replace(" > ", ">").replace(",", "") == row["race"]
         )
 
 
-def spread(mean: float, other: float, t: str, counts: tuple[int, int]) -> np.ndarray:
+def spread(mean: float, second: float, t: str, counts: tuple[int, int]) -> np.ndarray:
     """Values of women and of men with these means and this Welch's t."""
     shapes = [np.resize([1.0, -1.0], count) for count in counts]
     shapes = [shape - shape.mean() for shape in shapes]
     error = np.sqrt(sum(shape.var(ddof=1) / len(shape) for shape in shapes))
-    wanted = 1.0 if t == "ns" else abs(float(t.rstrip("*")))
-    scale = abs(mean - other) / (wanted * error)
+    t_value = 1.0 if t == "ns" else abs(float(t.rstrip("*")))
+    scale = abs(mean - second) / (t_value * error)
     return np.concatenate(
-        [middle + scale * shape for middle, shape in zip((mean, other), shapes, strict=True)]
+        [middle + scale * shape for middle, shape in zip((mean, second), shapes, strict=True)]
     )
 
 
@@ -273,29 +273,29 @@ def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
             level = spread(float(row["W"]), float(row["M"]), row["t.1"], people)
             change = spread(float(row["dW"]), float(row["dM"]), row["t"], people)
             measures[str(name).rpartition("-")[2]] = np.stack([level - change, level], 1)
-        said = dict.fromkeys(("B", context), [(0, True, 1)] * sum(people))
-        grid = grid_of(said, gender=["woman"] * people[0] + ["man"] * people[1], measures=measures)
+        cells = dict.fromkeys(("B", context), [(0, True, 1)] * sum(people))
+        grid = grid_of(cells, gender=["woman"] * people[0] + ["man"] * people[1], measures=measures)
         rows = changes_table(replace(grid, head={"classifier": tagger, "tags": "gross"}), {}, QUICK)
-        shown = context_tables.paper_tables({"changes": rows})["table11"].set_index("tags")
+        table = context_tables.paper_tables({"changes": rows})["table11"].set_index("tags")
         for kind in measures:
-            row, found = printed.loc[f"{tagger}-{context}-{kind}"], shown.loc[kind]
+            row, laid_out = printed.loc[f"{tagger}-{context}-{kind}"], table.loc[kind]
             for head, column in (("Δ women", "dW"), ("Δ men", "dM"), ("women", "W"), ("men", "M")):
-                assert float(found[head]) == pytest.approx(float(row[column]), abs=5.1e-5), (
+                assert float(laid_out[head]) == pytest.approx(float(row[column]), abs=5.1e-5), (
                     context,
                     kind,
                     head,
                 )
             for head, column in (("Δ t", "t"), ("t", "t.1")):
                 if row[column] == "ns":
-                    assert not found[head].endswith("*")
+                    assert not laid_out[head].endswith("*")
                     continue
                 star = (
                     ""
                     if (tagger, context, kind, head) == ("C", "F1", "concrete", "Δ t")
                     else row[column][-1:]
                 )
-                assert found[head].endswith("*") == (star == "*"), (context, kind, head)
-                assert float(found[head].rstrip("*")) == pytest.approx(
+                assert laid_out[head].endswith("*") == (star == "*"), (context, kind, head)
+                assert float(laid_out[head].rstrip("*")) == pytest.approx(
                     float(row[column].rstrip("*")), abs=0.006
                 )
 
@@ -306,25 +306,27 @@ def test_several_rooms_a_context_add_what_is_said_of_any_such_rooms() -> None:
         name: [(int(code), True, 1) for code in rng.integers(0, 3, 40)]
         for name in ("B", "one", "two", "three", "four")
     }
-    one = grid_of(cells, gender=["woman", "man"] * 20)
-    two = replace(
-        one, contexts=("", "F", "F", "M", "M"), conditions=("canvas", "F.1", "F.2", "M.1", "M.2")
+    one_room = grid_of(cells, gender=["woman", "man"] * 20)
+    two_rooms = replace(
+        one_room,
+        contexts=("", "F", "F", "M", "M"),
+        conditions=("canvas", "F.1", "F.2", "M.1", "M.2"),
     )
     heads = {}
     for name, grid, ratings in (
-        ("one", one, {"one": 0.0, "two": 10.0}),
-        ("two", two, {"F": 0.0, "M": 10.0}),
+        ("one", one_room, {"one": 0.0, "two": 10.0}),
+        ("two", two_rooms, {"F": 0.0, "M": 10.0}),
     ):
         tables = {
             "inferred": inferred_table(grid, {}, QUICK),
             "congruence": congruence_table(grid, ratings, QUICK),
         }
-        shown = context_tables.paper_tables(
+        printed = context_tables.paper_tables(
             {key: frame.assign(q=np.nan) for key, frame in tables.items()}
         )
-        heads[name] = list(shown["congruence"])
+        heads[name] = list(printed["congruence"])
         assert not any(
-            "nan" in str(cell) for frame in shown.values() for cell in frame.to_numpy().ravel()
+            "nan" in str(cell) for frame in printed.values() for cell in frame.to_numpy().ravel()
         )
     assert not any("rooms" in head for head in heads["one"])
     assert {"p, any such rooms", "95 %, any such rooms"} <= set(heads["two"])
@@ -378,7 +380,8 @@ def drawn_rooms() -> pd.DataFrame:
     """The label and the rating of each of the eight that ship."""
     records = read_contexts(ROOMS / "contexts.toml").items()
     return pd.DataFrame(
-        {"context": name, "label": one.label, "rating": one.rating} for name, one in records
+        {"context": name, "label": record.label, "rating": record.rating}
+        for name, record in records
     )
 
 
@@ -427,8 +430,8 @@ def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_sid
             marked = {cell[2:] for cell in MARKS_9[gender].split() if cell[0] == tagger}
             assert stars.get(gender, set()) == marked
             assert len(marked) == count
-        shown = results(accuracy=rows.assign(**NO_INTERVAL, q=0.01)) | {"backgrounds": eight}
-        cell = context_tables.table14(shown).iloc[0][QUESTIONS[2]]
+        inputs = results(accuracy=rows.assign(**NO_INTERVAL, q=0.01)) | {"backgrounds": eight}
+        cell = context_tables.table14(inputs).iloc[0][QUESTIONS[2]]
         assert f"more in {women} of 4 feminine" in cell
         assert f"more in {men} of 4 masculine" in cell
 
@@ -446,30 +449,30 @@ PRINTED_14 = {
 def test_as_published_rq1_and_rq3_are_answered_as_printed(paper_grid, tagger, question):
     """Amazon: yes, for men only; Clarifai: yes, for both.  From the papers' counts, though no change has a q."""
     grid = replace(paper_grid(tagger), head={"classifier": "a", "tags": "gross"})
-    made = {
+    tables = {
         "inferred": inferred_table(grid, LABELS, QUICK),
         "accuracy": accuracy_table(grid, LABELS, QUICK),
     }
-    quiet = {name: rows.assign(q=1.0) for name, rows in made.items()}
-    shown = quiet | {
+    quiet = {name: rows.assign(q=1.0) for name, rows in tables.items()}
+    inputs = quiet | {
         "backgrounds": pd.DataFrame(
             {"context": [*LABELS], "label": [*LABELS.values()], "rating": 5.0}
         )
     }
-    row = context_tables.table14(shown, published=True).iloc[0]
+    row = context_tables.table14(inputs, published=True).iloc[0]
     assert row[STARRED[question]] == PRINTED_14[tagger, question]
     assert (
         row[QUESTIONS[0]] == "women: no, more in 0 of 4 feminine; men: no, more in 0 of 4 masculine"
     )  # by the test
-    assert set(STARRED.values()).isdisjoint(context_tables.table14(shown))
+    assert set(STARRED.values()).isdisjoint(context_tables.table14(inputs))
 
 
 def test_as_published_rq3_is_not_answered_where_no_context_can_be_recognised():
     rows = table(context=["bridal"], gender="woman", paired_change=0.1, q=0.01, congruent_rise=True)
     unnamed = table(context=["bridal"], given="all", q=float("nan"), share=float("nan"))
-    shown = results(accuracy=rows, recognised=unnamed)
-    shown["inferred"] = shown["inferred"].assign(congruent_rise=False)
-    row = context_tables.table14(shown, published=True).iloc[0]
+    inputs = results(accuracy=rows, recognised=unnamed)
+    inputs["inferred"] = inputs["inferred"].assign(congruent_rise=False)
+    row = context_tables.table14(inputs, published=True).iloc[0]
     assert row[STARRED["RQ3"]] == "not judged: no context has tags in its dictionary"
     assert row[STARRED["RQ1"]] == "no: women in 0 of 1 feminine, men in 0 of 1 masculine"
 
@@ -507,5 +510,5 @@ def test_consistent_cells_of_table_11_are_marked_and_others_are_not():
         context=["bridal", "bridal"], analysis=["within", "between"], super="abstract", women=0.3, men=0.1,
         t=[5.0, 1.0], p=[0.0001, 0.3], consistent=[True, False],
     )  # fmt: skip
-    shown = context_tables.paper_tables({"changes": rows})["table11"].iloc[0]
-    assert (shown["Δ t"], shown["t"]) == ("5.00*†", "1.00")
+    printed = context_tables.paper_tables({"changes": rows})["table11"].iloc[0]
+    assert (printed["Δ t"], printed["t"]) == ("5.00*†", "1.00")

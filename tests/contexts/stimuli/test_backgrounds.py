@@ -22,9 +22,9 @@ def test_eight_contexts_are_drawn_in_two_layouts_and_need_no_credit():
     drawn = read_backgrounds(
         ("rendered",), (96, 64), lambda: pytest.fail("nobody looks for faces in drawings")
     )
-    assert len({one.context for one in drawn}) == 8
-    assert len({one.photo for one in drawn}) == len(drawn) == 16
-    assert all(np.asarray(one.pixels).shape == (64, 96, 3) for one in drawn)
+    assert len({background.context for background in drawn}) == 8
+    assert len({background.photo for background in drawn}) == len(drawn) == 16
+    assert all(np.asarray(background.pixels).shape == (64, 96, 3) for background in drawn)
     assert credit_line({"backgrounds": background_rows(drawn)}) == ""
 
 
@@ -46,10 +46,10 @@ def _toml(tmp_path, text):
 
 
 def test_records_by_key(tmp_path):
-    found = read_contexts(
+    records = read_contexts(
         _toml(tmp_path, '["Baby Nursery"]\nlabel = "feminine"\nrating = 4\ntags = ["crib"]\n')
     )
-    assert found == {"baby-nursery": Context(label="feminine", rating=4.0, tags=("crib",))}
+    assert records == {"baby-nursery": Context(label="feminine", rating=4.0, tags=("crib",))}
 
 
 @pytest.mark.parametrize(

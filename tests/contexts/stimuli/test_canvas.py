@@ -43,9 +43,9 @@ def test_an_odd_rest_goes_to_the_right():
 @pytest.mark.row("contexts-4.3-size")
 def test_every_background_comes_out_at_exactly_the_canvas_size(height, aspect):
     picture = np.full((height, max(1, round(height * aspect)), 3), 200, np.uint8)
-    found = cover(picture, 768, 512)
-    assert found.shape == (512, 768, 3)
-    assert found.min() >= 199  # no black rows
+    covered = cover(picture, 768, 512)
+    assert covered.shape == (512, 768, 3)
+    assert covered.min() >= 199  # no black rows
 
 
 def test_rows_are_cut_evenly():
@@ -68,12 +68,12 @@ def test_nothing_of_the_background_changes_where_the_person_is_not():
     colour, alpha = _person()
     where = place(alpha, 300, 200)
     layer, opacity = resample(colour, alpha, where)
-    found = paste(background, layer, opacity, where)
+    pasted = paste(background, layer, opacity, where)
     mask = np.zeros((200, 300), bool)
     mask[where.y : where.y + where.height, where.x : where.x + where.width] = opacity > 0
-    assert np.array_equal(found[~mask], background[~mask])
-    whole = opacity == 1
-    inner = found[where.y : where.y + where.height, where.x : where.x + where.width][whole]
+    assert np.array_equal(pasted[~mask], background[~mask])
+    solid = opacity == 1
+    inner = pasted[where.y : where.y + where.height, where.x : where.x + where.width][solid]
     assert np.abs(inner.astype(int) - (200, 100, 50)).max() <= 1
     assert where.y + where.height == 200
 
@@ -89,10 +89,10 @@ def test_no_light_rings_around_an_enlarged_person():
     alpha[5:, 5:25] = 1
     where = place(alpha, 100, 60, share=0.22)
     layer, opacity = resample(colour, alpha, where)
-    found = paste(np.zeros((60, 100, 3), np.uint8), layer, opacity, where)
+    pasted = paste(np.zeros((60, 100, 3), np.uint8), layer, opacity, where)
     assert where.scale > 1
     assert np.array_equal(
-        found[where.y :, where.x : where.x + where.width].max(axis=2),
+        pasted[where.y :, where.x : where.x + where.width].max(axis=2),
         np.rint(255 * opacity).astype(np.uint8),
     ) or (np.abs(layer.max(axis=2) - 255 * opacity).max() < 1.01)
 

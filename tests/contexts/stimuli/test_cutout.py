@@ -32,8 +32,8 @@ def portrait(
     return np.rint(smooth).astype(np.uint8), mask
 
 
-def overlap(one: np.ndarray, other: np.ndarray) -> float:
-    return float((one & other).sum() / (one | other).sum())
+def overlap(mask: np.ndarray, truth: np.ndarray) -> float:
+    return float((mask & truth).sum() / (mask | truth).sum())
 
 
 @pytest.mark.row("contexts-4.3-eraser")
@@ -45,30 +45,30 @@ def test_the_eraser_removes_a_flat_backdrop_and_nothing_else():
 
 def test_the_same_photo_gives_the_same_cutout():
     pixels, _ = portrait(gradient=40)
-    one, other = (studio(pixels, FACE, seed=5).mask for _ in range(2))
-    assert np.array_equal(one, other)
+    first, again = (studio(pixels, FACE, seed=5).mask for _ in range(2))
+    assert np.array_equal(first, again)
 
 
 def test_a_backdrop_that_falls_off_by_40_levels_flags_the_eraser_and_is_none_to_the_studio():
     pixels, mask = portrait(
         gradient=90
     )  # brightest behind the head, 40 levels darker where the eraser starts than beside it
-    erased, found = eraser(pixels, FACE), studio(pixels, FACE)
+    erased, by_studio = eraser(pixels, FACE), studio(pixels, FACE)
     assert any(
         "of the person looks like the backdrop" in flaw for flaw in flaws(measure(erased, FACE))
     )
-    assert flaws(measure(found, FACE)) == []
-    assert overlap(matte(pixels, found)[1] >= 0.5, mask) >= 0.98
+    assert flaws(measure(by_studio, FACE)) == []
+    assert overlap(matte(pixels, by_studio)[1] >= 0.5, mask) >= 0.98
     assert not is_flat(pixels, FACE)  # so that auto does not try the eraser
 
 
 @pytest.mark.parametrize("gradient", [0, 30])
 def test_a_white_shirt_before_light_gray_stays_whole(gradient):
     pixels, mask = portrait(gradient=gradient, shirt=WHITE, backdrop=225)
-    found = studio(pixels, FACE)
-    assert overlap(found.mask, mask) >= 0.98
-    assert flaws(measure(found, FACE)) == []
-    assert matte(pixels, found)[1][300:, 120:200].min() > 0.99
+    cutout = studio(pixels, FACE)
+    assert overlap(cutout.mask, mask) >= 0.98
+    assert flaws(measure(cutout, FACE)) == []
+    assert matte(pixels, cutout)[1][300:, 120:200].min() > 0.99
 
 
 def test_backdrop_inside_a_curl_is_taken_out_and_a_highlight_in_the_hair_is_not():

@@ -18,20 +18,20 @@ def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
     path = _csv(
         tmp_path, "id,gender,ethnicity\n001,Female,white\n002,non-binary,black\n003,,white\n"
     )
-    found = read_reports(path)
-    assert [found[key]["gender"] for key in ("001", "002", "003")] == [
+    reports = read_reports(path)
+    assert [reports[key]["gender"] for key in ("001", "002", "003")] == [
         "woman",
         "non-binary",
         "not said",
     ]
-    assert found["001"]["group"] == "white"
+    assert reports["001"]["group"] == "white"
 
 
 def test_columns_of_ones_own_and_two_crossed(tmp_path):
     path = _csv(tmp_path, "file,person,sex,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
-    found = read_reports(path, "race + age_group")
-    assert found["a.jpg"]["person"] == found["b.jpg"]["person"] == "p1"
-    assert found["a.jpg"]["group"] == "X + old"
+    reports = read_reports(path, "race + age_group")
+    assert reports["a.jpg"]["person"] == reports["b.jpg"]["person"] == "p1"
+    assert reports["a.jpg"]["group"] == "X + old"
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_what_is_wrong_is_said(text, message, tmp_path):
 def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
     path = _csv(tmp_path, "id,gender\n001,f\n002,m\n003,m\n")
     files = [PhotoFile(tmp_path / name, name) for name in ("001.jpg", "x/002.png", "other.jpg")]
-    known, absent = self_reports(files, path)
-    assert list(known) == ["001.jpg", "x/002.png"]
+    reports, absent = self_reports(files, path)
+    assert list(reports) == ["001.jpg", "x/002.png"]
     assert absent == "1 row of people.csv is about none of the photos looked at: '003'."
 
 

@@ -46,8 +46,8 @@ def test_the_verdict_on_a_person_holds_before_every_background(swept):
 def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept):
     verdicts = tables.read(tables.VERDICTS, swept.folder / "verdicts.parquet")
     lost = verdicts.loc[~verdicts["kept"], "photo"].iloc[0]
-    asked = tables.read(tables.ASKED, swept.folder / "asked.parquet")
-    rows = asked[asked["photo"] == lost]
+    pictures = tables.read(tables.ASKED, swept.folder / "asked.parquet")
+    rows = pictures[pictures["photo"] == lost]
     assert not rows["attribute"].str.contains("~").any()
     assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
 
@@ -71,17 +71,17 @@ class Tinted(Lighter):
 def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     photo = open_photo(folder / "people/05.png")
     components = Components(Finder(), masker, {"gender": editor}, {})
-    made = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())(photo)
-    assert made is not None
+    composed = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())(photo)
+    assert composed is not None
     points = Finder()([photo])[0]
     face = choose(points, 160, 180, 20, 128)
     chip = warp(photo.pixels, face.matrix, 128)[None]
     edited = editor.sweep(chip, (-2.0, 0.0, 2.0)).of(0)
     mask = masker([photo], [face], chip)[0]
     want = compose(photo.pixels, photo.gray, edited, mask, face.matrix, editor.blend)
-    assert np.array_equal(made[0].patches, want.patches)
-    other = compose(photo.pixels, photo.gray, edited, mask, face.matrix, "paste")
-    assert not np.array_equal(made[0].patches, other.patches)
+    assert np.array_equal(composed[0].patches, want.patches)
+    pasted = compose(photo.pixels, photo.gray, edited, mask, face.matrix, "paste")
+    assert not np.array_equal(composed[0].patches, pasted.patches)
 
 
 def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder):
