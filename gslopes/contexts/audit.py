@@ -25,7 +25,7 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.core.text import many
 from gslopes.core.traits import traits_of
-from gslopes.frame.ask import ask, asked_before, check_models, check_versions
+from gslopes.frame.ask import ANSWERS, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
@@ -85,8 +85,8 @@ MEASURED = (
     ),
     *("interaction", "ratings"),
 )
-WALK = ("edits", "verdicts", "photos", "asked", "scores")
-ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK}
+WALK = ("edits", "verdicts", "photos")
+ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS
 
 
 def audit_contexts(
@@ -215,7 +215,7 @@ CONTEXTS = Audit(
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART, threads=True, here=True, options=("pictures",),
         ),
-        ask("score", ("edits", "verdicts"), ("scores", "asked"), options=("seed",)),
+        ask("score", ("edits", "verdicts"), options=("seed",)),
         Stage(
             "measure", ("scores", "asked", "people", "backgrounds", "verdicts", "photos"), MEASURED, measure,
             when=lambda run: bool(asked_before(run.folder) or run.models), options=("analysis", "pictures.sweep"),

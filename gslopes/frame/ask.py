@@ -31,6 +31,9 @@ from gslopes.frame.spec import Made, Run, Stage, Tables
 ASKED = "classifiers"  # in run.json: name to version, and the models that a service said it has
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
 DROPPED = {"dropped-scores": "scores", "dropped-asked": "asked"}  # answers apart from the tables
+# What the stage makes, for the tables of an audit.
+ANSWERS = {name: tables.TABLES[name] for name in ("scores", "asked")}
+ANSWERS |= {name: replace(tables.TABLES[source], name=name) for name, source in DROPPED.items()}
 
 
 def money(run: Run) -> Budget:
@@ -45,7 +48,7 @@ def _always(run: Run) -> bool:
 def ask(
     name: str,
     reads: tuple[str, ...],
-    makes: tuple[str, ...],
+    makes: tuple[str, ...] = tuple(ANSWERS),
     *,
     pictures: str = "edits",
     gate: Callable[[Run], bool] | None = _always,
@@ -57,7 +60,7 @@ def ask(
     """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
     makes: the tables of scores and of what was asked, like ``scores`` and ``asked`` of core.tables; then those of
-        ``DROPPED``, for a sample of sweeps that were dropped.
+        ``DROPPED``, for a sample of sweeps that verdicts drop.
     pictures: the table, with the columns of core.tables.EDITS.
     gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
     whom: those that are asked, by default all of this command.  record: where run.json tells who was asked.
@@ -74,7 +77,7 @@ def ask(
         return earlier | {name: model.version for name, model in whom(run).items()}
 
     def selected(run: Run, placebos: int | None = None) -> SweepSelection:
-        dropped = run.config.score.dropped_sample if splits else 0
+        dropped = getattr(run.config.score, "dropped_sample", 0) if splits else 0
         gated = gate is not None and gate(run)
         seed = run.config.seed
         return SweepSelection(run.folder, gated, dropped=dropped, placebos=placebos, seed=seed)

@@ -35,7 +35,9 @@ Name = str | None  # of those that a stage declares with ``each``
 def do_parts(run: Run, stage: Stage) -> Made:
     """Do the parts that are missing or damaged, then join the tables and notes of all of them."""
     names: list[Name] = [None] if stage.each is None else list(stage.each(run))
-    sizes = _sizes(run, stage) if names else {}
+    if stage.begin is not None and not names:  # which may be an error
+        stage.begin(run, {})
+    sizes = _sizes(run, stage)
     _discard_others(run, stage, names, len(sizes))
     parts = Missing(run, stage, sizes, {name: {} for name in names})
     for name in names:

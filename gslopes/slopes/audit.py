@@ -24,7 +24,7 @@ from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import DROPPED, ask, check_models, check_versions, money
+from gslopes.frame.ask import ANSWERS, DROPPED, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
@@ -55,7 +55,13 @@ FITTED = (
     *("groups", "differences", "balance", "placebos", "reach", "gating", "error_rates"),
     *("error_slopes", "observed", "drawing", "explained", "slopes"),
 )
-ANSWERS = (f"{UNEDITED}/scores", f"{UNEDITED}/asked")  # about the photos as they were
+TABLES = tables.TABLES | ANSWERS
+# About the photos as they were.
+OBSERVED = {f"{UNEDITED}/{name}": name for name in ("scores", "asked")}
+TABLES |= {
+    name: replace(TABLES[table], name=name)
+    for name, table in {ORIGINALS: "edits", **OBSERVED}.items()
+}
 
 
 @dataclass(frozen=True)
@@ -414,23 +420,21 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
-OBSERVED = ask(
+ABOUT_ORIGINALS = ask(
     UNEDITED,
     (ORIGINALS,),
-    ANSWERS,
+    tuple(OBSERVED),
     pictures=ORIGINALS,
     gate=None,
     whom=observers,
     record="observers",
 )
-NAMED = {name: tables.TABLES[table] for name, table in DROPPED.items()}
-NAMED |= {ORIGINALS: tables.EDITS, ANSWERS[0]: tables.SCORES, ANSWERS[1]: tables.ASKED}
 
 SLOPES = Audit(
     name="audit",
     home=Path(__file__).parent,
     config=RunConfig,
-    tables=tables.TABLES | {name: replace(table, name=name) for name, table in NAMED.items()},
+    tables=TABLES,
     inputs=look,
     photos=of_photos,
     outline=outline,
@@ -455,17 +459,17 @@ SLOPES = Audit(
             goes_with="gate", when=lambda run: run.has("verdicts"), options=("fit.photos_csv", "fit.groups"),
         ),
         ask(
-            "score", ("edits", "photos", "verdicts"), ("scores", "asked", *DROPPED),
-            gate=leaves_out, needed=True, options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
+            "score", ("edits", "photos", "verdicts"), gate=leaves_out, needed=True,
+            options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
         ),
         Stage(
             "originals", ("edits", "photos"), (f"{ORIGINALS}/", ORIGINALS), as_they_were,
-            along="photos", threads=True, goes_with=UNEDITED, when=OBSERVED.when, options=(),
+            along="photos", threads=True, goes_with=UNEDITED, when=ABOUT_ORIGINALS.when, options=(),
         ),
-        OBSERVED,
+        ABOUT_ORIGINALS,
         Stage(
             "fit",
-            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED, *ANSWERS),
+            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED, *OBSERVED),
             (*FITTED, PRESENCE), fit,
             options=("fit", "seed", "edit", "compose.placebo"),
         ),

@@ -16,7 +16,7 @@ from gslopes.core import tables
 from gslopes.core.errors import TableError, UsageError
 from gslopes.core.options import option, section
 from gslopes.core.reasons import Reason
-from gslopes.frame.ask import ask
+from gslopes.frame.ask import ANSWERS, ask
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
@@ -24,7 +24,7 @@ from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Stage
 from gslopes.photos.folder import PhotoFile, list_files, list_photos, open_photo
 from tests.frame.audits import AUDITS
 
-WALK = {table.name: table for table in (tables.EDITS, tables.ASKED, tables.SCORES)}
+WALK = {"edits": tables.EDITS, **ANSWERS}
 PART = 2
 
 
@@ -79,7 +79,7 @@ MIRROR = Audit(
     outline=lambda planned: ([], {}),
     stages=(
         Stage("mirror", ("inputs",), ("edits/", "edits"), mirror, items=files, part=PART, here=True, options=()),
-        ask("score", ("edits",), ("scores", "asked"), gate=None, needed=True, options=("seed",)),
+        ask("score", ("edits",), gate=None, needed=True, options=("seed",)),
     ),
     judged=lambda made: pd.DataFrame(), headline=lambda made: Headline("Asked."), counts=counts, shown=("scores",),
     models=lambda planned: {"brightness": gslopes.as_classifier(brightness, name="brightness")}, more=True,

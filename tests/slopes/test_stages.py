@@ -11,6 +11,7 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
 from gslopes.faces.components import default_components
 from gslopes.frame.plan import plan
+from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
 from gslopes.slopes import outcome
 from gslopes.slopes.config import configure
@@ -137,6 +138,20 @@ def test_a_classifier_stopped_half_way_goes_on_where_it_was_and_stays_out_of_the
     gslopes.score_photos(run, second)
     assert len(second.seen) == len(first.seen)
     assert outcome.answers(run) == {name: {"answered": 15} for name in ("first", "second")}
+
+
+def test_a_command_without_a_classifier_leaves_the_answers_of_one_that_was_stopped(
+    faces, tmp_path, config
+):
+    run, counting = tmp_path / "run", Counting(left=2)
+    gslopes.synthesise(faces.photos, run, config=config, steps=3, **faces.known)
+    with pytest.raises(KeyboardInterrupt):
+        gslopes.score_photos(run, counting)
+    before = sorted(run.rglob("asked-*.parquet"))
+    assert before
+    with pytest.raises(UsageError, match="No classifier is named"):
+        carry_out(plan(stages.SLOPES, run, None, {}, only=["score"]), stages.OneProcess())
+    assert sorted(run.rglob("asked-*.parquet")) == before
 
 
 def test_the_same_run_by_parts_of_other_sizes_has_the_same_rows(faces, tmp_path, config):

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Event
+from typing import Any
 
 from gslopes.core.executor import Work
 from gslopes.core.progress import Notes, Tick, progress_line
