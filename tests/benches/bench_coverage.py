@@ -298,7 +298,7 @@ def main() -> None:
         "--out", type=Path, required=True, help="without ending: .json and .md are written"
     )
     parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
+    parser.add_argument("--photos", type=int, choices=SIZES, help="only this size")
     parser.add_argument(
         "--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead"
     )

@@ -159,9 +159,9 @@ def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """200 photos, rate 0.3. Light alone moves the label as far as the edit; or the attribute does, and light half."""
+    """200 photos, rate 0.3. Only light moves the label as far as the edit; or the attribute does, and light half."""
     for title, edit, light in (
-        ("light alone", 0.12, 0.12),
+        ("only light", 0.12, 0.12),
         ("light half of it", 0.12, 0.06),
         ("nothing", 0.0, 0.0),
     ):
@@ -176,7 +176,7 @@ def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 test = contrast(units[0].minus(units[position], sign), permutations=PERMUTATIONS)
                 ahead = np.sign(test.difference) == np.sign(test_of_edit.difference)
                 p = np.maximum(p, np.where(ahead, test.p_perm, 1.0))
-        yield counted("starred", f"own test alone, {title}", test_of_edit.p_perm < 0.05)
+        yield counted("starred", f"own test only, {title}", test_of_edit.p_perm < 0.05)
         yield counted("finding", f"own test and placebos, {title}", p < 0.05)
 
 
@@ -284,7 +284,7 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             photo += number
     permuted = permute(dense(present, VALUES), np.ones(len(rows), bool), 10_000, 1).p
     p[rows, columns] = below_floor(permuted, p[rows, columns], 10_000)[0]
-    for method, numbers in (("t alone", alone), ("permutations, t below their floor", p)):
+    for method, numbers in (("only t", alone), ("permutations, t below their floor", p)):
         yield counted(
             "any q < 0.05",
             method,
@@ -298,7 +298,7 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     line = linear("rate", sums, VALUES).p
     item = permute(profile, np.ones(sets, bool), 10_000, 2).p
     for method, others, last_p in (
-        ("permutations alone, as it was", np.maximum(p, 1 / 10_001), item),
+        ("only permutations, as it was", np.maximum(p, 1 / 10_001), item),
         ("permutations, t below their floor", p, below_floor(item, line, 10_000)[0]),
     ):
         result = [

@@ -300,7 +300,7 @@ def no_effect(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         )
 
 
-def light_alone(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+def light_only(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """The light placebo moves some labels as far as the edit: audits with any finding."""
     for photos, labels, moving, slope in (
         (60, 20, 1, 0.3),
@@ -343,6 +343,6 @@ CASES: dict[str, Cell] = {
     "findings": findings,
     "findings-of-many": findings_of_many,
     "no-effect": no_effect,
-    "light-alone": light_alone,
+    "light-only": light_only,
     "planned": planned,
 }

@@ -60,7 +60,7 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 both[number] = alone[number] and (steep.high < 0 or steep.low > 0)
             name = f"{photos} photos, line {effect:g}"
             yield counted(f"{name}: line covered", "t over photos", covered)
-            yield counted(f"{name}: an order is said", "rank correlation alone", alone)
+            yield counted(f"{name}: an order is said", "only rank correlation", alone)
             yield counted(f"{name}: an order is said", "both intervals", both)
 
 

@@ -121,7 +121,7 @@ def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None =
 
 
 def rare_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """20, 60, 300 photos wrong by lot at every value, and photos of which 30 % are wrong at the two upper values alone.
+    """20, 60, 300 photos wrong by lot at every value, and photos of which 30 % are wrong at the two upper values only.
 
     Photo-rate's interval, and p as it was (t) and as it is (permutation within photos, or t below its floor).
     """

@@ -194,13 +194,13 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
         for number, (url, name) in enumerate(rows)
     ]
     pages = -(-len(rows) // size)
-    shown = rows[(page - 1) * size : page * size]
+    text = rows[(page - 1) * size : page * size]
     return {
         "result_count": len(rows),
         "page_count": pages,
         "page_size": size,
         "page": page,
-        "results": shown,
+        "results": text,
     }
 
 

@@ -142,12 +142,12 @@ def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes
         (photo["chef/3.png"], "exclude", ""),
         (photo["nurse/2.png"], "undecided", ""),
     ]
-    found = count(photos, answer(tmp_path / "census", *rows))
-    chef = share(found, "chef", "male")
+    result = count(photos, answer(tmp_path / "census", *rows))
+    chef = share(result, "chef", "male")
     assert (chef["n"], chef["answered"]) == (3, 1)
     assert chef["share"] == pytest.approx((0.98 + 0.96 + 1) / 3)
-    assert share(found, "nurse", "male")["share"] == share(before, "nurse", "male")["share"]
-    assert (found.queue, found.answered, found.excluded) == (1, 1, 1)
+    assert share(result, "nurse", "male")["share"] == share(before, "nurse", "male")["share"]
+    assert (result.queue, result.answered, result.excluded) == (1, 1, 1)
 
 
 @pytest.mark.row("slopes-4.2-verified")
@@ -212,7 +212,7 @@ def test_a_photo_of_two_searches_counts_in_both_and_once_in_all(photos, tmp_path
             row = dict.fromkeys(MANIFEST.columns, "") | dict.fromkeys(
                 ("width", "height", "bytes"), 0
             )
-            again = any(path == other["path"] for other in rows)
+            again = any(path == second["path"] for second in rows)
             row |= {
                 "status": "duplicate" if again else "kept",
                 "photo": photo[path],

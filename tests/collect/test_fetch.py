@@ -123,13 +123,13 @@ def test_other_schemes_passwords_and_nonsense_are_refused(fetcher, url):
 
 def test_a_key_stays_with_the_host_that_it_is_for(tmp_path, server):
     (tmp_path / "other").mkdir()
-    with serving(PhotoServer(tmp_path)) as other:
-        server.elsewhere = f"{other.base}/photo/fine/chef/a.jpg"
-        fetcher = Fetcher(FetchPolicy(gap=0, allowed=(server.host, other.host)), threading.Event())
+    with serving(PhotoServer(tmp_path)) as second:
+        server.elsewhere = f"{second.base}/photo/fine/chef/a.jpg"
+        fetcher = Fetcher(FetchPolicy(gap=0, allowed=(server.host, second.host)), threading.Event())
         fetcher.get(address(server, "away"), headers={"X-goog-api-key": "secret"})
         fetcher.close()
         assert server.asked[0][1]["x-goog-api-key"] == "secret"
-        assert "x-goog-api-key" not in other.asked[0][1]
+        assert "x-goog-api-key" not in second.asked[0][1]
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other(
     assert times == [0, 0, 2, 2, 4]
     fetcher.rate.pause(30, "a")  # a host that asks for silence
     assert fetcher.turn("a") == pytest.approx(30)
-    for asked, gap in ((1.0, 2.0), (9.0, 9.0)):  # a crawl delay only slows down
-        fetcher.set_min_interval("a", asked)
+    for questions, gap in ((1.0, 2.0), (9.0, 9.0)):  # a crawl delay only slows down
+        fetcher.set_min_interval("a", questions)
         fetcher.turn("a")
         assert fetcher.turn("a") == gap
 
@@ -356,9 +356,9 @@ def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(s
         int(server.host.partition(":")[2]),
     )
     network.connect_tcp("127.0.0.1", port, timeout=5).close()
-    for other in (("127.0.0.1", port - 1), ("localhost", port)):
+    for second in (("127.0.0.1", port - 1), ("localhost", port)):
         with pytest.raises(DownloadError, match="private"):
-            network.connect_tcp(*other, timeout=5)
+            network.connect_tcp(*second, timeout=5)
     with pytest.raises(httpcore.ConnectError):
         network.connect_unix_socket("/run/docker.sock")
 

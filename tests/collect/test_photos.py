@@ -39,10 +39,10 @@ JOBS = ("chef", "judge", "pilot")
 def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A hundred photos of noise of each job, all different."""
     folder = tmp_path_factory.mktemp("photos")
-    for place, job in enumerate(JOBS):
+    for index, job in enumerate(JOBS):
         (folder / job).mkdir()
         for number in range(100):
-            noise = np.random.default_rng(1000 * place + number).integers(
+            noise = np.random.default_rng(1000 * index + number).integers(
                 0, 256, (8, 8, 3), np.uint8
             )
             picture = Image.fromarray(noise).resize((96, 96), Image.Resampling.NEAREST)
@@ -175,9 +175,9 @@ def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
         "Caucasian",
         "Hispanic",
     }
-    kept = result.table[result.table["status"] == "kept"].set_index("photo")["path"]
-    assert (again["path"] == again["photo"].map(kept)).all()
-    assert kept.is_unique
+    path = result.table[result.table["status"] == "kept"].set_index("photo")["path"]
+    assert (again["path"] == again["photo"].map(path)).all()
+    assert path.is_unique
 
 
 @pytest.mark.row("slopes-4.2-keywords")
@@ -295,8 +295,8 @@ def test_killed_in_the_middle_and_run_again_300_photos_are_those_of_the_undistur
     server, tmp_path
 ):
     quiet = {"cwd": ROOT, "capture_output": True, "text": True, "check": True}
-    whole = subprocess.run([*command(server, tmp_path / "whole"), "--json"], **quiet)
-    assert json.loads(whole.stdout)["photos"] == 300
+    full = subprocess.run([*command(server, tmp_path / "whole"), "--json"], **quiet)
+    assert json.loads(full.stdout)["photos"] == 300
     server.hits.clear()
     server.delay = 0.02
     for photos in (40, 150, 260):
@@ -335,7 +335,7 @@ def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
         (tmp_path / "list.txt").write_text(
             "".join(f"http://{host}/{number}.jpg\n" for number in range(20))
         )
-        given = [
+        options = [
             "collect",
             "--source",
             f"urls:{tmp_path / 'list.txt'}",
@@ -344,7 +344,7 @@ def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
             "--out",
             str(tmp_path / "out"),
         ]
-        argv = [sys.executable, "-m", "tests.collect.server", f"http://{host}", *given]
+        argv = [sys.executable, "-m", "tests.collect.server", f"http://{host}", *options]
         with subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
             while not (tmp_path / "out/parts").is_dir():
                 time.sleep(0.01)

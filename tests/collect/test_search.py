@@ -52,8 +52,8 @@ def test_results_come_in_their_order_page_after_page(server, max_results):
     provider = load_provider("openverse")
     results = provider.search(Query("chef", "female"), max_results, ask)
     expected = FILES[: min(max_results, provider.terms.max_results)]
-    assert [one.url.rpartition("/")[2] for one in results] == expected
-    assert all(one.page.startswith("https://") for one in results)
+    assert [result.url.rpartition("/")[2] for result in results] == expected
+    assert all(result.page.startswith("https://") for result in results)
     assert provider.queries() is None
 
 
@@ -76,7 +76,7 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
     ]
     (tmp_path / "plain.txt").write_text("# mine\nhttp://a/1\nhttp://a/2?x=1,2\n")
     plain = load_provider(f"urls:{tmp_path / 'plain.txt'}")
-    assert [one.url for one in plain.search(Query("photos"), 9, None)] == [
+    assert [item.url for item in plain.search(Query("photos"), 9, None)] == [
         "http://a/1",
         "http://a/2?x=1,2",
     ]

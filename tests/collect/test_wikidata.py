@@ -115,10 +115,10 @@ class _Handler(QuietHandler):
         pages = []
         for title in titles:
             name = title.removeprefix("File:")
-            known = (
+            expected = (
                 {"imageinfo": [self.info(name)]} if name in service.photos else {"missing": True}
             )
-            pages.append({"title": title, **known})
+            pages.append({"title": title, **expected})
         return self.send(200, json.dumps({"query": {"pages": pages}}).encode(), "application/json")
 
     def info(self, name):
@@ -145,8 +145,16 @@ class _Handler(QuietHandler):
             "gsrsort",
             "prop",
         )
-        asked = [query.get(name) for name in fixed]
-        assert asked == ["query", "json", "2", "search", "6", "create_timestamp_asc", "imageinfo"]
+        questions = [query.get(name) for name in fixed]
+        assert questions == [
+            "query",
+            "json",
+            "2",
+            "search",
+            "6",
+            "create_timestamp_asc",
+            "imageinfo",
+        ]
         service.searched.append(human)
         pages = [
             {
@@ -210,13 +218,13 @@ def service(monkeypatch):
 
 
 def run(out, **options):
-    given = {
+    inputs = {
         "source": f"wikidata:groups={BLACK}/{JAPANESE}",
         "contact": "me@example.org",
         "gap": 0.0,
         "per_query": 100,
     }
-    return collect(plan_collection(CollectConfig(**{**given, **options}), out))
+    return collect(plan_collection(CollectConfig(**{**inputs, **options}), out))
 
 
 @pytest.mark.row("slopes-4.2-celebrities")
@@ -226,11 +234,11 @@ def run(out, **options):
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     result = run(tmp_path / "out")
     assert result.statuses["kept"] == 17
-    kept = result.table[result.table["status"] == "kept"]
-    assert set(kept["licence"]) == {"CC BY-SA 4.0"}
-    assert set(kept["creator"]) == {"Ann"}
-    assert kept["page"].str.contains("/wiki/File:").all()
-    assert not kept["url"].str.contains("Special").any()
+    retained = result.table[result.table["status"] == "kept"]
+    assert set(retained["licence"]) == {"CC BY-SA 4.0"}
+    assert set(retained["creator"]) == {"Ann"}
+    assert retained["page"].str.contains("/wiki/File:").all()
+    assert not retained["url"].str.contains("Special").any()
     people = pd.read_csv(tmp_path / "out/people.csv").set_index("person")
     assert people.loc["Q12", ["gender", "ethnicity", "group"]].tolist() == [
         "male",
@@ -325,8 +333,8 @@ def test_people_are_filled_one_after_the_other_up_to_the_photos_of_a_search(depi
     )
     assert plan.requests == 1 + 1 + 6  # half as many results again, each of another person at most
     collect(plan)
-    kept = pd.read_csv(tmp_path / "out/manifest.csv")
-    assert len(kept[kept["status"] == "kept"]) == 4
+    retained = pd.read_csv(tmp_path / "out/manifest.csv")
+    assert len(retained[retained["status"] == "kept"]) == 4
     assert len(depicted.searched) < 6
 
 
@@ -365,11 +373,11 @@ def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(serv
     service.rows.append(
         person(55, MAN, JAPANESE, file="Person 13.jpg")
     )  # beside Q13, of another ethnic group
-    found = run(tmp_path / "out")
+    result = run(tmp_path / "out")
     fetched = {path: count for path, count in service.asked.items() if path.startswith("/thumb/")}
     assert len(fetched) == 17
     assert set(fetched.values()) == {1}
-    assert found.statuses["duplicate"] == 3  # Q10 as of its other group, Q54 and Q55 beside others
+    assert result.statuses["duplicate"] == 3  # Q10 as of its other group, Q54 and Q55 beside others
     people = pd.read_csv(tmp_path / "out/people.csv")
     assert not set(people["person"]) & {"Q11", "Q54", "Q13", "Q55"}
 
@@ -405,9 +413,9 @@ def test_a_group_that_came_is_kept_when_the_service_ends(service, tmp_path, monk
     before = len(service.queries)
     assert run(tmp_path / "out").statuses["kept"] == 17
     assert [f"wd:{JAPANESE}" in query for query in service.queries[before:]] == [True]
-    asked = service.asked.copy()
+    questions = service.asked.copy()
     run(tmp_path / "out")
-    assert service.asked == asked
+    assert service.asked == questions
 
 
 def test_robots_are_obeyed(service, tmp_path):
@@ -419,9 +427,9 @@ def test_robots_are_obeyed(service, tmp_path):
 def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")
-    asked = CollectConfig(source="wikidata:groups=Q49085", contact="me", per_query=5000)
+    questions = CollectConfig(source="wikidata:groups=Q49085", contact="me", per_query=5000)
     assert (
-        plan_collection(asked, tmp_path / "out").requests == 2 + 7500 // 50
+        plan_collection(questions, tmp_path / "out").requests == 2 + 7500 // 50
     )  # half as many results again
     for wrong in ("groups=black", "group=Q1"):
         with pytest.raises(ConfigError, match="not a Q-id"):

@@ -44,7 +44,7 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
     def make(form: str = "jpeg") -> Path:
         run, photos = tmp_path / "run", tmp_path / "photos"
         photos.mkdir()
-        seen, edits, verdicts, sources = [], [], [], []
+        recorded, edits, verdicts, sources = [], [], [], []
         for index in range(4):
             data = picture(index)
             (photos / f"p{index}.jpg").write_bytes(data)
@@ -56,7 +56,7 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
                 "status": "used",
                 "faces": 1,
             }
-            seen.append(row(tables.PHOTOS, photo=photo, box=[2.0, 3.0, 12.0, 18.5], **about))
+            recorded.append(row(tables.PHOTOS, photo=photo, box=[2.0, 3.0, 12.0, 18.5], **about))
             sources.append(
                 row(
                     SOURCES,
@@ -84,16 +84,16 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
                         )
                         (run / file).parent.mkdir(parents=True, exist_ok=True)
                         (run / file).write_bytes(picture(index + 20 * step + 5, form))
-                        known = {
+                        options = {
                             "photo": photo,
                             "attribute": sweep,
                             "step": step,
                             "value": value,
                             "file": file,
                         }
-                        edits.append(row(tables.EDITS, mask_area=0.1, **known))
+                        edits.append(row(tables.EDITS, mask_area=0.1, **options))
         for table, rows in (
-            (tables.PHOTOS, seen),
+            (tables.PHOTOS, recorded),
             (tables.EDITS, edits),
             (tables.VERDICTS, verdicts),
             (SOURCES, sources),

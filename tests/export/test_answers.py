@@ -19,11 +19,11 @@ def answered(run: Path) -> Path:
     first = edits[
         (edits["photo"] == edits["photo"].min()) & (edits["attribute"] == "gender")
     ].to_dict("records")
-    asked = [row(tables.ASKED, **one, classifier="c", status="answered") for one in first]
+    questions = [row(tables.ASKED, **item, classifier="c", status="answered") for item in first]
     scores = [
-        row(tables.SCORES, **one, classifier="c", label="=Cap", score=0.5) for one in first[1:]
+        row(tables.SCORES, **item, classifier="c", label="=Cap", score=0.5) for item in first[1:]
     ]
-    for table, rows in ((tables.ASKED, asked), (tables.SCORES, scores)):
+    for table, rows in ((tables.ASKED, questions), (tables.SCORES, scores)):
         tables.write(table, pd.DataFrame(rows), run / f"{table.name}.parquet")
     return run
 
@@ -32,10 +32,10 @@ def answered(run: Path) -> Path:
 def test_every_answer_is_a_row_with_its_picture_and_no_label_runs_in_a_spreadsheet(
     answered: Path,
 ) -> None:
-    found = gslopes.export(answered, "answers")
-    rows = pd.read_csv(found.path)
+    result = gslopes.export(answered, "answers")
+    rows = pd.read_csv(result.path)
     assert (
-        (found.path, found.rows)
+        (result.path, result.rows)
         == (answered / "answers.csv", len(rows))
         == (answered / "answers.csv", 3)
     )

@@ -13,9 +13,10 @@ from gslopes.faces.zoo import identify
 
 def test_the_card_says_what_was_edited_by_what_and_what_was_dropped(run, tmp_path):
     number = {"value": 0.9, "low": 0.8, "high": 0.95}
-    one = {"shift": number, "monotone": None, "leakage": {"young": number}}
+    facts = {"shift": number, "monotone": None, "leakage": {"young": number}}
     runfolder.write_json(
-        run / VALIDITY, {"attributes": [{"attribute": name, **one} for name in ("gender", "race")]}
+        run / VALIDITY,
+        {"attributes": [{"attribute": name, **facts} for name in ("gender", "race")]},
     )
     manifest = json.loads((run / "run.json").read_text())
     manifest["models"]["gender-field"]["sha256"] = identify("gender-field")[1]
@@ -64,9 +65,9 @@ def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form, mon
     dataset = mlc.Dataset(jsonld=str(out / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors
     written = json.loads((out / "croissant.json").read_text("utf-8"))
-    files = [one for one in written["distribution"] if one["@type"] == "cr:FileObject"]
+    files = [item for item in written["distribution"] if item["@type"] == "cr:FileObject"]
     assert files
-    assert all(one["sha256"] == sha256_of(out / one["contentUrl"]) for one in files)
+    assert all(item["sha256"] == sha256_of(out / item["contentUrl"]) for item in files)
     assert "detector of gender" in " ".join(written["rai:dataLimitations"])
     assert "1 of them: the face was not found again" in written["rai:dataPreprocessingProtocol"]
     assert written["license"] == "CC BY 4.0"

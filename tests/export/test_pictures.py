@@ -16,26 +16,26 @@ def rows(run: Path, **options: object):
 
 
 def test_a_set_is_a_photo_along_an_attribute_with_its_original_first(run):
-    found = rows(run)
-    assert len(found) == 4 * 2 * (3 + 1)
-    sets = found.groupby("set", sort=False)
+    result = rows(run)
+    assert len(result) == 4 * 2 * (3 + 1)
+    sets = result.groupby("set", sort=False)
     assert len(sets) == 8
-    for _, one in sets:
-        assert one["step"].tolist() == [-1, 0, 1, 2]
-        assert one["kind"].tolist() == ["original", "edit", "edit", "edit"]
-        assert one["value"].isna().tolist() == [True, False, False, False]
-        assert one["photo"].nunique() == one["attribute"].nunique() == 1
-    edits = found[found["kind"] == "edit"]
+    for _, item in sets:
+        assert item["step"].tolist() == [-1, 0, 1, 2]
+        assert item["kind"].tolist() == ["original", "edit", "edit", "edit"]
+        assert item["value"].isna().tolist() == [True, False, False, False]
+        assert item["photo"].nunique() == item["attribute"].nunique() == 1
+    edits = result[result["kind"] == "edit"]
     assert set(edits["editor"]) == {"gender-field", "race-field"}
     assert set(edits["editor_sha256"]) == {DIGEST}
-    assert found["source_path"].isin([f"p{index}.jpg" for index in range(4)]).all()
-    assert set(found["licence"]) == {"", "CC BY 4.0"}
-    assert found["box"].map(list).iloc[0] == [2.0, 3.0, 12.0, 18.5]
+    assert result["source_path"].isin([f"p{index}.jpg" for index in range(4)]).all()
+    assert set(result["licence"]) == {"", "CC BY 4.0"}
+    assert result["box"].map(list).iloc[0] == [2.0, 3.0, 12.0, 18.5]
 
 
 def test_the_gate_is_said(run):
-    found = rows(run)
-    dropped = found[~found["kept"]]
+    result = rows(run)
+    dropped = result[~result["kept"]]
     assert set(dropped["reason"]) == {"the face was not found again"}
     assert dropped["set"].nunique() == 1
 
@@ -43,15 +43,15 @@ def test_the_gate_is_said(run):
 def test_a_run_that_no_gate_judged_has_kept_sweeps(run):
     (run / "verdicts.parquet").unlink()
     (run / "sources.parquet").unlink()
-    found = rows(run)
-    assert found["kept"].all()
-    assert "licence" not in found
+    result = rows(run)
+    assert result["kept"].all()
+    assert "licence" not in result
 
 
 def test_columns_of_the_people_table_are_there_and_none_takes_our_name(run, people):
-    found = rows(run, photos_csv=people)
-    assert {"person", "group", "photo_licence"} <= set(found)
-    assert set(found["licence"]) == {"", "CC BY 4.0"}
+    result = rows(run, photos_csv=people)
+    assert {"person", "group", "photo_licence"} <= set(result)
+    assert set(result["licence"]) == {"", "CC BY 4.0"}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -81,11 +81,11 @@ def test_webdataset_reads_it_and_no_set_crosses_a_file(run, tmp_path, small):
     for tar in tars:
         samples = list(wds.WebDataset(str(tar), shardshuffle=False).decode("pil"))
         assert {
-            len([one for one in samples if one["json"]["set"] == name["json"]["set"]])
+            len([sample for sample in samples if sample["json"]["set"] == name["json"]["set"]])
             for name in samples
         } == {4}
-        names.append({one["json"]["set"] for one in samples})
-        assert all(one["jpg"].size == (24, 24) for one in samples)
+        names.append({sample["json"]["set"] for sample in samples})
+        assert all(sample["jpg"].size == (24, 24) for sample in samples)
     assert sum(map(len, names)) == len(set.union(*names)) == 8
 
 
@@ -94,21 +94,23 @@ def test_parquet_has_rows_of_whole_sets_in_order(run, tmp_path, small):
     files = sorted(out.glob("data/*.parquet"))
     sets = [pq.read_table(path)["set"].to_pylist() for path in files]
     assert len(files) > 1
-    together = [name for one in sets for name in one]
+    together = [name for item in sets for name in item]
     assert together == sorted(together)
-    assert not any(set(one) & set(other) for one in sets for other in sets if one is not other)
+    assert not any(
+        set(item) & set(second) for item in sets for second in sets if item is not second
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_stopped_goes_on_and_ends_the_same(run, tmp_path, form, small):
-    whole, again = (gslopes.export(run, form, tmp_path / name).path for name in ("a", "b"))
+    full, again = (gslopes.export(run, form, tmp_path / name).path for name in ("a", "b"))
     (again / "README.md").unlink()
     if form == "imagefolder":
         (again / "train/metadata.jsonl").unlink()
     for path in sorted(again.glob("*/*/*.*g" if form == "imagefolder" else "data/*"))[1:]:
         path.unlink()
     gslopes.export(run, form, again)
-    assert tree(again) == tree(whole)
+    assert tree(again) == tree(full)
     marks = {
         path: path.stat().st_mtime_ns
         for path in again.rglob("*.*")
@@ -140,22 +142,22 @@ for place in (*{"imagefolder": files, "parquet": shards}[sys.argv[2]], ""):
 @pytest.mark.slow  # a new process
 @pytest.mark.parametrize("form", ["parquet", "imagefolder"])
 def test_it_may_be_killed_at_any_place(run, tmp_path, form, small):
-    whole = gslopes.export(run, form, tmp_path / "whole").path
+    full = gslopes.export(run, form, tmp_path / "whole").path
     out = tmp_path / "out"
     command = [sys.executable, "-c", KILLED, run, form, out]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
     )
     assert list(map(int, done.stdout.split())) == [-signal.SIGKILL] * 4 + [0]
-    assert tree(out) == tree(whole)
+    assert tree(out) == tree(full)
 
 
 def test_originals_are_as_the_edits_are_without_what_the_camera_wrote(run, tmp_path):
     photo = tmp_path / "photos" / "p1.jpg"
-    known = sha256_of(photo)[:16]
+    expected = sha256_of(photo)[:16]
     out = gslopes.export(run, "imagefolder", tmp_path / "out").path
     written = next(
-        path for path in out.glob("train/*/original.jpg") if path.parent.name.startswith(known)
+        path for path in out.glob("train/*/original.jpg") if path.parent.name.startswith(expected)
     )
     (before, _), (after, info) = opened(photo), opened(written)
     assert np.abs(before - after).max() <= 3
@@ -204,7 +206,7 @@ def read_back(data: bytes) -> dict[str, str]:
         packet = image.info["xmp"]
     packet = packet.encode() if isinstance(packet, str) else packet
     root = ElementTree.fromstring(packet.decode().strip("\x00"))
-    return dict(next(one for one in root.iter() if one.tag.endswith("Description")).attrib)
+    return dict(next(item for item in root.iter() if item.tag.endswith("Description")).attrib)
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png"])
@@ -215,11 +217,11 @@ def test_a_picture_says_what_made_it_and_stays_the_same_picture(form):
         tool="gslopes 1", model=model, version="0" * 64, attribute="gender", value=-2 / 3
     )
     marked = writers.embed(data, xmp)
-    found = read_back(marked)
-    assert found[f"{EXT}DigitalSourceType"].endswith("/compositeWithTrainedAlgorithmicMedia")
-    assert found[f"{EXT}AISystemUsed"] == model
-    assert found[f"{EXT}AISystemVersionUsed"] == "0" * 64
-    assert found[f"{EXT}AIPromptInformation"] == "gender -0.6667"
+    result = read_back(marked)
+    assert result[f"{EXT}DigitalSourceType"].endswith("/compositeWithTrainedAlgorithmicMedia")
+    assert result[f"{EXT}AISystemUsed"] == model
+    assert result[f"{EXT}AISystemVersionUsed"] == "0" * 64
+    assert result[f"{EXT}AIPromptInformation"] == "gender -0.6667"
     with Image.open(io.BytesIO(data)) as before, Image.open(io.BytesIO(marked)) as after:
         assert np.array_equal(np.asarray(before), np.asarray(after))
     with pytest.raises(ValueError, match="neither"):
@@ -227,7 +229,7 @@ def test_a_picture_says_what_made_it_and_stays_the_same_picture(form):
 
 
 def test_exported_edits_have_it_and_those_that_classifiers_are_asked_about_do_not(run, tmp_path):
-    asked = {path: path.read_bytes() for path in run.glob("edits/*/*")}
+    questions = {path: path.read_bytes() for path in run.glob("edits/*/*")}
     gslopes.export(run, "imagefolder", tmp_path / "out")
     files = [*(tmp_path / "out").glob("train/*/*.*g")]
     assert len(files) == 32
@@ -241,11 +243,11 @@ def test_exported_edits_have_it_and_those_that_classifiers_are_asked_about_do_no
         if path.stem == "original":
             assert "xmp" not in opened(path)[1]
         else:
-            found = read_back(path.read_bytes())
-            assert found[f"{EXT}DigitalSourceType"] == writers.SOURCE_TYPE
+            result = read_back(path.read_bytes())
+            assert result[f"{EXT}DigitalSourceType"] == writers.SOURCE_TYPE
             assert (
-                found[f"{EXT}AISystemUsed"]
+                result[f"{EXT}AISystemUsed"]
                 in path.parent.name.replace(path.parent.name[:17], "") + "-field"
             )
-    assert {path: path.read_bytes() for path in run.glob("edits/*/*")} == asked
-    assert not any("xmp" in opened(path)[1] for path in asked)
+    assert {path: path.read_bytes() for path in run.glob("edits/*/*")} == questions
+    assert not any("xmp" in opened(path)[1] for path in questions)

@@ -87,7 +87,7 @@ def test_the_chip_shows_what_the_matrix_says_and_a_large_face_is_smoothed_before
 def test_a_face_on_its_side_or_upside_down_is_left_out_with_its_reason() -> None:
     """The detector finds it as well, with eyes in the mouth's place."""
     upright = np.pad(astronaut(), ((0, 0), (60, 60), (0, 0)), mode="edge")
-    for turn, wanted in (
+    for turn, expected in (
         (0, False),
         (15, False),
         (-15, False),
@@ -99,9 +99,9 @@ def test_a_face_on_its_side_or_upside_down_is_left_out_with_its_reason() -> None
         turned = cv2.warpAffine(
             upright, cv2.getRotationMatrix2D(middle, -turn, 1), upright.shape[1::-1]
         )
-        found = MtcnnFinder(32)([Photo("0" * 64, Path(), turned)])[0]
-        face = choose(found, upright.shape[1], upright.shape[0], 32)
-        assert isinstance(face, SkipReason) == wanted, turn
+        result = MtcnnFinder(32)([Photo("0" * 64, Path(), turned)])[0]
+        face = choose(result, upright.shape[1], upright.shape[0], 32)
+        assert isinstance(face, SkipReason) == expected, turn
         if isinstance(face, SkipReason):
             assert face == "face not upright (turn the photo)"
 
@@ -128,18 +128,18 @@ def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
     ]
     find = finder(tmp_path, *rows)
     root = tmp_path / "photos"
-    two, one, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
+    two, item, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
     np.testing.assert_array_equal(two.scores, np.float32([0.9, 0.5]))
     np.testing.assert_array_equal(two.boxes, np.float32([[10, 20, 50, 70], [11, 20, 50, 70]]))
     np.testing.assert_array_equal(
         two.points[0], np.float32([(20, 30), (40, 31), (30, 45), (22, 60), (38, 61)])
     )
-    assert one.scores.tolist() == [1]
+    assert item.scores.tolist() == [1]
     assert len(finder(tmp_path, "a.png,0" + "," * 15)([photo(root, "a.png")])[0].scores) == 0
-    other = finder(
+    second = finder(
         tmp_path, f"smiling,a.png,{COORDINATES}", header=",".join(("mood", "path", *BOX, *POINTS))
     )
-    assert other([photo(root, "a.png")])[0].scores.tolist() == [1]
+    assert second([photo(root, "a.png")])[0].scores.tolist() == [1]
     assert (none.boxes.shape, none.points.shape, none.scores.shape) == ((0, 4), (0, 5, 2), (0,))
 
 

@@ -21,7 +21,7 @@ DEFICIENT = {
 
 def lab(colour: str, eyes: str) -> np.ndarray:
     """CIE L*a*b* of a colour, D65."""
-    level = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    level = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
     linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
     linear = np.clip(np.asarray(DEFICIENT[eyes]) @ linear, 0, 1)
     xyz = (
@@ -37,27 +37,29 @@ def test_no_pair_of_colours_is_red_against_blue_and_all_eyes_tell_the_ends_apart
         :2
     ]
     for block in blocks:
-        known = dict(re.findall(r"--([\w-]+): (#\w+)", block))
+        expected = dict(re.findall(r"--([\w-]+): (#\w+)", block))
         for name in (
             "neg",
             "pos",
-            *(f"{end}-{place}" for end in ("neg", "pos") for place in (1, 2, 3)),
+            *(f"{end}-{position}" for end in ("neg", "pos") for position in (1, 2, 3)),
             "series-1",
         ):
             hue = (
                 360
-                * colorsys.rgb_to_hsv(*(int(known[name][at : at + 2], 16) for at in (1, 3, 5)))[0]
+                * colorsys.rgb_to_hsv(
+                    *(int(expected[name][start : start + 2], 16) for start in (1, 3, 5))
+                )[0]
             )
-            assert 15 <= hue <= 180 or 240 <= hue <= 320, f"{name} {known[name]} is red or blue"
+            assert 15 <= hue <= 180 or 240 <= hue <= 320, f"{name} {expected[name]} is red or blue"
         for eyes in DEFICIENT:
-            for one, other in (
+            for item, second in (
                 ("neg", "pos"),
                 ("neg", "like"),
                 ("pos", "like"),
                 ("series-1", "series-2"),
             ):
-                apart = np.linalg.norm(lab(known[one], eyes) - lab(known[other], eyes))
-                assert apart > 15, f"{one}, {other}: {apart:.0f} with {eyes}"
+                apart = np.linalg.norm(lab(expected[item], eyes) - lab(expected[second], eyes))
+                assert apart > 15, f"{item}, {second}: {apart:.0f} with {eyes}"
 
 
 def test_no_other_style_sheet_has_a_colour_of_its_own() -> None:

@@ -47,8 +47,8 @@ def test_table_3_of_the_printed_shares_has_the_printed_order_and_form():
     table = table3(by_occupation(drawn, {}))
     assert tuple(table) == SIDES
     sides = [
-        table[list(SIDES[place : place + 2])].set_axis(["label", "number"], axis=1)
-        for place in (0, 2)
+        table[list(SIDES[position : position + 2])].set_axis(["label", "number"], axis=1)
+        for position in (0, 2)
     ]
     ours = pd.concat(
         [side.assign(of=end) for side, end in zip(sides, ("female", "male"), strict=True)]

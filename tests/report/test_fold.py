@@ -23,16 +23,16 @@ def test_a_link_and_paper_open_what_is_closed_and_the_screen_is_as_it_was(
         inline.render("page.html.j2", house=tmp_path, headline=""), "utf-8"
     )
     page, address = chromium.new_page(), (tmp_path / "page.html").as_uri()
-    seen = "document.getElementById('deep').checkVisibility()"
+    text = "document.getElementById('deep').checkVisibility()"
     page.goto(address)
-    assert not page.evaluate(seen)
+    assert not page.evaluate(text)
     for event, expected in (("beforeprint", True), ("afterprint", False)):
         page.evaluate("name => dispatchEvent(new Event(name))", event)
-        assert page.evaluate(seen) is expected
+        assert page.evaluate(text) is expected
     page.locator("a", has_text="there").click()
-    assert page.evaluate(seen)
+    assert page.evaluate(text)
     page.goto("about:blank")
     page.goto(f"{address}#deep")
-    assert page.evaluate(seen)
+    assert page.evaluate(text)
     assert page.evaluate("scrollY") > 100
     page.close()

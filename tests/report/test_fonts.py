@@ -39,10 +39,10 @@ def figure(label: str) -> Figure:
 
 def elsewhere(tmp_path: Path, code: str, *, alone: bool) -> list[str]:
     """The lines that another process prints.  alone: without the fonts of this machine, but for those of tmp_path."""
-    known = "manager.fontManager.ttflist[:] = [e for e in manager.fontManager.ttflist if 'mpl-data' in e.fname]"
+    text = "manager.fontManager.ttflist[:] = [e for e in manager.fontManager.ttflist if 'mpl-data' in e.fname]"
     found = f"manager.findSystemFonts = lambda: [str(p) for p in Path({str(tmp_path)!r}).rglob('*.ttf')]"
     head = "from pathlib import Path; from matplotlib import font_manager as manager; from gslopes.report import fonts"
-    script = "\n".join([head, *([known, found] if alone else []), code])
+    script = "\n".join([head, *([text, found] if alone else []), code])
     env = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -114,10 +114,10 @@ for row, label in enumerate({labels!r}):
 print({{form: charts.render(sheet[0], form)[1:4] for form in charts.FORMS}})
 print(*(text.get_fontfamily() for text in sheet[1].texts), sep="\\n")
 """
-    found = elsewhere(tmp_path, code, alone=True)
-    assert found[:2] == ["[]", "{'png': b'PNG', 'pdf': b'PDF'}"]
-    assert set(found[2:]) == {f"['{fonts.CHIEF}', 'Squares']"}
-    assert elsewhere(tmp_path, code, alone=False)[:2] == found[:2]
+    result = elsewhere(tmp_path, code, alone=True)
+    assert result[:2] == ["[]", "{'png': b'PNG', 'pdf': b'PDF'}"]
+    assert set(result[2:]) == {f"['{fonts.CHIEF}', 'Squares']"}
+    assert elsewhere(tmp_path, code, alone=False)[:2] == result[:2]
 
 
 def title_of(drawn: Figure) -> np.ndarray:
@@ -135,8 +135,8 @@ def test_a_label_from_right_to_left_does_not_turn_its_sentence_round(label: str)
 
     def alike() -> float:
         """How much the ends of both titles, "along perceived gender", are alike: a correlation, of any shift."""
-        end, other = usual[-300:], title_of(drawn)[-302:]
-        return max(np.corrcoef(end, other[shift : shift + 300])[0, 1] for shift in range(3))
+        end, second = usual[-300:], title_of(drawn)[-302:]
+        return max(np.corrcoef(end, second[shift : shift + 300])[0, 1] for shift in range(3))
 
     assert alike() > 0.9
     title = drawn.texts[0]

@@ -24,7 +24,7 @@ NASTY = (
 
 
 def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
-    found = []
+    result = []
     for number in range(count):
         name = f"{'=' if number == 0 else ''}a b#{number}%.jpg"
         Image.fromarray(np.full((60, 80, 3), 40 * number, np.uint8)).save(folder / name)
@@ -43,8 +43,8 @@ def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
         }
         linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
         source = {1: saved, 2: linked}.get(number, {})
-        found.append(item_of(row, chances(row), source, str(Path("..") / folder.name / name)))
-    return found
+        result.append(item_of(row, chances(row), source, str(Path("..") / folder.name / name)))
+    return result
 
 
 @pytest.fixture
@@ -141,13 +141,13 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     saved = save(again, tmp_path / "review.csv")
     assert saved[0]["path"] == "'=a b#0%.jpg"  # no spreadsheet runs it
     assert read_answers(tmp_path / "review.csv")[f"{0:064x}"]["path"] == "=a b#0%.jpg"
-    other = chromium.new_context().new_page()
-    other.goto((tmp_path / "census/review.html").as_uri())
-    assert other.inner_text("#counts") == "0 of 5 decided"
-    other.set_input_files("#load", str(tmp_path / "review.csv"))
-    other.wait_for_function("document.getElementById('counts').textContent === '2 of 5 decided'")
-    assert save(other, tmp_path / "again.csv") == saved
-    other.context.close()
+    second = chromium.new_context().new_page()
+    second.goto((tmp_path / "census/review.html").as_uri())
+    assert second.inner_text("#counts") == "0 of 5 decided"
+    second.set_input_files("#load", str(tmp_path / "review.csv"))
+    second.wait_for_function("document.getElementById('counts').textContent === '2 of 5 decided'")
+    assert save(second, tmp_path / "again.csv") == saved
+    second.context.close()
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def grid(folder: Path, answers: list[dict[str, str]], ids: tuple[str, ...] = IDS
     """The address of a review of the ids, in a page of its own."""
     folder.mkdir(exist_ok=True)
     (folder / "grid.html.j2").write_text(GRID, "utf-8")
-    items = [{"id": one} for one in ids]
+    items = [{"id": item} for item in ids]
     keys = {
         "a": {"set": {"answer": "yes"}, "next": True},
         "x": {"set": {"answer": "no"}, "next": True},
@@ -215,19 +215,19 @@ def rows_of(file: Path) -> list[dict[str, str]]:
 @pytest.mark.slow
 @pytest.mark.browser
 def test_ids_and_notes_come_back_as_they_were_and_none_is_a_formula(page, tmp_path):
-    ids = (*IDS, *(f"note {place}" for place in range(len(NOTES))))
+    ids = (*IDS, *(f"note {index}" for index in range(len(NOTES))))
     page.goto(grid(tmp_path / "grid", [], ids))
-    for place in range(len(ids)):
-        page.locator("[data-item]").nth(place).focus()
-        page.keyboard.press("A" if place % 2 else "x")
+    for index in range(len(ids)):
+        page.locator("[data-item]").nth(index).focus()
+        page.keyboard.press("A" if index % 2 else "x")
     notes = [note.replace("\n", " ") for note in NOTES]  # what a line of text can hold
-    for place, note in enumerate(notes):
-        page.locator("[data-column]").nth(len(IDS) + place).fill(note)
+    for index, note in enumerate(notes):
+        page.locator("[data-column]").nth(len(IDS) + index).fill(note)
     page.evaluate("document.activeElement.blur()")
     save(page, tmp_path / "review.csv")
-    found = rows_of(tmp_path / "review.csv")
-    assert [row["id"] for row in found] == list(ids)
-    assert [row["note"] for row in found[len(IDS) :]] == notes
+    result = rows_of(tmp_path / "review.csv")
+    assert [row["id"] for row in result] == list(ids)
+    assert [row["note"] for row in result[len(IDS) :]] == notes
     for row in read_csv(tmp_path / "review.csv").frame().to_numpy().ravel():
         assert not re.match(r"[ \u00a0]*[=+\-@\t\r\n]", row)
     page.evaluate("localStorage.clear()")

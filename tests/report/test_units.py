@@ -27,7 +27,7 @@ ENDS = "between the feminine and the masculine end"
 
 
 def rows(*more: dict[str, object]) -> pd.DataFrame:
-    return pd.DataFrame([ROW | one for one in more])
+    return pd.DataFrame([ROW | item for item in more])
 
 
 def sentence(*more: dict[str, object]) -> str:

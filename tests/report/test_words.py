@@ -7,10 +7,10 @@ from gslopes.report import words
     "text", ["a\nb", "\x1b[31mred", "\udc80", "\u202eright to left", "\x00", "tab\t", "\u2028"]
 )
 def test_printable_text_is_one_line_without_control_characters_and_valid(text: str) -> None:
-    shown = words.printable(text)
-    assert shown.isprintable()
-    assert shown.encode("utf-8")
-    assert len(shown) > len(text)
+    displayed = words.printable(text)
+    assert displayed.isprintable()
+    assert displayed.encode("utf-8")
+    assert len(displayed) > len(text)
 
 
 @pytest.mark.parametrize(

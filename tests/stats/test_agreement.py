@@ -43,22 +43,22 @@ def test_kappa_is_1_for_equal_answers_and_0_for_independent_ones() -> None:
 @given(hnp.arrays(np.int64, 12, elements=st.integers(0, 6)))
 def test_rank_correlations_are_those_of_scipy_with_ties(y: np.ndarray) -> None:
     x = np.arange(12) // 2
-    found = rank_correlation(x, y, permutations=19)
+    result = rank_correlation(x, y, permutations=19)
     if np.ptp(y) == 0:
-        assert np.isnan(found[1:]).all()
+        assert np.isnan(result[1:]).all()
         return
-    assert found.rho == pytest.approx(spearmanr(x, y).statistic)
-    assert found.tau == pytest.approx(kendalltau(x, y).statistic)
-    assert found.rho_low <= found.rho <= found.rho_high
-    assert found.tau_low <= found.tau <= found.tau_high
+    assert result.rho == pytest.approx(spearmanr(x, y).statistic)
+    assert result.tau == pytest.approx(kendalltau(x, y).statistic)
+    assert result.rho_low <= result.rho <= result.rho_high
+    assert result.tau_low <= result.tau <= result.tau_high
     mirrored = rank_correlation(x, -y, permutations=19)
-    assert mirrored.rho_low == pytest.approx(-found.rho_high)
+    assert mirrored.rho_low == pytest.approx(-result.rho_high)
 
 
 def test_a_perfect_order_still_has_an_interval_and_few_pairs_have_none() -> None:
-    found = rank_correlation(range(10), range(10))
-    assert found.rho == found.rho_high == 1
-    assert 0.8 < found.rho_low < 1
+    result = rank_correlation(range(10), range(10))
+    assert result.rho == result.rho_high == 1
+    assert 0.8 < result.rho_low < 1
     assert np.isnan(rank_correlation(range(4), range(4)).rho_low)
 
 

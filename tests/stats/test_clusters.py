@@ -22,10 +22,10 @@ def test_standard_errors_are_those_of_statsmodels_but_for_its_smaller_correction
     theirs = sm.OLS(values, np.ones((80, 1))).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
     )
-    found = clustered_mean(values, clusters)
-    assert found.value == pytest.approx(theirs.params[-1])
-    assert found.se == pytest.approx(theirs.bse[-1] * np.sqrt(12 / 11))
-    assert found.low < found.value < found.high
+    result = clustered_mean(values, clusters)
+    assert result.value == pytest.approx(theirs.params[-1])
+    assert result.se == pytest.approx(theirs.bse[-1] * np.sqrt(12 / 11))
+    assert result.low < result.value < result.high
 
 
 def test_one_cluster_and_equal_numbers_have_no_interval() -> None:

@@ -26,8 +26,8 @@ def test_wilsons_interval_is_that_of_statsmodels(count, n):
     assert wilson(count / n, n) == pytest.approx(
         proportion_confint(count, n, method="wilson"), abs=1e-9
     )
-    several = wilson(np.array([0.5, count / n]), n)
-    assert [ends[1] for ends in several] == list(wilson(count / n, n))
+    values = wilson(np.array([0.5, count / n]), n)
+    assert [ends[1] for ends in values] == list(wilson(count / n, n))
     assert np.isnan(wilson(np.nan, 0)).all()
 
 
@@ -42,9 +42,9 @@ def test_the_interval_of_a_mean_is_scipys_where_its_numbers_are_symmetric():
     half = np.random.default_rng(0).normal(0, 1, 10)
     values = 0.3 + np.r_[half, -half]
     theirs = ttest_1samp(values, 0)
-    found = mean_t(np.r_[values, np.nan])
-    assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()))
-    assert (found.value / found.se, found.p) == pytest.approx((theirs.statistic, theirs.pvalue))
+    result = mean_t(np.r_[values, np.nan])
+    assert (result.low, result.high) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert (result.value / result.se, result.p) == pytest.approx((theirs.statistic, theirs.pvalue))
     assert np.isnan([mean_t(np.ones(1)).low, mean_t(np.ones(4)).p]).all()
 
 
@@ -57,11 +57,11 @@ def test_of_skewed_numbers_it_is_halls_and_p_is_where_it_ends_at_0(n):
             assert mean_t(values)[2:] == pytest.approx(corrected(values), rel=1e-6), values
     # as if each number were a unit's sum over its photos
     sizes = rng.integers(1, 4, n).astype(float)
-    found = contrast(Units(sparse.csr_array(values[None] * sizes), sizes))
-    gaps = values * sizes - found.difference[0] * sizes
+    result = contrast(Units(sparse.csr_array(values[None] * sizes), sizes))
+    gaps = values * sizes - result.difference[0] * sizes
     skew = (gaps**3).sum() / (gaps**2).sum() ** 1.5
-    theirs = corrected_parts(found.difference[0], found.se[0], n - 1, skew)
-    assert (found.low[0], found.high[0], found.p[0]) == pytest.approx(theirs, rel=1e-6)
+    theirs = corrected_parts(result.difference[0], result.se[0], n - 1, skew)
+    assert (result.low[0], result.high[0], result.p[0]) == pytest.approx(theirs, rel=1e-6)
 
 
 def test_without_a_difference_p_is_1_and_without_an_error_t_says_nothing():
@@ -78,17 +78,17 @@ def test_the_interval_holds_the_mean_of_skewed_numbers_about_95_times_of_100(uni
         (rng.beta(0.5, 5, (2000, units)), 0.5 / 5.5),
         (rng.standard_t(3, (2000, units)), 0),
     ):
-        found = contrast(Units(sparse.csr_array(numbers), np.ones(units)))
-        assert 0.93 < np.mean((found.low <= mean) & (mean <= found.high)) < 0.975
+        result = contrast(Units(sparse.csr_array(numbers), np.ones(units)))
+        assert 0.93 < np.mean((result.low <= mean) & (mean <= result.high)) < 0.975
 
 
 @pytest.mark.parametrize(
     "values", [np.zeros(5), np.full(7, 50.0), np.full(9, 0.1) * 3, 0.3 + 1e-16 * np.arange(4)]
 )
 def test_numbers_that_are_equal_up_to_rounding_have_neither_interval_nor_p(values):
-    found = mean_t(values)
-    assert found.se == 0
-    assert np.isnan([found.low, found.high, found.p]).all()
+    result = mean_t(values)
+    assert result.se == 0
+    assert np.isnan([result.low, result.high, result.p]).all()
     assert np.isfinite(mean_t(np.r_[values, values[0] + 1e-6]).low)
 
 
@@ -103,20 +103,20 @@ def test_newcombe_of_shares_that_go_together_is_narrower():
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_where_people_answered_everything_it_is_wilsons(said):
-    found = estimate_share(np.array(said, float), np.ones(len(said), bool))
-    assert (found.n, found.answered, found.share) == (
+    result = estimate_share(np.array(said, float), np.ones(len(said), bool))
+    assert (result.n, result.answered, result.share) == (
         len(said),
         len(said),
         pytest.approx(np.mean(said)),
     )
-    assert (found.low, found.high) == pytest.approx(wilson(float(np.mean(said)), len(said)))
+    assert (result.low, result.high) == pytest.approx(wilson(float(np.mean(said)), len(said)))
 
 
 @given(chances)
 def test_the_share_lies_in_its_interval_and_all_in_the_unit(p):
-    found = estimate_share(np.array(p), np.zeros(len(p), bool))
-    assert 0 <= found.low <= found.share + 1e-12
-    assert found.share <= found.high + 1e-12 <= 1 + 1e-9
+    result = estimate_share(np.array(p), np.zeros(len(p), bool))
+    assert 0 <= result.low <= result.share + 1e-12
+    assert result.share <= result.high + 1e-12 <= 1 + 1e-9
     assert np.isnan(estimate_share(np.array([]), np.array([], bool)).share)
 
 
@@ -124,11 +124,11 @@ def test_the_interval_covers_the_share_of_a_search_at_least_as_often_as_it_says(
     """Faces come with a probability p, and are then perceived as female with that probability: a calibrated reader."""
     lot, runs = np.random.default_rng(0), 2000
     p = lot.beta(0.5, 1.2, (runs, 50))
-    found = [estimate_share(row, np.zeros(50, bool)) for row in p]
+    result = [estimate_share(row, np.zeros(50, bool)) for row in p]
     truth = 0.5 / 1.7
-    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.95
+    assert np.mean([item.low <= truth <= item.high for item in result]) >= 0.95
     # half of the photos answered by people, who see what there is to see
-    said = lot.random(p.shape) < p
-    mixed = np.where(np.arange(50) < 25, said, p)
-    found = [estimate_share(row, np.arange(50) < 25) for row in mixed]
-    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.95
+    text = lot.random(p.shape) < p
+    mixed = np.where(np.arange(50) < 25, text, p)
+    result = [estimate_share(row, np.arange(50) < 25) for row in mixed]
+    assert np.mean([item.low <= truth <= item.high for item in result]) >= 0.95

@@ -25,12 +25,12 @@ def drawn(n: int = 200, beta: float = 0.8) -> tuple[np.ndarray, np.ndarray, np.n
 
 def test_the_coefficient_is_that_of_statsmodels_and_both_ends_are_where_the_test_rejects() -> None:
     tested, design, y = drawn()
-    found = score_interval(tested, design, y)
+    result = score_interval(tested, design, y)
     theirs = sm.Logit(y, np.column_stack([design, tested])).fit(disp=0)
-    assert found.value == pytest.approx(theirs.params[-1], abs=1e-6)
-    assert (found.low, found.high) == pytest.approx(theirs.conf_int()[-1], abs=0.1)
+    assert result.value == pytest.approx(theirs.params[-1], abs=1e-6)
+    assert (result.low, result.high) == pytest.approx(theirs.conf_int()[-1], abs=0.1)
     limit = t_quantile(informative_units(tested, design, y) - 4)
-    for end, t in ((found.low, limit), (found.high, -limit)):
+    for end, t in ((result.low, limit), (result.high, -limit)):
         assert efficient_scores(tested[:, None], design, y, end * tested)[0][0] == pytest.approx(
             t, abs=0.01
         )
@@ -50,16 +50,16 @@ def test_the_score_of_independent_images_is_raos() -> None:
 def test_a_group_that_all_have_it_leaves_one_end_open() -> None:
     tested = np.repeat([0.5, -0.5], 20)
     y = np.r_[np.ones(20), np.arange(20) < 8]
-    found = score_interval(tested, np.ones((40, 1)), y)
-    assert 0 < found.low < found.high == math.inf
-    assert found.p < 0.01
-    assert found.low == pytest.approx(1.85, abs=0.05)
+    result = score_interval(tested, np.ones((40, 1)), y)
+    assert 0 < result.low < result.high == math.inf
+    assert result.p < 0.01
+    assert result.low == pytest.approx(1.85, abs=0.05)
 
 
 def test_a_column_that_the_design_holds_has_no_interval() -> None:
     _, design, y = drawn()
-    found = score_interval(design[:, 1] - 2, design, y)
-    assert all(math.isnan(number) for number in found)
+    result = score_interval(design[:, 1] - 2, design, y)
+    assert all(math.isnan(number) for number in result)
     assert informative_units(design[:, 1] - 2, design, y) == 0
 
 
@@ -89,14 +89,14 @@ def test_fits_under_many_weights_are_those_of_newtons_method_and_of_scikit_learn
     ours = fit_ridge(features, y, weights, 1.0)
     free = fit_ridge(features, y, weights, 1e-9)
     design = np.column_stack([np.ones(150), features])
-    for place in range(5):
-        assert free[:, place] == pytest.approx(fit_weighted(design, y, weights[:, place]), abs=1e-3)
+    for index in range(5):
+        assert free[:, index] == pytest.approx(fit_weighted(design, y, weights[:, index]), abs=1e-3)
     linear = pytest.importorskip(
         "sklearn.linear_model", reason="scikit-learn is not installed: pip install scikit-learn"
     )
-    for place in range(5):
+    for index in range(5):
         model = linear.LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(
-            features, y, weights[:, place]
+            features, y, weights[:, index]
         )
-        assert ours[1:, place] == pytest.approx(model.coef_[0], abs=1e-3)
-        assert ours[0, place] == pytest.approx(model.intercept_[0], abs=1e-3)
+        assert ours[1:, index] == pytest.approx(model.coef_[0], abs=1e-3)
+        assert ours[0, index] == pytest.approx(model.intercept_[0], abs=1e-3)

@@ -53,10 +53,10 @@ def test_a_finding_has_a_small_q_and_an_interval_without_the_null_value() -> Non
 
 def test_what_is_a_finding_is_decided_in_one_place() -> None:
     """Nothing else is held against the level, but for a chance of one and a test with a level of its own."""
-    home, found = Path(package.__file__).parent, set()
+    home, result = Path(package.__file__).parent, set()
     for path in home.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
             if any(isinstance(side, ast.Name) and side.id == "LEVEL" for side in sides):
-                found.add(path.relative_to(home).as_posix())
-    assert found == {"stats/multiplicity.py", "slopes/measures/power.py", "crops/page/sections.py"}
+                result.add(path.relative_to(home).as_posix())
+    assert result == {"stats/multiplicity.py", "slopes/measures/power.py", "crops/page/sections.py"}

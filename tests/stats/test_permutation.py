@@ -66,17 +66,17 @@ def exact(answers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
         for dealing in product(orders, repeat=len(answers))
     ]
     observed = statistics(answers)
-    found = np.array(all_of_them) >= np.array(observed) - 1e-9
-    return tuple(found.mean(axis=0))
+    result = np.array(all_of_them) >= np.array(observed) - 1e-9
+    return tuple(result.mean(axis=0))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_p_is_the_share_of_all_dealings(seed: int) -> None:
     answers = simulated(1, 4, 3, seed)
     answers[0, 0, 1] = 1
-    found = permute(dense(answers, VALUES), np.array([True]), 20_000, seed=0, paper=True)
+    result = permute(dense(answers, VALUES), np.array([True]), 20_000, seed=0, paper=True)
     np.testing.assert_allclose(
-        [found.p[0], found.p_paper[0]], exact(answers[0], VALUES), atol=0.015
+        [result.p[0], result.p_paper[0]], exact(answers[0], VALUES), atol=0.015
     )
 
 
@@ -84,8 +84,8 @@ def test_p_is_the_share_of_all_dealings(seed: int) -> None:
 def test_under_exchangeability_p_is_uniform_and_bundled_p_too(photos: int, bundles: int) -> None:
     labels = 600
     profile = dense(simulated(labels, photos, 5, seed=1), np.linspace(-2, 2, 5))
-    found = permute(profile, np.ones(labels, bool), 199, seed=0, bundles=bundles, paper=True)
-    for p in (found.p, found.p_paper):
+    result = permute(profile, np.ones(labels, bool), 199, seed=0, bundles=bundles, paper=True)
+    for p in (result.p, result.p_paper):
         assert stats.kstest(p, "uniform").pvalue > 0.001
         assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.03)
 
@@ -95,10 +95,10 @@ def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentis
 ):
     labels = 400
     profile = dense(simulated(labels, 200, 5, seed=2, drift=1.0), np.linspace(-2, 2, 5))
-    found = permute(profile, np.ones(labels, bool), 199, seed=0, paper=True)
-    assert np.mean(found.p <= 0.05) < 0.085
+    result = permute(profile, np.ones(labels, bool), 199, seed=0, paper=True)
+    assert np.mean(result.p <= 0.05) < 0.085
     assert (
-        np.mean(found.p_paper <= 0.05) > 0.1
+        np.mean(result.p_paper <= 0.05) > 0.1
     )  # it asks whether the answers depend on the attribute: they do
 
 
@@ -106,15 +106,15 @@ def test_labels_that_are_not_tested_have_no_p_and_change_no_other() -> None:
     answers = simulated(3, 50, 3, seed=7)
     answers[2] = np.tile([0, 0, 1], (50, 1))
     tested = np.array([True, True, False])
-    found = permute(dense(answers, VALUES), tested, 199, 0, paper=True)
+    result = permute(dense(answers, VALUES), tested, 199, 0, paper=True)
     alone = permute(dense(answers[:2], VALUES), np.ones(2, bool), 199, 0, paper=True)
-    assert np.isnan([found.p[2], found.p_paper[2]]).all()
-    np.testing.assert_array_equal(found.p[:2], alone.p)
+    assert np.isnan([result.p[2], result.p_paper[2]]).all()
+    np.testing.assert_array_equal(result.p[:2], alone.p)
 
 
 def test_a_cluster_is_permuted_as_one() -> None:
     # two photos of one person that always answer alike are one photo with twice the weight
     answers = simulated(1, 6, 3, seed=8)
-    one = dense(answers, VALUES)
-    twice = Outcomes(VALUES, np.full(6, 2.0), one.unit, one.starts, 2 * one.numbers)
-    assert permute(one, np.array([True]), 499, 0).p == permute(twice, np.array([True]), 499, 0).p
+    item = dense(answers, VALUES)
+    twice = Outcomes(VALUES, np.full(6, 2.0), item.unit, item.starts, 2 * item.numbers)
+    assert permute(item, np.array([True]), 499, 0).p == permute(twice, np.array([True]), 499, 0).p

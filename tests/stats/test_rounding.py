@@ -29,23 +29,23 @@ def test_the_examples_hold() -> None:
 def test_units_that_are_alike_have_no_spread_whatever_their_size(level: float, units: int) -> None:
     numbers = np.full(units, level) * (1 + 1e-15 * np.arange(units) % 3)
     sizes = np.resize([1.0, 2.0, 5.0], units)
-    found = contrast(Units(sparse.csr_array((numbers * sizes)[None]), sizes))
-    assert found.se[0] == 0
-    assert np.isnan(found.low[0])
+    result = contrast(Units(sparse.csr_array((numbers * sizes)[None]), sizes))
+    assert result.se[0] == 0
+    assert np.isnan(result.low[0])
     assert mean_t(numbers).se == 0 == clustered_mean(numbers, np.arange(units) // 2).se
 
 
 def test_a_small_spread_beside_a_large_mean_keeps_its_digits() -> None:
     numbers = 1e6 + np.random.default_rng(0).normal(0, 1e-2, 500)
-    found = contrast(Units(sparse.csr_array(numbers[None]), np.ones(500)))
-    assert found.se[0] == pytest.approx(stats.sem(numbers), rel=1e-6)
+    result = contrast(Units(sparse.csr_array(numbers[None]), np.ones(500)))
+    assert result.se[0] == pytest.approx(stats.sem(numbers), rel=1e-6)
 
 
 def test_a_slope_that_all_photos_share_has_no_spread_though_they_lie_at_other_levels() -> None:
     values, levels = np.linspace(-2, 2, 5), np.linspace(0.1, 0.9, 30)
     numbers = (levels[:, None] + 0.1 * values).astype(np.float32)[None]
-    found = moments(dense(numbers, values))
-    assert found.slopes.squares[0] > 0  # counts would not differ so little
+    result = moments(dense(numbers, values))
+    assert result.slopes.squares[0] > 0  # counts would not differ so little
     errors = rounding.STORED * np.abs(numbers).max(axis=2)[0]
     assert moments(replace(dense(numbers, values), errors=errors)).slopes.squares[0] == 0
 
@@ -64,9 +64,9 @@ def test_statistics_that_are_tied_count_as_extreme_even_where_the_observed_one_i
     None
 ):
     numbers = np.array([0.1, 0.2, -(0.1 + 0.2), 0.0])
-    found = contrast(Units(sparse.csr_array(numbers[None]), np.ones(4)), permutations=200)
-    assert found.difference[0] == 0
-    assert found.p_perm[0] == 1
+    result = contrast(Units(sparse.csr_array(numbers[None]), np.ones(4)), permutations=200)
+    assert result.difference[0] == 0
+    assert result.p_perm[0] == 1
 
 
 def test_a_q_at_the_level_is_not_below_it() -> None:

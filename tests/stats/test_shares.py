@@ -22,23 +22,25 @@ def test_one_photo_a_person_gives_wilson_to_the_last_bit(count: int, n: int) -> 
 
 def test_one_photo_a_person_gives_newcombe_and_pearson_to_the_last_bit() -> None:
     hit, first = np.arange(60) % 3 == 0, np.arange(60) < 25
-    parts = [((hit & at).astype(float), at.astype(float)) for at in (first, ~first)]
+    parts = [((hit & start).astype(float), start.astype(float)) for start in (first, ~first)]
     counts = [number for part in parts for number in map(int, (part[0].sum(), part[1].sum()))]
     assert difference_interval(*parts) == newcombe(*counts)
-    table = np.array([[(hit & at).sum(), (~hit & at).sum()] for at in (first, ~first)])
-    found = independence_p(hit, first.astype(int), np.arange(60))
-    assert found == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue, rel=1e-12)
+    table = np.array([[(hit & start).sum(), (~hit & start).sum()] for start in (first, ~first)])
+    result = independence_p(hit, first.astype(int), np.arange(60))
+    assert result == pytest.approx(
+        stats.chi2_contingency(table, correction=False).pvalue, rel=1e-12
+    )
 
 
 def test_three_equal_photos_a_person_tell_what_one_does() -> None:
-    one = (np.arange(40) < 16).astype(float)
-    low, high = share_interval(3 * one, np.full(40, 3.0))
-    under, over = share_interval(one, np.ones(40))
+    item = (np.arange(40) < 16).astype(float)
+    low, high = share_interval(3 * item, np.full(40, 3.0))
+    under, over = share_interval(item, np.ones(40))
     assert (low, high) == pytest.approx((under, over), abs=0.01)
     assert low < under < over < high  # t for 40 people in place of z
     groups, person = np.repeat(np.arange(40) % 2, 3), np.repeat(np.arange(40), 3)
-    alone = independence_p(one > 0, np.arange(40) % 2, np.arange(40))
-    assert independence_p(np.repeat(one > 0, 3), groups, person) == pytest.approx(alone, abs=0.02)
+    alone = independence_p(item > 0, np.arange(40) % 2, np.arange(40))
+    assert independence_p(np.repeat(item > 0, 3), groups, person) == pytest.approx(alone, abs=0.02)
 
 
 def test_photos_that_differ_within_people_count_nearly_each() -> None:

@@ -45,8 +45,8 @@ def given(tmp_path_factory):
     def edited(
         name: str, pictures: np.ndarray, values: list[float], still: bool = False
     ) -> list[Composite]:
-        seen = np.stack([warp(picture, face.matrix, 128) for picture in pictures])
-        swept = editors[name].sweep(seen, np.array(values, np.float32))
+        recorded = np.stack([warp(picture, face.matrix, 128) for picture in pictures])
+        swept = editors[name].sweep(recorded, np.array(values, np.float32))
         swept = at_own(swept) if still else swept
         photos, count = [replace(photo, pixels=picture) for picture in pictures], len(pictures)
         where = [masks[name]] * count, "ratio", "cpu", [heads[name]] * count
@@ -74,34 +74,34 @@ def test_where_one_attribute_is_at_the_photos_own_value_the_grid_is_the_others_p
     given, moved
 ):
     genders, races = (ENDS, [0.0]) if moved == "gender" else ([0.0], ENDS)
-    whole = grid_at(given, genders, races, still="race" if moved == "gender" else "gender")
+    full = grid_at(given, genders, races, still="race" if moved == "gender" else "gender")
     (plain,) = given[1](moved, given[0].pixels[None], ENDS)
     if moved == "gender":
-        np.testing.assert_array_equal(whole.pictures, plain.pictures)
+        np.testing.assert_array_equal(full.pictures, plain.pictures)
     else:
-        apart = np.abs(whole.pictures.astype(int) - plain.pictures)
+        apart = np.abs(full.pictures.astype(int) - plain.pictures)
         assert apart.max() <= 1, "the second editor is given the same picture"
     assert np.abs(plain.pictures[0].astype(int) - plain.pictures[2]).max() > 20
 
 
 def test_outside_of_both_masks_all_pictures_of_a_grid_are_the_photo(given):
-    whole = grid_at(given, ENDS, ENDS)
-    assert len(whole) == 9
+    full = grid_at(given, ENDS, ENDS)
+    assert len(full) == 9
     outside = np.ones(given[0].pixels.shape[:2], bool)
-    x0, y0, x1, y1 = whole.box
-    outside[y0:y1, x0:x1] = whole.weight == 0
-    assert whole.mask_area == pytest.approx(1 - outside.mean())
-    for picture in whole.pictures:
+    x0, y0, x1, y1 = full.box
+    outside[y0:y1, x0:x1] = full.weight == 0
+    assert full.mask_area == pytest.approx(1 - outside.mean())
+    for picture in full.pictures:
         np.testing.assert_array_equal(picture[outside], given[0].pixels[outside])
 
 
 def test_the_second_editor_is_given_what_the_first_one_made_motion_and_all(given):
     photo, edited = given
     (first,) = edited("gender", photo.pixels[None], ENDS)
-    whole = grid_at(given, ENDS, ENDS)
+    full = grid_at(given, ENDS, ENDS)
     for step in range(3):
         (alone,) = edited("race", first.picture(step)[None], ENDS)
-        apart = np.abs(whole.pictures[step::3].astype(int) - alone.pictures)
+        apart = np.abs(full.pictures[step::3].astype(int) - alone.pictures)
         assert apart.max() <= 1
 
 
@@ -118,9 +118,9 @@ def test_a_mask_without_a_pixel_leaves_the_other_one(given):
         )
         for picture in first.pictures
     ]
-    whole = crossed(first, nothing)
-    np.testing.assert_array_equal(whole.pictures, np.concatenate([first.pictures] * 2))
-    assert whole.mask_area == first.mask_area
+    full = crossed(first, nothing)
+    np.testing.assert_array_equal(full.pictures, np.concatenate([first.pictures] * 2))
+    assert full.mask_area == first.mask_area
 
 
 def test_a_crossed_placebo_adds_what_the_plain_one_gives_along_each_attribute():
@@ -133,14 +133,14 @@ def test_a_crossed_placebo_adds_what_the_plain_one_gives_along_each_attribute():
         return Composite(np.full_like(photo, base), patches, weight[y0:y1, x0:x1], box, 1.0)
 
     first = sweep(100, 10, (0, 0, 8, 4))
-    whole = crossed(first, [sweep(base, 3, (0, 0, 8, 4)) for base in (90, 100, 110)])
-    assert whole.box == (0, 0, 8, 4)
-    made = crossed_placebo(whole, *map(lightened, whole.axes, GRID.values))
-    np.testing.assert_array_equal(made.patches, whole.patches)
+    full = crossed(first, [sweep(base, 3, (0, 0, 8, 4)) for base in (90, 100, 110)])
+    assert full.box == (0, 0, 8, 4)
+    result = crossed_placebo(full, *map(lightened, full.axes, GRID.values))
+    np.testing.assert_array_equal(result.patches, full.patches)
 
 
 def test_a_grid_is_read_back_from_what_run_json_says():
-    values = {name: list(own) for name, own in zip(GRID.names, GRID.values, strict=True)}
+    values = {name: list(value) for name, value in zip(GRID.names, GRID.values, strict=True)}
     steps = [0, 1, 2, 3, 4, 5, 6, 7, 8]
     assert grid_of(values | {GRID.name: steps, "gender-x-race-same": steps}) == GRID
     assert grid_of(values) is None

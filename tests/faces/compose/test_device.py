@@ -33,8 +33,8 @@ def given(tmp_path_factory):
         picture.convert("L" if number == 2 else "RGB").save(file)
         photos.append(open_photo(file))
     faces = [
-        choose(seen, *photo.pixels.shape[1::-1], 20)
-        for seen, photo in zip(MtcnnFinder(20)(photos), photos, strict=True)
+        choose(recorded, *photo.pixels.shape[1::-1], 20)
+        for recorded, photo in zip(MtcnnFinder(20)(photos), photos, strict=True)
     ]
     chips = np.stack(
         [warp(photo.pixels, face.matrix, 128) for photo, face in zip(photos, faces, strict=True)]
@@ -60,25 +60,25 @@ def test_the_device_gives_the_same_as_opencv_but_for_rounding(given, name, blend
     photos, faces, chips, masks, heads = given
     heads = heads if name == "race-field" else [None] * len(photos)
     editor = editor_of(name)
-    swept, there = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
+    swept, present = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
     assert (swept.tone is not None) is (name == "race-field")
     for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
-        made = drawn(photo, there.of(row), masks[row], face, blend, heads[row])
-        one = compose(
+        result = drawn(photo, present.of(row), masks[row], face, blend, heads[row])
+        item = compose(
             photo.pixels, photo.gray, swept.of(row), masks[row], face.matrix, blend, heads[row],
         )  # fmt: skip
-        assert made.box == one.box
-        assert made.mask_area == one.mask_area
-        np.testing.assert_array_equal(made.weight, one.weight)
-        apart = np.abs(made.patches.astype(int) - one.patches)
+        assert result.box == item.box
+        assert result.mask_area == item.mask_area
+        np.testing.assert_array_equal(result.weight, item.weight)
+        apart = np.abs(result.patches.astype(int) - item.patches)
         assert apart.max(initial=0) <= 2
         assert (apart > 0).mean() < 0.002 if apart.size else row == 3 and heads[row] is None
-        assert apart[:, one.weight == 0].max(initial=0) == 0
+        assert apart[:, item.weight == 0].max(initial=0) == 0
         if photo.gray:
-            assert (made.patches == made.patches[..., :1]).all()
-        assert (made.motion is None) is (one.motion is None)
-        if one.motion is not None:
-            np.testing.assert_array_equal(made.motion.field, one.motion.field)
+            assert (result.patches == result.patches[..., :1]).all()
+        assert (result.motion is None) is (item.motion is None)
+        if item.motion is not None:
+            np.testing.assert_array_equal(result.motion.field, item.motion.field)
 
 
 def test_a_chip_that_holds_no_numbers_is_an_error(given):

@@ -55,11 +55,11 @@ def test_bad_folders_and_masks_are_named(folders: tuple[Path, Path], tmp_path: P
         open_photo(photos / "sub" / "a.jpg"),
         masks / "sub" / "a.png",
     )
-    for mask, said in (
+    for mask, text in (
         (None, r"a\.png cannot be read: unreadable: not a picture"),
         (np.dstack([DISC] * 3), "mode is RGB"),
         (DISC[:50], "120×50 pixels large, its photo 120×90"),
     ):
         file.write_bytes(b"no picture") if mask is None else Image.fromarray(mask).save(file)
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=text):
             masker([photo], [FACE], chips(photo))

@@ -133,13 +133,13 @@ def test_in_a_photo_the_neck_follows_and_nothing_else_changes(head: Head, blend)
     pixels = np.full((BUST, BUST, 3), 160, np.uint8)
     matrix = np.array([(1.0, 0, -S / 4), (0, 1.0, 0)])
     neutral = np.full((S, S, 3), 160, np.float32)
-    whole = compose(pixels, False, neutral[None] - 80, neutral, head.face, matrix, blend, head=head)
-    made = whole.picture(0)
-    assert abs(int(made[S + 3, BUST // 2, 0]) - 80) <= 2
-    assert abs(int(made[S // 2, BUST // 2, 0]) - 80) <= 2
-    np.testing.assert_array_equal(made[head.mask == 0], pixels[head.mask == 0])
-    pasted = [compose(pixels, False, neutral[None] - 80, neutral, head.face, matrix, "paste", head=one).picture(0)
-              for one in (head, None)]  # fmt: skip
+    full = compose(pixels, False, neutral[None] - 80, neutral, head.face, matrix, blend, head=head)
+    result = full.picture(0)
+    assert abs(int(result[S + 3, BUST // 2, 0]) - 80) <= 2
+    assert abs(int(result[S // 2, BUST // 2, 0]) - 80) <= 2
+    np.testing.assert_array_equal(result[head.mask == 0], pixels[head.mask == 0])
+    pasted = [compose(pixels, False, neutral[None] - 80, neutral, head.face, matrix, "paste", head=item).picture(0)
+              for item in (head, None)]  # fmt: skip
     np.testing.assert_array_equal(*pasted)  # a picture stays within the chip
 
 

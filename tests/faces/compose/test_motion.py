@@ -36,8 +36,8 @@ def still(
 
 def spot(x: float, y: float, side: int = S) -> np.ndarray:
     rows, columns = np.mgrid[:side, :side]
-    one = 40 + 160 * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / 18)
-    return np.repeat(np.rint(one)[..., None], 3, 2).astype(np.uint8)
+    item = 40 + 160 * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / 18)
+    return np.repeat(np.rint(item)[..., None], 3, 2).astype(np.uint8)
 
 
 def centre(picture: np.ndarray) -> tuple[float, float]:
@@ -60,8 +60,8 @@ def test_it_moves_in_the_photos_own_frame(scale, angle):
     matrix = np.column_stack([turn, (S - 1) / 2 - turn @ ((side - 1) / 2, (side - 1) / 2)])
     rows, columns = np.mgrid[:side, :side]
     width = 4 / scale
-    one = 40 + 160 * np.exp(-((columns - side / 2) ** 2 + (rows - side / 2) ** 2) / width**2)
-    photo = np.repeat(np.rint(one)[..., None], 3, 2).astype(np.uint8)
+    item = 40 + 160 * np.exp(-((columns - side / 2) ** 2 + (rows - side / 2) ** 2) / width**2)
+    photo = np.repeat(np.rint(item)[..., None], 3, 2).astype(np.uint8)
     picture = still(photo, even(0.0, 1.5), matrix=matrix).picture(0)
     shift = np.subtract(centre(picture), centre(photo))
     np.testing.assert_allclose(turn @ shift, (0.0, 1.5), atol=0.2)
@@ -108,13 +108,13 @@ def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(
         rng.normal(0, 0.5, (S, S, 2)).astype(np.float32), np.array([0.0, 1.5], np.float32)
     )
     given_ = pixels, False, chips, chips.mean(0), FACE, matrix, blend
-    here = compose(*given_, motion=motion)
-    x0, y0, x1, y1 = here.box
+    first = compose(*given_, motion=motion)
+    x0, y0, x1, y1 = first.box
     np.testing.assert_array_equal(
-        here.patches[1][here.weight == 0], pixels[y0:y1, x0:x1][here.weight == 0]
+        first.patches[1][first.weight == 0], pixels[y0:y1, x0:x1][first.weight == 0]
     )
-    np.testing.assert_array_equal(here.patches[0], compose(*given_).patches[0])
-    there = compose_there(*given_, motion=motion)
-    difference = np.abs(there.patches.astype(int) - here.patches)
+    np.testing.assert_array_equal(first.patches[0], compose(*given_).patches[0])
+    present = compose_there(*given_, motion=motion)
+    difference = np.abs(present.patches.astype(int) - first.patches)
     assert difference.max(initial=0) <= 2
     assert (difference > 0).mean() < 0.01

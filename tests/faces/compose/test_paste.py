@@ -79,21 +79,21 @@ def far_from_mask(scene: dict) -> np.ndarray:
 @given(scenes())
 def test_pixels_outside_the_mask_are_the_photos_own_bit_for_bit(scene: dict) -> None:
     photo = scene["pixels"].copy()
-    whole = compose(**scene)
-    x0, y0, x1, y1 = whole.box
-    weight = whole.weight
+    full = compose(**scene)
+    x0, y0, x1, y1 = full.box
+    weight = full.weight
     assert weight.shape == (y1 - y0, x1 - x0)
     if weight.size:  # the box is tight, and weights are shares
         assert all(edge.any() for edge in (weight[0], weight[-1], weight[:, 0], weight[:, -1]))
         assert np.float32(1 / 255) <= weight[weight > 0].min() <= weight.max() <= 1
     inside = np.zeros(photo.shape[:2], bool)
     inside[y0:y1, x0:x1] = weight > 0
-    pictures = whole.pictures
+    pictures = full.pictures
     assert pictures.shape == (len(scene["edited"]), *photo.shape)
     assert pictures.dtype == np.uint8
     assert (pictures[:, ~inside] == photo[~inside]).all()
     assert not (inside & far_from_mask(scene)).any()
-    assert whole.mask_area == pytest.approx(inside.mean())
+    assert full.mask_area == pytest.approx(inside.mean())
     np.testing.assert_array_equal(scene["pixels"], photo)
     if scene["gray"]:
         assert (pictures == pictures[..., :1]).all()
@@ -122,26 +122,26 @@ def test_in_the_chips_own_frame_the_blend_is_the_formula(blend: Blend) -> None:
         np.float64
     )
     photo, edited, neutral = (scene[name].astype(float) for name in ("pixels", "edited", "neutral"))
-    wanted = m * edited + (1 - m) * photo if blend == "paste" else photo + m * (edited - neutral)
-    wanted = np.clip(wanted, 0, 255)
-    assert np.abs(compose(**scene).pictures - wanted).max() <= 0.501
+    expected = m * edited + (1 - m) * photo if blend == "paste" else photo + m * (edited - neutral)
+    expected = np.clip(expected, 0, 255)
+    assert np.abs(compose(**scene).pictures - expected).max() <= 0.501
 
 
 def test_a_gray_photo_takes_the_luminance_of_the_edit() -> None:
     photo = np.full((S, S, 3), 100, np.uint8)
     scene = identity_scene(pixels=photo, gray=True, mask=np.ones((S, S), np.float32), blend="paste")
-    wanted = scene["edited"] @ LUMA
-    assert np.abs(compose(**scene).pictures[..., 1] - wanted).max() <= 0.501
+    expected = scene["edited"] @ LUMA
+    assert np.abs(compose(**scene).pictures[..., 1] - expected).max() <= 0.501
 
 
 def test_a_mask_that_misses_the_photo_changes_nothing() -> None:
     for changes in ({"matrix": matrix(1, 0, 500, 500)}, {"mask": np.zeros((S, S), np.float32)}):
         scene = identity_scene(**changes)
-        whole = compose(**scene)
-        assert whole.box == (0, 0, 0, 0)
-        assert whole.mask_area == 0
-        assert len(whole) == 2
-        assert (whole.pictures == scene["pixels"]).all()
+        full = compose(**scene)
+        assert full.box == (0, 0, 0, 0)
+        assert full.mask_area == 0
+        assert len(full) == 2
+        assert (full.pictures == scene["pixels"]).all()
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.25, 0.9])
@@ -183,17 +183,17 @@ def test_values_that_are_no_numbers_are_errors() -> None:
 def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(
     scene: dict,
 ) -> None:
-    here = compose(**scene)
-    there = compose_there(**scene)
-    assert there.box == here.box
-    np.testing.assert_array_equal(there.weight, here.weight)
-    difference = np.abs(there.patches.astype(int) - here.patches)
+    first = compose(**scene)
+    present = compose_there(**scene)
+    assert present.box == first.box
+    np.testing.assert_array_equal(present.weight, first.weight)
+    difference = np.abs(present.patches.astype(int) - first.patches)
     assert difference.max(initial=0) <= 1
     assert (
         (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
     )
     np.testing.assert_array_equal(
-        there.patches[:, here.weight == 0], here.patches[:, here.weight == 0]
+        present.patches[:, first.weight == 0], first.patches[:, first.weight == 0]
     )
 
 
@@ -226,8 +226,8 @@ def test_values_on_the_way_to_two_ends_are_carried_as_two_layers_and_come_out_th
         np.array([1.5, 1, 0.3, 0, 1], np.float32),
     )
     logs = np.log(neutral + OFFSET) + ends.shares[:, None, None, None] * ends.ratios[ends.towards]
-    there = scene | {"neutral": neutral, "edited": (np.exp(logs) - OFFSET).astype(np.float32)}
-    pictures, lean = compose(**there), compose(**there | {"edited": ends})
+    present = scene | {"neutral": neutral, "edited": (np.exp(logs) - OFFSET).astype(np.float32)}
+    pictures, lean = compose(**present), compose(**present | {"edited": ends})
     assert lean.box == pictures.box
     apart = np.abs(lean.patches.astype(int) - pictures.patches)
     assert apart.max(initial=0) <= 1

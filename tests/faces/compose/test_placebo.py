@@ -64,10 +64,10 @@ def test_random_has_nothing_of_the_edit_and_nothing_of_light_and_its_size(whole)
     edit = whole.patches[-1].astype(float) - whole.patches[0]
     for k in (0, 2):
         change = random.patches[k] - base
-        wanted = np.abs(whole.patches[k] - base).mean()
-        assert np.abs(change).mean() == pytest.approx(wanted, rel=0.1)
-        for other in (edit, np.ones_like(edit) * whole.weight[..., None]):
-            cosine = (change * other).sum() / np.linalg.norm(change) / np.linalg.norm(other)
+        expected = np.abs(whole.patches[k] - base).mean()
+        assert np.abs(change).mean() == pytest.approx(expected, rel=0.1)
+        for second in (edit, np.ones_like(edit) * whole.weight[..., None]):
+            cosine = (change * second).sum() / np.linalg.norm(change) / np.linalg.norm(second)
             assert abs(cosine) < 0.03
     assert (random.patches[1] == whole.patches[1]).all()
     outside = whole.weight == 0
@@ -75,12 +75,12 @@ def test_random_has_nothing_of_the_edit_and_nothing_of_light_and_its_size(whole)
 
 
 def test_random_is_smooth_its_own_for_each_photo_and_the_same_again(whole):
-    one, again, other = (
+    item, again, second = (
         placebo.randomised(whole, VALUES, photo, 0).patches[2] for photo in ("a", "a", "b")
     )
-    assert (one == again).all()
-    assert (one != other).any()
-    inner = one[5:15, 5:15].astype(float)
+    assert (item == again).all()
+    assert (item != second).any()
+    inner = item[5:15, 5:15].astype(float)
     assert np.abs(np.diff(inner, axis=0)).mean() < 0.5 * inner.std()
     nothing = {
         "patches": whole.patches[:, :0, :0],
@@ -133,8 +133,8 @@ def test_random_with_motion_changes_the_picture_by_as_much_and_nothing_outside(m
     still = placebo.randomised(replace(moving, motion=None), VALUES, "photo", 0)
     base = moving.patches[1].astype(float)
     for k in (0, 2):
-        wanted = np.abs(moving.patches[k] - base).mean()
-        assert np.abs(random.patches[k] - base).mean() == pytest.approx(wanted, rel=0.03)
+        expected = np.abs(moving.patches[k] - base).mean()
+        assert np.abs(random.patches[k] - base).mean() == pytest.approx(expected, rel=0.03)
         assert (random.patches[k] != still.patches[k]).any()
     assert (random.patches[1] == moving.patches[1]).all()
     assert (random.patches[:, moving.weight == 0] == moving.patches[1][moving.weight == 0]).all()

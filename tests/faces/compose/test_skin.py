@@ -121,8 +121,8 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their
     monkeypatch,
 ) -> None:
     monkeypatch.setattr("gslopes.faces.compose.skin.BATCH_SIZE", 2 * 128**2)
-    network, asked = Painted(), []
-    network.register_forward_hook(lambda module, given, out: asked.append(len(out)))
+    network, questions = Painted(), []
+    network.register_forward_hook(lambda module, given, out: questions.append(len(out)))
     masker, chips = (
         ParserMasker(LoadedModel(network, SPEC, ""), "skin", 128),
         np.repeat(chip()[None], 5, 0),
@@ -131,9 +131,9 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their
     assert all((mask == masks[0]).all() for mask in masks)
     assert masks[0].max() == 1
     np.testing.assert_array_equal(masker([], [], chips, 14.0), masks)
-    assert asked == [2, 2, 1]
+    assert questions == [2, 2, 1]
     assert masker([], [], 0 * chips).max() == 0
-    assert asked == [2, 2, 1] * 2
+    assert questions == [2, 2, 1] * 2
 
 
 # --- The shipped parser's answers ---
@@ -142,23 +142,23 @@ def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their
 def test_probabilities_add_up_over_the_classes_at_the_parsers_own_size():
     parser = load("face-parser")
     pictures = np.random.default_rng(0).integers(0, 256, (2, 64, 64, 3), np.uint8)
-    seen = class_probabilities(parser, pictures, torch.device("cpu"))
-    assert seen.shape == (2, len(parser.spec.labels), parser.spec.size, parser.spec.size)
-    torch.testing.assert_close(seen.sum(1), torch.ones_like(seen[:, 0]))
+    recorded = class_probabilities(parser, pictures, torch.device("cpu"))
+    assert recorded.shape == (2, len(parser.spec.labels), parser.spec.size, parser.spec.size)
+    torch.testing.assert_close(recorded.sum(1), torch.ones_like(recorded[:, 0]))
     alone = class_probabilities(parser, pictures[1:], torch.device("cpu"))
-    torch.testing.assert_close(alone[0], seen[1], atol=1e-5, rtol=0)
+    torch.testing.assert_close(alone[0], recorded[1], atol=1e-5, rtol=0)
 
 
 def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
     parser = load("face-parser")
     assert parser.spec.mirrored
     pictures = np.random.default_rng(1).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    seen = class_probabilities(
+    recorded = class_probabilities(
         parser, np.concatenate([pictures, pictures[:, :, ::-1]]), torch.device("cpu")
     )
-    there = seen[1].flip(2)[mirrored_classes(parser.spec.labels)]
-    torch.testing.assert_close(there, seen[0], atol=1e-5, rtol=0)
+    present = recorded[1].flip(2)[mirrored_classes(parser.spec.labels)]
+    torch.testing.assert_close(present, recorded[0], atol=1e-5, rtol=0)
     once = class_probabilities(
         replace(parser, spec=replace(parser.spec, mirrored=False)), pictures, torch.device("cpu")
     )
-    assert (once[0] - seen[0]).abs().max() > 0.01
+    assert (once[0] - recorded[0]).abs().max() > 0.01

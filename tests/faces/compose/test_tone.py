@@ -42,17 +42,17 @@ def toned(layers, chip, skin, tone):
 )
 def test_skin_gets_the_tone_of_the_other_end_whatever_the_network_said_of_it(lab, share) -> None:
     chip = face(lab)
-    wanted = colour(chip) + REACH * abs(share) * offset(colour(chip), ENDS, share > 0)
-    for said in (-0.3, 0.2):
+    expected = colour(chip) + REACH * abs(share) * offset(colour(chip), ENDS, share > 0)
+    for text in (-0.3, 0.2):
         layers = toned(
-            np.full((1, S, S, 3), said, np.float32),
+            np.full((1, S, S, 3), text, np.float32),
             chip,
             SKIN,
             Tone(np.array([share], np.float32), ENDS),
         )
-        np.testing.assert_allclose(colour(edited(layers, chip)), wanted, atol=1.5)
+        np.testing.assert_allclose(colour(edited(layers, chip)), expected, atol=1.5)
         np.testing.assert_array_equal(
-            layers[0][SKIN == 0], np.float32(said)
+            layers[0][SKIN == 0], np.float32(text)
         )  # eyes and what is around the face
 
 

@@ -78,11 +78,11 @@ def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     model = zoo.load("gender-field")
     plain = replace(model, spec=replace(model.spec, steps=()))
-    here, there = (
+    first, present = (
         editor.sweep(chips, VALUES)
         for editor in (editor_of(model, calibrated=False), editor_of(plain))
     )
-    np.testing.assert_array_equal(here.edited, there.edited)
+    np.testing.assert_array_equal(first.edited, present.edited)
 
 
 def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
@@ -90,11 +90,11 @@ def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
     model = zoo.load("gender-fader")
     specs = [replace(model.spec, steps=steps) for steps in ((-1, -0.9, -0.5, 0.2, 0.4, 0.6, 1), ())]
     tabled, plain = (editor_of(replace(model, spec=spec), blend="difference") for spec in specs)
-    here, there = (
+    first, present = (
         tabled.sweep(chips, np.array([-2, 0, 1], "f4")),
         plain.sweep(chips, np.array([-1, 0, 0.5], "f4")),
     )
-    np.testing.assert_array_equal(here.edited, there.edited)
+    np.testing.assert_array_equal(first.edited, present.edited)
 
 
 def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
@@ -173,8 +173,8 @@ def test_a_loaded_model_edits_with_its_own_weights_and_its_gain_multiplies_the_e
     model.module.config = replace(model.module.config, gain=0.5)
     half = FaderEditor(model, reader=None).sweep(chips[:4], VALUES)
     np.testing.assert_array_equal(half.neutral, swept.neutral[:4])
-    whole = swept.edited[:4] - swept.neutral[:4, None]
-    np.testing.assert_allclose(half.edited - half.neutral[:, None], whole / 2, atol=0.01)
+    full = swept.edited[:4] - swept.neutral[:4, None]
+    np.testing.assert_allclose(half.edited - half.neutral[:, None], full / 2, atol=0.01)
     with torch.no_grad():
         model.module.to_rgb.bias += 0.5
     assert (

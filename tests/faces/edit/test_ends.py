@@ -57,11 +57,11 @@ def test_a_value_is_in_proportion_to_what_the_network_says_of_the_end_that_lies_
     own = own_value(editor, chip)
     with torch.inference_mode():
         ratios, motion = editor.network(2 * as_floats(chip) - 1)
-    for end, said in zip((-2.0, 2.0), ratios[0].permute(0, 2, 3, 1).numpy(), strict=True):
+    for end, text in zip((-2.0, 2.0), ratios[0].permute(0, 2, 3, 1).numpy(), strict=True):
         shares = np.array([0.25, 0.5, 1.0, 1.5], np.float32)
         swept = editor.sweep(chip, own + (end - own) * shares)
         change = logs(swept.edited[0]) - logs(chip[0])
-        np.testing.assert_allclose(change[2], said, atol=1e-3)
+        np.testing.assert_allclose(change[2], text, atol=1e-3)
         for share, part in zip(shares, change, strict=True):
             np.testing.assert_allclose(part, share * change[2], atol=2e-3)
         np.testing.assert_allclose(swept.motion.distances[0], (end - own) * shares, atol=1e-5)
@@ -109,17 +109,15 @@ def test_race_moves_the_tone_of_the_face_and_gender_does_not(editor, chip):
 
 def test_tf32_moves_no_level_by_more_than_one(editor, chip):
     """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
-    whole = editor.sweep(chip, VALUES)
+    full = editor.sweep(chip, VALUES)
     short = with_steps(editor.spec.name, ())
     rounded = round_to_tf32(
         [*short.network.modules(), *short.photo_values.reader.model.module.modules()]
     )
     swept = short.sweep(chip, VALUES)
     assert rounded > 20
-    assert 0 < np.abs(swept.edited - whole.edited).max() <= 1
-    assert (
-        np.abs(swept.motion.field - whole.motion.field).max() < 0.01
-    )  # pixels of the chip, a unit
+    assert 0 < np.abs(swept.edited - full.edited).max() <= 1
+    assert np.abs(swept.motion.field - full.motion.field).max() < 0.01  # pixels of the chip, a unit
 
 
 def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
@@ -139,9 +137,9 @@ def test_composed_from_its_ends_a_photo_is_as_composed_from_pictures(editor, chi
     mask = border_ramp(128)
     matrix = np.array([[0.8, 0.1, 4], [-0.1, 0.8, 12]])
     photo = chip[0, ..., :1].repeat(3, 2) if gray else chip[0]
-    whole = [
+    full = [
         compose(photo, gray, swept.of(0), mask, matrix, blend).patches for swept in (pictures, ends)
     ]
-    apart = np.abs(whole[0].astype(int) - whole[1])
+    apart = np.abs(full[0].astype(int) - full[1])
     assert apart.mean() < 0.001
-    assert len({patch.tobytes() for patch in whole[1]}) == len(values)
+    assert len({patch.tobytes() for patch in full[1]}) == len(values)

@@ -52,8 +52,8 @@ def drop(run: Path, photos: int, monkeypatch) -> list[str]:
     def judged(frame: pd.DataFrame, config: GateConfig, *, neck: bool = False) -> pd.DataFrame:
         reasons = ["face not found again" if photo in ids else "" for photo in frame["photo"]]
         details = ["1 of 3 values" if reason else "" for reason in reasons]
-        kept = [not reason for reason in reasons]
-        return real(frame, config).assign(reason=reasons, detail=details, kept=kept)
+        retained = [not reason for reason in reasons]
+        return real(frame, config).assign(reason=reasons, detail=details, kept=retained)
 
     monkeypatch.setattr(gate, "judged", judged)
     redo(run, "gate")
@@ -120,8 +120,8 @@ def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw,
     run = tmp_path / "run"
     gslopes.synthesise(faces.photos, run, steps=3, **faces.known | {"placebo": True})
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    whole, part = (gate.SweepSelection(run, placebos=number).of(edits) for number in (None, 2))
-    assert len(whole) == 4 * 3 * 4
+    full, part = (gate.SweepSelection(run, placebos=number).of(edits) for number in (None, 2))
+    assert len(full) == 4 * 3 * 4
     fake = part["attribute"] != "gender"
     assert len(part) == 4 * 3 + 2 * 3 * 3
     assert part.loc[fake, "photo"].nunique() == 2

@@ -58,18 +58,18 @@ def test_share_is_in_standard_deviations_of_unedited_photos_whatever_the_unit_an
     None
 ):
     random = np.random.default_rng(1)
-    target, other = (
+    target, second = (
         random.normal(0, 1, (500, 1)) + slope * VALUES + random.normal(0, 0.01, (500, 7))
         for slope in (0.5, -0.1)
     )
     people = random.normal(0, 1, 5000)
     share = share_of_target(
-        other, target, VALUES, other_unedited=2 * people, target_unedited=people
+        second, target, VALUES, other_unedited=2 * people, target_unedited=people
     )
     assert share.value == pytest.approx(-0.1, rel=0.05)
     assert share.low < share.value < share.high
     scaled = share_of_target(
-        100 * other, target / 7, VALUES, other_unedited=200 * people, target_unedited=people / 7
+        100 * second, target / 7, VALUES, other_unedited=200 * people, target_unedited=people / 7
     )
     assert scaled.value == pytest.approx(share.value)
     still = share_of_target(

@@ -96,8 +96,8 @@ def portrait():
     from gslopes.slopes.demo import astronaut
 
     pixels = np.asarray(astronaut())
-    found = Mtcnn(60)([pixels])[0]
-    return pixels, found.boxes[0].astype(float), found.points[0].astype(float)
+    result = Mtcnn(60)([pixels])[0]
+    return pixels, result.boxes[0].astype(float), result.points[0].astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -137,10 +137,10 @@ def test_blur_lowers_sharpness_and_light_raises_luminance_within_the_mask_alone(
     masks[:, 12:20, 12:20] = 1
     assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
     assert (luminance((photos * 0.5).astype(np.uint8), masks) < luminance(photos, masks)).all()
-    other = photos.copy()
-    other[:, :8] = 0
+    second = photos.copy()
+    second[:, :8] = 0
     for measure in (luminance, sharpness):
-        np.testing.assert_array_equal(measure(photos, masks), measure(other, masks))
+        np.testing.assert_array_equal(measure(photos, masks), measure(second, masks))
 
 
 def test_the_background_is_what_lies_around_the_face() -> None:
@@ -149,7 +149,7 @@ def test_the_background_is_what_lies_around_the_face() -> None:
     darker, inside = picture.copy(), picture.copy()
     darker[:, :10] = 0
     inside[30:60, 30:60] = 0
-    lights = [around(one, box) for one in (picture, darker, inside)]
+    lights = [around(item, box) for item in (picture, darker, inside)]
     assert lights[1] < lights[0] == lights[2], "the face itself is no background"
     assert np.isnan(around(picture, np.array([0.0, 0, 96, 96])))
 
@@ -159,7 +159,7 @@ def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_oth
 ) -> None:
     pixels, box, points = portrait
     darker = (pixels * 0.6).astype(np.uint8)
-    known, unknown, numbers = (
+    expected, unknown, numbers = (
         measurer(Sweep(name, values, [pixels, darker], pixels, box, points, 1.0))
         for name, values in (
             ("race: Black − White", [0, 1]),
@@ -167,8 +167,8 @@ def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_oth
             ("young", [20, 80]),
         )
     )
-    assert np.isfinite([known[0].tau, known[0].shift, known[0].off_target]).all()
-    assert {"race", "background"} & set(known[1]) == {"background"}, (
+    assert np.isfinite([expected[0].tau, expected[0].shift, expected[0].off_target]).all()
+    assert {"race", "background"} & set(expected[1]) == {"background"}, (
         "race is read under the name that others gave it"
     )
     assert np.isnan([unknown[0].tau, unknown[0].shift, unknown[0].off_target]).all()
@@ -177,7 +177,7 @@ def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_oth
     assert abs(numbers[0].off_target) == pytest.approx(np.abs(moved).max() / 4), (
         "as if from -2 to 2, whatever the unit"
     )
-    assert known[0].mask_share != known[0].mask_share
+    assert expected[0].mask_share != expected[0].mask_share
 
 
 def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(

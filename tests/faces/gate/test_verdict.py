@@ -50,9 +50,9 @@ def test_what_could_not_be_measured_drops_nothing_and_thresholds_out_of_range_ar
 
 def test_sweeps_of_known_faces_are_judged_only_if_asked_for() -> None:
     judges = [
-        GateConfig(on=on).judges(known)
+        GateConfig(on=on).judges(expected)
         for on in (None, True, False)
-        for known in (None, "faces.csv")
+        for expected in (None, "faces.csv")
     ]
     assert judges == [True, False, True, True, False, False]
 

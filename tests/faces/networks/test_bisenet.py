@@ -32,17 +32,17 @@ def shapes(state: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
 
 
 def test_parameters_have_the_names_and_shapes_of_the_public_checkpoint() -> None:
-    found = shapes(BiSeNet().state_dict())
-    assert {name: found.get(name) for name in SHAPES} == SHAPES
+    result = shapes(BiSeNet().state_dict())
+    assert {name: result.get(name) for name in SHAPES} == SHAPES
     backbone = {
         f"cp.resnet.{name}" for name in resnet18().state_dict() if not name.startswith("fc.")
     }
-    others = {name.rpartition(".")[0] for name in found if name not in backbone}
+    others = {name.rpartition(".")[0] for name in result if name not in backbone}
     norms = {
         name.replace(".conv.weight", ".bn") for name in SHAPES if name.endswith(".conv.weight")
     }
     weights = {name.rpartition(".")[0] for name in SHAPES}
-    assert backbone <= set(found)
+    assert backbone <= set(result)
     assert others == weights | norms | {"cp.arm32.bn_atten"}
 
 
@@ -56,14 +56,14 @@ def test_features_of_the_context_path_are_those_of_torchvision_s_network() -> No
     ours.load_state_dict(
         {name: value for name, value in peer.state_dict().items() if not name.startswith("fc.")}
     )
-    kept: list[torch.Tensor] = []
+    retained: list[torch.Tensor] = []
     for layer in (peer.layer2, peer.layer3, peer.layer4):
-        layer.register_forward_hook(lambda module, given, out: kept.append(out))
+        layer.register_forward_hook(lambda module, given, out: retained.append(out))
     with torch.inference_mode():
         pictures = torch.rand(1, 3, 64, 64)
         peer(pictures)
-        for found, expected in zip(ours(pictures), kept, strict=True):
-            torch.testing.assert_close(found, expected)
+        for our, expected in zip(ours(pictures), retained, strict=True):
+            torch.testing.assert_close(our, expected)
 
 
 def test_logits_are_as_large_as_the_picture_and_depend_on_fine_features_and_context() -> None:

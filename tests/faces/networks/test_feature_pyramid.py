@@ -30,8 +30,8 @@ def test_features_agree_with_timm_s():
     peer.load_state_dict(dict(zip(names, values, strict=False)), strict=False)
     pictures = torch.rand(2, 3, 64, 64) * 2 - 1
     with torch.inference_mode():
-        found, expected = ours(pictures), peer(pictures)
-    for ours_at, theirs in zip((found[0], found[1], found[2], found[4]), expected, strict=True):
+        result, expected = ours(pictures), peer(pictures)
+    for ours_at, theirs in zip((result[0], result[1], result[2], result[4]), expected, strict=True):
         torch.testing.assert_close(
             ours_at, theirs, rtol=1e-4, atol=1e-4 * float(theirs.abs().max())
         )
@@ -56,10 +56,10 @@ def test_a_pixel_s_class_depends_on_far_pixels_too():
     torch.manual_seed(0)
     network = FeaturePyramid(SMALL).eval()
     chips = torch.rand(1, 3, 64, 64)
-    other = chips.clone()
-    other[..., 48:, 48:] = 0
+    second = chips.clone()
+    second[..., 48:, 48:] = 0
     with torch.inference_mode():
-        change = (network(chips) - network(other)).abs().sum(1)[0]
+        change = (network(chips) - network(second)).abs().sum(1)[0]
     assert change[0, 0] > 0
 
 

@@ -21,17 +21,17 @@ def test_photos_of_mixed_sizes_give_what_each_gives_alone(detector):
     photo = astronaut()
     photos = [photo, photo[:300, 100:400], np.zeros((40, 50, 3), np.uint8), photo[:, ::-1].copy()]
     together = detector([np.ascontiguousarray(p) for p in photos])
-    for picture, found in zip(photos, together, strict=True):
+    for picture, result in zip(photos, together, strict=True):
         alone = detector([np.ascontiguousarray(picture)])[0]
-        np.testing.assert_allclose(found.boxes, alone.boxes, atol=0.01)
-        np.testing.assert_allclose(found.points, alone.points, atol=0.01)
+        np.testing.assert_allclose(result.boxes, alone.boxes, atol=0.01)
+        np.testing.assert_allclose(result.points, alone.points, atol=0.01)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 400), (31, 31), (64, 64)])
 def test_a_photo_with_no_room_or_no_face_has_none(detector, shape):
-    found = detector([np.full((*shape, 3), 127, np.uint8)])[0]
-    assert found.boxes.shape == (0, 4)
-    assert found.points.shape == (0, 5, 2)
+    result = detector([np.full((*shape, 3), 127, np.uint8)])[0]
+    assert result.boxes.shape == (0, 4)
+    assert result.points.shape == (0, 5, 2)
 
 
 @pytest.mark.parametrize("min_face", [20, 40])
@@ -39,17 +39,17 @@ def test_faces_in_photos_are_those_of_facenet_pytorch_one_by_one(unpacked, min_f
     files = sorted(unpacked("idenprof-test").rglob("*.jpg"))[::250][:8]
     photos = [np.asarray(Image.open(file).convert("RGB")) for file in files]
     theirs = MTCNN(min_face_size=min_face, keep_all=True)
-    several = 0
+    values = 0
     for photo, ours in zip(photos, Mtcnn(min_face)(photos), strict=True):
         boxes, scores, points = theirs.detect(photo, landmarks=True)
         if boxes is None:
             assert len(ours.scores) == 0
             continue
         order = np.argsort(-np.asarray(scores, np.float32), kind="stable")  # it sorts by size
-        several += len(order) > 1
+        values += len(order) > 1
         np.testing.assert_allclose(ours.boxes, np.asarray(boxes, np.float32)[order], atol=0.01)
         np.testing.assert_allclose(ours.points, np.asarray(points, np.float32)[order], atol=0.01)
-    assert several
+    assert values
 
 
 # --- Running sums and overlapping boxes, against torch's and torchvision's own ----------------------------------------
@@ -66,10 +66,10 @@ def test_crops_are_those_of_area_interpolation(seed, size):
     boxes = torch.cat([low, low + 1 + torch.rand(6, 2) * 70], 1)
     owner = torch.tensor([0, 1, 0, 1, 1, 0])
     inside = areas.inside(boxes, owner)
-    there = (inside[:, 2:] > inside[:, :2]).all(1)
-    crops = areas.resized(inside[there], owner[there], size)
+    present = (inside[:, 2:] > inside[:, :2]).all(1)
+    crops = areas.resized(inside[present], owner[present], size)
     for (x0, y0, x1, y1), picture, crop in zip(
-        inside[there].tolist(), owner[there].tolist(), crops, strict=True
+        inside[present].tolist(), owner[present].tolist(), crops, strict=True
     ):
         cut = pictures[picture][y0:y1, x0:x1].permute(2, 0, 1)[None].float()
         torch.testing.assert_close(
@@ -81,12 +81,12 @@ def test_crops_are_those_of_area_interpolation(seed, size):
 def test_a_level_of_the_pyramid_is_that_of_area_interpolation(seed, height, width, count):
     torch.manual_seed(seed)
     pictures = [torch.randint(0, 256, (61, 47, 3), dtype=torch.uint8) for _ in range(count)]
-    other = torch.randint(0, 256, (33, 80, 3), dtype=torch.uint8)
-    shrunk = Areas([other, *pictures]).shrunk([*range(1, count + 1)], (height, width))
-    wanted = interpolate(
+    second = torch.randint(0, 256, (33, 80, 3), dtype=torch.uint8)
+    shrunk = Areas([second, *pictures]).shrunk([*range(1, count + 1)], (height, width))
+    expected = interpolate(
         torch.stack(pictures).permute(0, 3, 1, 2).float(), size=(height, width), mode="area"
     )
-    torch.testing.assert_close(shrunk, wanted, rtol=0, atol=1e-3)
+    torch.testing.assert_close(shrunk, expected, rtol=0, atol=1e-3)
 
 
 def test_what_the_first_network_says_of_a_place_is_what_it_says_of_all(detector):

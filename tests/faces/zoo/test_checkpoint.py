@@ -50,8 +50,8 @@ def test_a_file_of_the_public_layout_is_a_parser_whose_sha256_is_known(state, tm
     assert parser.sha256 == sha256_of(file)
     assert not parser.module.training
     with torch.inference_mode():
-        found = parser.module(torch.rand(1, 3, 64, 64)).argmax(1).unique().tolist()
-    assert [parser.spec.labels[index] for index in found] == ["nose"]
+        result = parser.module(torch.rand(1, 3, 64, 64)).argmax(1).unique().tolist()
+    assert [parser.spec.labels[index] for index in result] == ["nose"]
 
 
 def test_its_classes_are_those_of_celebamask_hq_in_the_order_of_its_repository():
@@ -61,8 +61,8 @@ def test_its_classes_are_those_of_celebamask_hq_in_the_order_of_its_repository()
         "u_lip": "upper lip", "l_lip": "lower lip",
     }  # fmt: skip
     named = [
-        words.get(one) or " ".join(words.get(part, part) for part in one.split("_"))
-        for one in order.split()
+        words.get(item) or " ".join(words.get(part, part) for part in item.split("_"))
+        for item in order.split()
     ]
     assert list(BISENET.labels) == ["background", *named]
     assert set(BISENET.labels) == set(CLASSES)
@@ -73,8 +73,8 @@ def test_other_files_end_in_one_sentence(state, tmp_path):
     file = tmp_path / "x.pth"
     with pytest.raises(UsageError, match="There is no file"):
         load_bisenet(tmp_path / "none.pth")
-    whole = saved(state, file).read_bytes()
-    for content in (b"", b"Dear diary,\n", whole[: len(whole) // 2], b"PK\x03\x04 no archive"):
+    full = saved(state, file).read_bytes()
+    for content in (b"", b"Dear diary,\n", full[: len(full) // 2], b"PK\x03\x04 no archive"):
         file.write_bytes(content)
         with pytest.raises(ModelError, match=r"x\.pth is not a checkpoint.*79999_iter"):
             load_bisenet(file)
@@ -176,11 +176,11 @@ def test_an_audit_cuts_the_region_that_the_file_sees_and_records_its_sha256(
     state, home, draw, tmp_path
 ):
     faces = draw(1)
-    known = {"landmarks": faces.known["landmarks"], "region": "skin", "placebo": False}
-    seen = {}
+    options = {"landmarks": faces.known["landmarks"], "region": "skin", "placebo": False}
+    facts = {}
     for label in ("nose", "hair"):
         file, run = saved(sees(label, state), tmp_path / f"{label}.pth"), tmp_path / label
-        gslopes.synthesise(faces.photos, run, parser=file, **known)
+        gslopes.synthesise(faces.photos, run, parser=file, **options)
         assert read_json(run / "run.json")["models"]["parser"]["sha256"] == sha256_of(file)
-        seen[label] = tables.read(tables.PHOTOS, run / "photos.parquet")["reason"].tolist()
-    assert seen == {"nose": [""], "hair": ["face region not found"]}
+        facts[label] = tables.read(tables.PHOTOS, run / "photos.parquet")["reason"].tolist()
+    assert facts == {"nose": [""], "hair": ["face region not found"]}

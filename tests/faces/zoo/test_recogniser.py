@@ -40,17 +40,17 @@ def london(embedding, unpacked) -> tuple[np.ndarray, np.ndarray]:
     folder = unpacked("london")
     names = sorted(path.name for path in (folder / "neutral").glob("*.jpg"))[::10][:10]
     finder = MtcnnFinder(100)
-    found = []
+    result = []
     for kind in ("neutral", "smiling"):
         photos = [open_photo(folder / kind / name) for name in names]
         points = [detections.points[0] for detections in finder(photos)]
-        found.append(embedding([photo.pixels for photo in photos], points))
-    return found[0], found[1]
+        result.append(embedding([photo.pixels for photo in photos], points))
+    return result[0], result[1]
 
 
 @pytest.mark.slow
 def test_a_smile_changes_a_person_less_than_another_person_does(london) -> None:
     neutral, smiling = london
-    each = cosine(neutral[:, None], smiling[None])
-    same, different = np.diag(each), each[~np.eye(10, dtype=bool)]
+    item = cosine(neutral[:, None], smiling[None])
+    same, different = np.diag(item), item[~np.eye(10, dtype=bool)]
     assert same.min() > different.max()

@@ -35,7 +35,7 @@ READ = {
 def test_a_named_contrast_has_the_reading_of_its_ends(
     name: str, reading: str, share: float
 ) -> None:
-    found = target({label: np.array([number]) for label, number in READ.items()}, name)
-    assert (found[0] if found else "") == reading
-    if found:
-        assert found[1].item() == pytest.approx(share)
+    result = target({label: np.array([number]) for label, number in READ.items()}, name)
+    assert (result[0] if result else "") == reading
+    if result:
+        assert result[1].item() == pytest.approx(share)
