@@ -5,7 +5,7 @@ stay in the tables.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,85 +45,93 @@ def _always(run: Run) -> bool:
     return True
 
 
-def ask(
-    name: str,
-    reads: tuple[str, ...],
-    makes: tuple[str, ...] = tuple(ANSWERS),
-    *,
-    pictures: str = "edits",
-    gate: Callable[[Run], bool] | None = _always,
-    whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
-    record: str = ASKED,
-    needed: bool = False,
-    options: tuple[str, ...] = (),
-) -> Stage:
-    """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
+def _models(run: Run) -> Mapping[str, Classifier]:
+    return run.models
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """Questions about the pictures of a table, part by part of the stage that makes it.
 
     makes: the tables of scores and of what was asked, like ``scores`` and ``asked`` of core.tables; then those of
         ``DROPPED``, for a sample of sweeps that verdicts drop.
     pictures: the table, with the columns of core.tables.EDITS.
     gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
-    whom: those that are asked, by default all of this command.  record: where run.json tells who was asked.
-    needed: whether it is an error if there is no one to ask; else the stage is left out.
+    whom: who is asked, by default all of this command.  record: where run.json tells who was asked.
     """
-    splits = {table: DROPPED[table] for table in makes[2:]}
 
-    def versions(run: Run) -> dict[str, str]:
-        check_versions(run.folder, whom(run).values(), record)
-        recorded = asked_before(run.folder, record).items()
+    makes: tuple[str, ...] = tuple(ANSWERS)
+    pictures: str = "edits"
+    gate: Callable[[Run], bool] | None = _always
+    whom: Callable[[Run], Mapping[str, Classifier]] = _models
+    record: str = ASKED
+
+    @property
+    def splits(self) -> dict[str, str]:
+        """Tables of dropped sweeps to the table of which they are a part."""
+        return {table: DROPPED[table] for table in self.makes[2:]}
+
+    def versions(self, run: Run) -> dict[str, str]:
+        """Name to version of all who were or are asked.  Raises: RunFolderMismatch for one in two versions."""
+        models = self.whom(run)
+        check_versions(run.folder, models.values(), self.record)
+        recorded = asked_before(run.folder, self.record).items()
         earlier = {
             name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts
         }
-        return earlier | {name: model.version for name, model in whom(run).items()}
+        return earlier | {name: model.version for name, model in models.items()}
 
-    def selected(run: Run, placebos: int | None = None) -> SweepSelection:
-        dropped = getattr(run.config.score, "dropped_sample", 0) if splits else 0
-        gated = gate is not None and gate(run)
+    def names(self, run: Run) -> list[str]:
+        """All who were or are asked."""
+        return sorted(self.versions(run))
+
+    def due(self, run: Run) -> bool:
+        """Whether failed questions are asked again."""
+        return bool(run.config.score.retry_failed and self.whom(run))
+
+    def selected(self, run: Run, placebos: int | None = None) -> SweepSelection:
+        """The sweeps whose answers count.  placebos: of as many photos; all by default."""
+        dropped = getattr(run.config.score, "dropped_sample", 0) if self.splits else 0
+        gated = self.gate is not None and self.gate(run)
         seed = run.config.seed
         return SweepSelection(run.folder, gated, dropped=dropped, placebos=placebos, seed=seed)
 
-    def wanted(run: Run) -> dict[str, SweepSelection]:
+    def wanted(self, run: Run) -> dict[str, SweepSelection]:
         """Of each classifier; only a sample of the placebo sweeps if asking costs money."""
         sample = getattr(run.config.score, "placebo_sample", None)
         return {
-            name: selected(run, None if traits_of(model).limits.free else sample)
-            for name, model in whom(run).items()
+            name: self.selected(run, None if traits_of(model).limits.free else sample)
+            for name, model in self.whom(run).items()
         }
 
-    def lacks(run: Run, name: str | None, part: Tables, asked: pd.DataFrame) -> bool:
-        selection = run.once(wanted).get(str(name))
+    def lacks(self, run: Run, name: str | None, part: Tables, asked: pd.DataFrame) -> bool:
+        """Whether a part that was asked about lacks questions that are wanted now."""
+        selection = run.once(self.wanted).get(str(name))
         if selection is None or not selection.judged:
             return False
-        return not selection.covered(part[pictures], asked)
+        return not selection.covered(part[self.pictures], asked)
 
-    def keep(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
-        selection = run.once(selected)
-        if table not in splits:
+    def keep(self, run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+        """Which rows of all parts a table has; None if it is not made."""
+        selection = run.once(self.selected)
+        if table not in self.splits:
             return selection.keep
         return selection.sampled if selection.judged else None
 
-    def begin(run: Run, missing: Mapping[str | None, int]) -> None:
-        if not versions(run):
+    def begin(self, run: Run, missing: Mapping[str | None, int]) -> None:
+        """Raises: UsageError if there is no one to ask."""
+        if not self.versions(run):
             hint = "Name one with --classifier NAME; gslopes list classifiers."
             raise UsageError("No classifier is named.", hint)
 
-    def work(run: Run, parts: Missing) -> Made:
-        models = tuple(whom(run).values())
-        content = runfolder.read_manifest(run.folder)
-        entries = content.setdefault(record, {})
-        for model in models:
-            if why := traits_of(model).unknown:
-                run.note(why)
-            known = {**entries.get(model.name, {}), **traits_of(model).facts}
-            entries[model.name] = {**known, "version": model.version, STOPPED: True}
-        if gate is not None:
-            applied = gate(run) and run.has("verdicts")
-            content["gate"] = {**content.get("gate", {}), "applied": applied}
-        runfolder.write_json(run.folder / runfolder.MANIFEST, content)
+    def ask(self, run: Run, parts: Missing) -> Made:
+        """Ask all that is missing.  Raises: as ``Scoring.ask``."""
+        models = tuple(self.whom(run).values())
+        content = self._begun(run, models)
+        entries = content[self.record]
         budget = run.once(money)
-        limits = run.config.score
-        limits = replace(limits, yes=limits.yes or budget.confirmed)
-        about = pictures, makes[:2], run.once(wanted), run.config.seed, limits
+        limits = replace(run.config.score, yes=run.config.score.yes or budget.confirmed)
+        about = self.pictures, self.makes[:2], run.once(self.wanted), run.config.seed, limits
         try:
             Scoring(run.folder, models, parts, *about, run.executor, budget).ask()
             for model in models:
@@ -136,27 +144,75 @@ def ask(
             runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         return {}
 
-    def check(run: Run) -> None:
+    def _begun(self, run: Run, models: Iterable[Classifier]) -> dict[str, Any]:
+        """``run.json`` with those who are asked, written before the first question."""
+        content = runfolder.read_manifest(run.folder)
+        entries = content.setdefault(self.record, {})
+        for model in models:
+            traits = traits_of(model)
+            if traits.unknown:
+                run.note(traits.unknown)
+            known = {**entries.get(model.name, {}), **traits.facts}
+            entries[model.name] = {**known, "version": model.version, STOPPED: True}
+        if self.gate is not None:
+            applied = self.gate(run) and run.has("verdicts")
+            content["gate"] = {**content.get("gate", {}), "applied": applied}
+        runfolder.write_json(run.folder / runfolder.MANIFEST, content)
+        return content
+
+    def check(self, run: Run) -> None:
+        """Note labels that differ only in writing and failures.  Raises: ClassifierError if all pictures failed."""
         columns = ["classifier", "label"]
-        path = run.folder / f"{makes[0]}.parquet"
-        scores = tables.read_columns(run.audit.tables[makes[0]], path, columns)
+        path = run.folder / f"{self.makes[0]}.parquet"
+        scores = tables.read_columns(run.audit.tables[self.makes[0]], path, columns)
         for name, labels in scores.groupby("classifier")["label"]:
             if sentence := twins(labels.unique()):
                 run.note(f"{name}: {sentence}")
-        asked = run.table(makes[1])
+        asked = run.table(self.makes[1])
         raise_if_no_use(asked, "classifier")
         if failed := int((asked["status"] == "failed").sum()):
             again = "the same command with --retry-failed asks again"
             run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
 
-    others = (table for table in reads if table != pictures)
+    def anyone(self, run: Run) -> bool:
+        """Whether anyone was or is asked."""
+        return bool(self.versions(run))
+
+
+def ask(
+    name: str,
+    reads: tuple[str, ...],
+    *,
+    needed: bool = False,
+    options: tuple[str, ...] = (),
+    **about: Any,
+) -> Stage:
+    """The stage that asks classifiers.  about: see ``Questions``.
+
+    needed: whether it is an error if there is no one to ask; else the stage is left out.
+    """
+    questions = Questions(**about)
+    others = (table for table in reads if table != questions.pictures)
     return Stage(
-        name, reads, makes, work, along=pictures, each=lambda run: sorted(versions(run)),
-        streams=True, here=True, splits=splits, keep=keep, merging=(*others, *options),
-        when=None if needed else lambda run: bool(versions(run)), uses=versions,
-        due=lambda run: bool(run.config.score.retry_failed and whom(run)),
-        lacks=lacks, begin=begin, check=check, options=options,
-    )  # fmt: skip
+        name,
+        reads,
+        questions.makes,
+        questions.ask,
+        along=questions.pictures,
+        each=questions.names,
+        streams=True,
+        here=True,
+        splits=questions.splits,
+        keep=questions.keep,
+        merging=(*others, *options),
+        when=None if needed else questions.anyone,
+        uses=questions.versions,
+        due=questions.due,
+        lacks=questions.lacks,
+        begin=questions.begin,
+        check=questions.check,
+        options=options,
+    )
 
 
 def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> None:

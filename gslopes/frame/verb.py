@@ -62,18 +62,16 @@ def verb(audit: Audit) -> click.Command:
         show_page: bool,
         as_json: bool,
         dry_run: bool,
-        trust: bool = False,
-        method: bool = False,
-        only: Sequence[str] = (),
+        **plan_options: Any,  # trust, only: as far as the verb has them
     ) -> int:
         from gslopes.frame.plan import plan
 
-        if method:
+        if plan_options.pop("method", False):
             return _print_differences(audit, out or audited, options, as_json)
         condition = condition_of(fail_if, audit.condition)
-        if condition is not None and only:
-            _check_findings(audit, only)
-        planned = plan(audit, audited, out, options, trust=trust, only=only)
+        if condition is not None and plan_options.get("only"):
+            _check_findings(audit, plan_options["only"])
+        planned = plan(audit, audited, out, options, **plan_options)
         if dry_run:
             return _print_plan(audit, planned, as_json)
         result, code = _carry_out(planned, as_json)

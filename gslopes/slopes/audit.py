@@ -423,7 +423,7 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
 ABOUT_ORIGINALS = ask(
     UNEDITED,
     (ORIGINALS,),
-    tuple(OBSERVED),
+    makes=tuple(OBSERVED),
     pictures=ORIGINALS,
     gate=None,
     whom=observers,

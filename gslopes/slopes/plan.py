@@ -151,6 +151,18 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     return files, inputs
 
 
+def _time_and_space(walk: Walk) -> tuple[str, str]:
+    """How long the pictures take, and how large they are, in words."""
+    minutes = walk.images * SECONDS_A_PICTURE / 60
+    size = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files)
+    if walk.pairs is not None:
+        paths = {picture.path for picture in walk.pairs.edits["picture"]}
+        size = sum(map(size_of, paths)) * (4 if walk.config.compose.placebo else 1)
+    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
+    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    return time, disk
+
+
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What a walk would do: photos, values, pictures, questions, time and space."""
     walk: Walk = planned.inputs.content
@@ -173,16 +185,9 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
-    minutes = walk.images * SECONDS_A_PICTURE / 60
-    size = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files)
     pairs = walk.pairs
-    if pairs is not None:
-        size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (
-            4 if config.compose.placebo else 1
-        )
     lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
-    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
-    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    time, disk = _time_and_space(walk)
     sweeps = {
         name: values
         for name, values in walk.values.items()
