@@ -110,7 +110,7 @@ def take_census(
     executor = executor or OneProcess()
     check(config)
     device = runtime.pick_device(config.device)
-    folder.check_outside(out, photos, "census folder")
+    runfolder.check_outside(out, photos, "census folder")
     files = tuple(list_files(photos))
     if not files:
         raise UsageError(

@@ -249,6 +249,13 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
         )
 
 
+def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
+    """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
+    if out.resolve().is_relative_to(photos.resolve()):
+        problem = f"The {what} {show(out)} lies inside the photos folder {show(photos)}."
+        raise UsageError(problem, "Choose a folder outside of it with --out.")
+
+
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
     """Hold the run folder (made if need be) for this process alone; the kernel lets go whenever the process ends.

@@ -10,7 +10,6 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
 from gslopes.frame.spec import INPUTS, Audit, Plan, refuse_older
-from gslopes.photos.folder import check_outside
 
 
 def plan(
@@ -46,7 +45,7 @@ def plan(
         if source is None:
             raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
         if out is not None:
-            check_outside(out, source)
+            runfolder.check_outside(out, source)
         made = Plan(audit, config, source.absolute(), out, **about)
         _ = made.inputs
     made.check()

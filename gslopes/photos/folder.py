@@ -306,13 +306,6 @@ def count_parts(photos: int, part: int) -> int:
     return -(-photos // part)
 
 
-def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
-    """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
-    if out.resolve().is_relative_to(photos.resolve()):
-        problem = f"The {what} {show(out)} lies inside the photos folder {show(photos)}."
-        raise UsageError(problem, "Choose a folder outside of it with --out.")
-
-
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
     lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files]).encode()

@@ -56,7 +56,7 @@ def numbers(run: Path) -> dict[str, Any]:
     found = {}
     for one in sorted(source.findings, key=lambda one: paper.printed_place(one.classifier)):
         decided = decisions.decide(one.read)
-        head = decisions.headline(one.read, decided, one.attribute)
+        head = lead.headline(one.read, decided, one.attribute)
         found[f"{one.attribute}, {one.classifier}" if several else one.attribute] = {
             "photos": counts[one.classifier, one.attribute],
             "sentence": head.sentence,

@@ -34,7 +34,7 @@ from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.spec import Inputs, Made, Run, Tables
-from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
+from gslopes.photos.folder import PhotoFile, list_photos, passed_over
 from gslopes.photos.people import names_of
 
 EXTRAS = ("statsmodels", "krippendorff")
@@ -168,7 +168,7 @@ def _people(run: Run) -> Path:
 
 def read(run: Run) -> Made:
     """The tables ``people`` and ``backgrounds``."""
-    check_outside(run.folder, _people(run))
+    runfolder.check_outside(run.folder, _people(run))
     material: Material = run.inputs
     rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
     return {"people": rows, "backgrounds": background_rows(material.backgrounds)}

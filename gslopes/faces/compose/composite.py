@@ -118,7 +118,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
 
     The box is the smallest one around all values above 0, within the photo.
     """
-    smooth = _prefilter(floats(mask), matrix)
+    smooth = _prefilter(floats(mask), sigma_of(matrix))
     left, top, wide, high = cv2.boundingRect((smooth >= LEAST).astype(np.uint8))
     if not wide:
         return _NOWHERE
@@ -145,7 +145,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
 
 def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
-    smooth = _prefilter(layer, matrix)
+    smooth = _prefilter(layer, sigma_of(matrix))
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
     smooth = smooth.reshape(layer.shape)
@@ -163,9 +163,8 @@ def sigma_of(matrix: Matrix) -> float:
     return 0.5 * float(np.sqrt(max(scale_of(matrix) ** 2 - 1, 0)))
 
 
-def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
+def _prefilter(chip: FloatArray, sigma: float) -> FloatArray:
     """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
-    sigma = sigma_of(matrix)
     if sigma == 0:
         return chip
     return floats(cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE))
