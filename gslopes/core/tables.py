@@ -1,6 +1,6 @@
 """Every Parquet table of a run folder: its columns, their types and units; checked on every read and write.
 
-A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
+A table is a pandas data frame with exactly the columns of its schema, in that order. Identifiers are strings
 (``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
 the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared in
 ``tables.toml``.
@@ -105,14 +105,14 @@ def frame_of(
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
-    """The values of one column by those of another; of several the last."""
+    """The values of one column by the values of another; of several the last."""
     return dict(zip(frame[key], frame[column], strict=True))
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 
-    Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
+    Raises: TableError if a column is missing, unknown, null although it may not be, or cannot be cast safely to its type.
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
@@ -216,13 +216,13 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
         schema = pq.read_schema(path)
         if schema.equals(table.schema, check_metadata=False):
             arrow = pq.read_table(path, **options)
-            arrow.validate(full=True)  # damaged texts are no UTF-8
+            arrow.validate(full=True)  # damaged texts are not UTF-8
             return arrow
     except FileNotFoundError as error:
         raise TableError(
             f"There is no {table.name} table at {path}.", "Run the stage that makes it first."
         ) from error
-    except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are no UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are not UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.", again) from error
     lacks = ", ".join(name for name in table.columns if name not in schema.names)
     raise TableError(

@@ -27,7 +27,7 @@ from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing
 from gslopes.frame.spec import Made, Run, Stage, Tables
 
-ASKED = "classifiers"  # in run.json: name to version, and the models that a service said it has
+ASKED = "classifiers"  # in run.json: name to version, and the models that a service names
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
 DROPPED = {"dropped-scores": "scores", "dropped-asked": "asked"}  # answers apart from the tables
 # What the stage makes, for the tables of an audit.
@@ -62,8 +62,8 @@ def ask(
         ``DROPPED``, for a sample of sweeps that verdicts drop.
     pictures: the table, with the columns of core.tables.EDITS.
     gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
-    whom: those that are asked, by default all of this command.  record: where run.json tells who was asked.
-    needed: whether it is an error if there is no one to ask; else the stage is left out.
+    whom: the classifiers that are asked, by default all of this command.  record: under which run.json names them.
+    needed: whether it is an error if no one is asked; else the stage is left out.
     """
     splits = {table: DROPPED[table] for table in makes[2:]}
 

@@ -43,10 +43,10 @@ def planned(
         a list, Series or iterator; a data frame with one column of them, whose other columns become the table about
         people unless ``options`` name one; a torch Dataset, whose items may be (photo, ...), or its DataLoader.
         Arrays are (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) gray: integers from 0 to 255, or floats from 0 (black) to 1.
-        Those of 1, 3 or 4 rows are read as (C, H, W), the order of torch.
-    out: the run folder; None: one in the current folder, named by date and attribute, which stderr says.
+        Arrays of 1, 3 or 4 rows are read as (C, H, W), the order of torch.
+    out: the run folder; None: one in the current folder, named by date and attribute; stderr tells its name.
 
-    Raises: UsageError for what is no photo; RunFolderMismatch if the run has others; and as ``plan``.
+    Raises: UsageError for other things than photos; RunFolderMismatch if the run has others; and as ``plan``.
     """
     photos = list(photos) if isinstance(photos, Iterator) else photos
     if out is None and not (isinstance(photos, _PATH) and (Path(photos) / MANIFEST).is_file()):
@@ -134,7 +134,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
 
 
 def _is_single(thing: Any) -> bool:
-    """Whether this is one photo: a path of no folder that is there, an image, an array that is no batch."""
+    """Whether this is one photo: a path but for a folder, an image, an array but for a batch."""
     if isinstance(thing, _PATH):
         return Path(thing).is_file() or "://" in str(thing)
     return hasattr(thing, "getbands") or getattr(thing, "ndim", 0) in (2, 3)
@@ -200,7 +200,7 @@ def _image(thing: Any, number: int) -> Any:
 
 
 def _photo_column(frame: Any) -> Any:
-    """The column whose cells are photos.  Raises: UsageError if there is none, or several."""
+    """The column whose cells are photos.  Raises: UsageError unless there is exactly one."""
     found = [name for name in frame.columns if any(map(_is_single, frame[name].tolist()))]
     found = found or [name for name in frame.columns if str(name).lower() in PHOTO_COLUMNS]
     if len(found) == 1:

@@ -57,7 +57,7 @@ class Verb(click.Command):
     """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, and ``--help-all`` if it hides some."""
+        """The command's parameters, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)
         if any(getattr(param, "advanced", False) for param in params):
             return [*params, _HELP_ALL]
@@ -99,7 +99,7 @@ _HELP_ALL = click.Option(
 def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command of the command line.
 
-    commands: its examples, which work as they stand.  extra: as ``click.command`` takes it.
+    commands: its examples, which work unchanged.  extra: as ``click.command`` takes it.
     """
     return click.command(cls=Verb, epilog=examples(*commands), **extra)
 
@@ -256,7 +256,7 @@ FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
 
 
 def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
-    """The condition, checked before any work; None if there is none.  columns: see ``frame.conditions``.
+    """The condition, checked before any work; None without one.  columns: see ``frame.conditions``.
 
     Raises: UsageError if it is not a condition, or if a file is named for it and it is missing.
     """
@@ -275,7 +275,7 @@ def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> 
 
 
 def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
-    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one.
+    """The exit code: 4, with the rows named on stderr, if the condition holds for any; else the given one.
 
     frame: rows named by their first three columns.
     """
@@ -307,7 +307,7 @@ def out_option(
 
 
 def examples(*commands: str) -> str:
-    """The end of a verb's help: commands that work as they stand, never wrapped."""
+    """The end of a verb's help: commands that work unchanged, never wrapped."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
@@ -322,7 +322,7 @@ def print_json(content: Any) -> None:
 
 
 def _print(text: str, err: bool = False) -> None:
-    """Raises: StorageError if stdout cannot be written; where stderr cannot, the exit code says it alone."""
+    """Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells."""
     try:
         click.echo(text, err=err)
     except BrokenPipeError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 500  # characters
-FAILED = 4  # the exit code where a condition holds
+FAILED = 4  # the exit code if a condition holds
 _ORDERED: dict[type[ast.cmpop], Any] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,

@@ -1,7 +1,7 @@
 """The parts of a stage: which of them are missing, doing these, and the tables of all of them.
 
 RUN/parts/<stage>, or of each name RUN/parts/<stage>/<name>, holds the tables of a part and its notes; its last table
-commits it. ``made-from.json`` says what the parts were made from, and how many they are. Parts stay if a run is
+commits it. ``made-from.json`` names what the parts were made from, and their number. Parts stay if a run is
 stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on from there.
 """
 
@@ -72,7 +72,7 @@ class Missing:
         return _piece(self.run, self.stage, part)
 
     def folder(self, name: Name) -> Path:
-        """Where the parts of a name are."""
+        """The folder of a name's parts."""
         return self.run.folder / "parts" / _folder(self.stage, name)
 
     def commit(self, name: Name, part: int, rows: Made) -> None:

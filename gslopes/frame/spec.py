@@ -71,7 +71,7 @@ class Stage:
     along: in place of ``items``: a table that an earlier stage makes in parts. This stage has as many; the items of a
         part are a mapping that reads the earlier stage's tables of that part by name.
     part: items of a part, or a function of the run that gives their number.
-    each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
+    each: names for which all parts are done, such as models' names; names of earlier runs stay in the tables.
     streams: ``work`` does the missing parts of all names itself, side by side. It is called with the run and
         ``frame.parts.Missing``, and commits each part as it is finished.
     join: what becomes of the tables of all parts, by name; a table that it does not give is merged part by part.
@@ -120,7 +120,7 @@ class Stage:
 class Headline(NamedTuple):
     """The finding in a sentence.
 
-    label: how that of the row begins that it is about.  contrast, model: those of the row.  Empty: of any.
+    label: how the label of the row begins that it is about.  contrast, model: of the row.  Empty: of any row.
     """
 
     sentence: str
@@ -152,7 +152,7 @@ class Audit:
 
     name: of the verb, and ``kind`` in run.json.  home: its folder.
     config: dataclass of all options, see ``core.options``.
-    tables: those of its stages, by name.
+    tables: of its stages, by name.
     inputs: looks at the source, after the frame has looked for photos there.
     photos: whether a folder that is given is one of photos, by the configuration; by default it is.
     outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
@@ -160,16 +160,16 @@ class Audit:
         has decisions is shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
-    page: its sections; without any, a stage of its own called report writes the page.
+    page: its sections; without any, the audit has a stage called report that writes the page.
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
     configure: makes the configuration of a new run of source, options, stages to do, ready objects and run folder,
-        where options depend on one another or the source is one of them.
-    fixed: facts that follow from the options alone, which stay what they are where a run is done again.
-    looked_at: options that ``inputs`` alone reads: given to a run, they are looked at with its source before all else.
+        if options depend on one another or the source is one of them.
+    fixed: facts that only follow from the options, and stay the same if a run is done again.
+    looked_at: options that only ``inputs`` reads: given to a run, they are looked at with its source before all else.
     alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON.
-    result: the class of its result, if it says more than others.
+    result: the class of its result, if it tells more than others.
     condition: columns that ``--fail-if`` can name, each with a value of its type.
     differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
     """
@@ -220,7 +220,7 @@ class Audit:
 class Plan:
     """An audit that is checked and not done yet.
 
-    folder: the run folder; None where only the plan is wanted.  source: what is audited.
+    folder: the run folder; None if only the plan is asked for.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
     looks: whether the inputs are looked at before that, as an option was given that they depend on.
     trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
@@ -276,7 +276,7 @@ class Plan:
         return {name: self.manifest[name] for name in self.manifest["facts"]}
 
     def _looked_at(self) -> dict[str, Any]:
-        """What the inputs say of themselves, as JSON has it."""
+        """What the inputs tell of themselves, as JSON has it."""
         inputs = self.inputs
         facts = dict(inputs.facts)
         if self.audit.models is not None and not self.audit.more:
@@ -294,9 +294,9 @@ class Plan:
 
 
 def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
-    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too.
+    """Raises: UsageError for a run of this audit by a version that kept other facts and other tables.
 
-    goes_on: the run is to go on, for which its options must be those of this version.
+    goes_on: the run is to go on, for which its options must be known to this version.
     """
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:

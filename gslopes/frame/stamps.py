@@ -53,7 +53,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     """Whether a stage was made from this, and all that it made is still as it left it.
 
-    Where a run is done again, its inputs need not be there: a newer program alone does not look at them.
+    If a run is done again, its inputs may be gone: a newer program is no reason to look at them.
     """
     try:
         old = read_json(stamp_of(run, stage))

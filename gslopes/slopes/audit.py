@@ -57,7 +57,7 @@ FITTED = (
     *("error_slopes", "observed", "drawing", "explained", "slopes"),
 )
 TABLES = tables.TABLES | ANSWERS
-# About the photos as they were.
+# About the unedited photos.
 OBSERVED = {f"{UNEDITED}/{name}": name for name in ("scores", "asked")}
 TABLES |= {
     name: replace(TABLES[table], name=name)
@@ -94,10 +94,10 @@ def audit(
     classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
         A function takes a picture, (H, W, 3) uint8 RGB, and returns a mapping of label to score in [0, 1], or None
-        where it will not answer; ``ask.classifiers.python`` has the other forms.
+        if it will not answer; ``ask.classifiers.python`` has the other forms.
     progress: show lines of progress on stderr.
     trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
-    executor, components: who does the work, and with what, instead of what the options say.
+    executor, components: who does the work, and with what, instead of what the options name.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 
     Returns: folder, page, summary, findings, tables, photos, used, skipped, dropped; a notebook shows its
@@ -150,7 +150,7 @@ def score_photos(
     """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
 
     classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with those of ``ask.config.ScoreConfig``.
+    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with fields of ``ask.config.ScoreConfig``.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
@@ -206,7 +206,7 @@ def configured(
     ready: Ready | None = None,
     out: Path | None = None,
 ) -> RunConfig:
-    """The configuration of a new run, with the default classifier where no one is named to be asked.
+    """The configuration of a new run, with the default classifier if no other is named.
 
     Raises: ConfigError.
     """
@@ -228,7 +228,7 @@ def look(photos: Path, config: RunConfig, components: Components | None = None) 
 
 
 def of_photos(config: RunConfig) -> bool:
-    """Those of a set of pairs are in the run folder, and its units may share them."""
+    """Whether the photos are not a set of pairs, whose units may share pictures."""
     return config.pairs is None
 
 
@@ -263,7 +263,7 @@ def check_before(run: Run, executor: Executor) -> None:
 
 
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:
-    """What asking costs at most; says how many of the pictures are placebos'."""
+    """What asking costs at most; notes how many of the pictures are placebos'."""
     config = walk.config.score
     paid = [classifier for classifier in classifiers if not limits_of(classifier).free]
     images, placebos = walk.pictures_asked(config.placebo_sample)
@@ -369,7 +369,7 @@ def check_groups(run: Run, missing: Mapping[str | None, int]) -> None:
 
 
 def summarise(run: Run) -> Made:
-    """Write what the gate saw, from which the page says what else moves.  Raises: as ``validation.summarise``."""
+    """Write what the gate saw, from which the page tells what else moves.  Raises: as ``validation.summarise``."""
     from gslopes.slopes import validation
 
     config = fitted_by(run)
@@ -385,8 +385,8 @@ def leaves_out(run: Run) -> bool:
 
 
 def observers(run: Run) -> dict[str, Classifier]:
-    """The classifiers that are asked about the photos as they were: where faces are drawn all of them, for groups
-    those that cost nothing.
+    """The classifiers that are asked about the unedited photos: all of them if faces are drawn, for groups
+    only those that cost nothing.
     """
     if run.config.pairs is not None:  # its pictures are all that there is
         return {}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gslopes.slopes.measures.answers import Answers, Cut
 
 TONES = ("darkest third", "middle third", "lightest third")
-UNEDITED = "unedited"  # the folder in a run of the photos as they were, and its name in place of an attribute
+UNEDITED = "unedited"  # the folder of the unedited photos in a run, and their name in place of an attribute
 
 
 def fit_folder(
@@ -39,8 +39,8 @@ def fit_folder(
 ) -> FitTables:
     """Answers of a run folder to the tables of a fit, see ``slopes.measures.analysis.FitTables``; writes ``PRESENCE``.
 
-    Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
-    gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
+    If the gate was applied, the table gating has the dropped sweeps that were asked about nevertheless next to the
+    others; if a reader read the pictures, the table reach has slopes per unit of its log-odds.
 
     values: attribute to its K values.  seed: of the run.
     watch: shows progress, given the number of sweeps.
@@ -153,7 +153,7 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
-    """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
+    """Classifier to its answers about the unedited photos; empty if nobody was asked.  Raises: TableError."""
     from gslopes.slopes.measures.answers import gather, present
 
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]

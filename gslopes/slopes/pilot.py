@@ -16,9 +16,9 @@ def read_pilot(
 ) -> tuple[Presence | Measured, int, str]:
     """The label as the run's fit has it, how many labels it judged, and the unit of the slopes.
 
-    classifier, attribute: needed where the run has several.
+    classifier, attribute: needed if the run has several.
 
-    Raises: UsageError where the run is not fitted, has no placebo sweeps, or no such label that is judged.
+    Raises: UsageError if the run is not fitted, has no placebo sweeps, or did not judge this label.
     """
     if not (run / "placebos.parquet").is_file():
         raise UsageError(
@@ -72,9 +72,9 @@ def _variance(row: pd.Series) -> float:
 def _placebos(
     slopes: pd.DataFrame, differences: pd.DataFrame, row: pd.Series
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Kind to the variance of the photos' slopes along the placebo, and to that of their differences from the edit's.
+    """Kind to the variance of the photos' slopes along the placebo, and to the variance of their differences from the edit's.
 
-    Raises: UsageError where a kind is missing.
+    Raises: UsageError if a kind is missing.
     """
     keys = ["classifier", "label", "estimator"]
     fakes = {}

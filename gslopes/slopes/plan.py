@@ -30,7 +30,7 @@ class Walk:
 
     files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
-    pairs: the set, where others made the pictures; the files are then one of each unit, by its name.
+    pairs: the set, if others made the pictures; the files are then one of each unit, by its name.
     """
 
     config: RunConfig
@@ -53,7 +53,7 @@ class Walk:
 
     @property
     def grid(self) -> Grid | None:
-        """Where two attributes are crossed."""
+        """The grid, if two attributes are crossed."""
         return self.config.crossed
 
     @property
@@ -100,7 +100,7 @@ class Walk:
         return self.components or default_components(self.config, self.device)
 
     def pictures_asked(self, sample: int) -> tuple[int, int]:
-        """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
+        """(pictures that a paid classifier is asked about at most, pictures of placebo sweeps among them).
 
         sample: of how many photos its placebo sweeps are.
         """

@@ -18,7 +18,7 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
     presence: ``vendor``: what each service returns unless asked for more, everything for a classifier on this machine,
         whose own threshold is in its name; ``none``: everything that was returned; or a score in [0, 1].
 
-    Raises: ConfigError if presence is none of them.
+    Raises: ConfigError for any other presence.
 
     >>> cuts(["rekognition:max_labels=50", "celeba-tagger"], "vendor")["rekognition:max_labels=50"]
     Cut(score=0.55, most=0)

@@ -54,7 +54,7 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 
 def synthesis(run: Run) -> Synthesis:
-    """The work of a run, its models loaded.  Raises: ModelError, also if they are not those of ``run.json``."""
+    """The work of a run, its models loaded.  Raises: ModelError, also if ``run.json`` has others."""
     walk: Walk = run.inputs
     of_run = runfolder.read_manifest(run.folder).get("models")
     here = replace(walk, config=replace(walk.config, device=run.config.device))
@@ -214,7 +214,7 @@ class Synthesis:
         return region
 
     def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
-        """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
+        """Write the K pictures of one photo, and of its placebos, one at a time; their rows."""
         files = self._files(photo)
         made = (files.encode(patch, composite.box) for patch in composite.patches)
         return self._write(attribute, photo.id, composite, made) + self._placebos(
@@ -263,7 +263,7 @@ class Synthesis:
     def _write(
         self, sweep: str, photo: str, whole: Composite, pictures: Iterable[bytes]
     ) -> list[Row]:
-        """Write K pictures of the photo of this id, of which ``whole`` says where they may change; their rows."""
+        """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []
         runfolder.make_folder(self.run / "edits" / sweep)
         for step, (value, data) in enumerate(zip(self.plan.values[sweep], pictures, strict=True)):
@@ -275,7 +275,7 @@ class Synthesis:
 
 
 def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
+    """The editor's sweep: on a CUDA device its pictures stay there if it can leave them, otherwise its ends."""
     sweep = getattr(
         editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep
     )
@@ -287,9 +287,9 @@ def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) 
 
 
 class Reading(Synthesis):
-    """In place of editing: the pictures of a set, copied, and placebo sweeps where it has none of a kind.
+    """In place of editing: the pictures of a set, copied, and placebo sweeps of the kinds that it lacks.
 
-    JPEG and PNG stay as they are, others become PNG. Our placebos are made of the whole picture, by as much as the
+    JPEG and PNG are copied unchanged, others become PNG. Our placebos are made of the whole picture, by as much as the
     unit's pictures differ.
     """
 
@@ -310,7 +310,7 @@ class Reading(Synthesis):
         return {"edits": edits, "photos": photos}
 
     def _unit(self, name: str) -> tuple[Row, list[Row]]:
-        """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
+        """Its row of the table photos, and the rows of its pictures.  Raises: PhotoError."""
         pairs = cast("PairSet", self.plan.pairs)
         own = pairs.edits.loc[name:name]
         unit = cast("Any", pairs.units.loc[name])  # edits are sorted

@@ -168,7 +168,7 @@ def _steps(wide: pd.DataFrame, name: str, count: int) -> Array:
 def _groups(
     photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame
 ) -> dict[str, NDArray[np.str_]]:
-    """Column to the group of each photo; an empty name where it is not known."""
+    """Column to the group of each photo; an empty name if it is not known."""
     groups = {}
     for name, (low, high) in PERCEIVED.items():
         if name in read:

@@ -52,7 +52,7 @@ class Parts(Protocol):
         ...
 
     def folder(self, name: str) -> Path:
-        """Where a classifier's parts are."""
+        """The folder of a classifier's parts."""
         ...
 
     def commit(self, name: str, part: int, rows: Mapping[str, pd.DataFrame]) -> None:
@@ -141,7 +141,7 @@ class Scoring:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
 
     def _journal(self, classifier: Classifier) -> Path:
-        """Where the answers of parts that are not finished are kept, if no cache keeps them."""
+        """Keeps the answers of unfinished parts, if no cache keeps them."""
         return self.parts.folder(classifier.name) / "journal"
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
@@ -214,7 +214,7 @@ class Scoring:
     # -- what a user should know --------------------------------------------------------------------------------------
 
     def _warn(self) -> None:
-        """Warn once: what a classifier has to say, or that a service answers with another model than before."""
+        """Warn once: what a classifier warns of, or that a service answers with another model than before."""
         for classifier in self._due:
             for text in new_notes(classifier):
                 self.executor.note(f"Warning: {text}")
@@ -249,7 +249,7 @@ def models_of(folder: Path) -> dict[str, Any]:
 
     folder: of its parts.
 
-    Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher where it is asked
+    Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher if it is asked
         earlier, in words, of options that are asked in both orders; t intervals over photos.
     """
     models: Counter[str] = Counter()
@@ -272,8 +272,8 @@ def models_of(folder: Path) -> dict[str, Any]:
 
 
 def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
-    """How much higher options score where they are asked earlier.  effects: option to a number a photo."""
-    from gslopes.stats.intervals import mean_t  # asking alone needs no scipy
+    """How much higher options score if they are asked earlier.  effects: option to a number a photo."""
+    from gslopes.stats.intervals import mean_t  # asking needs no scipy
 
     means = {label: mean_t(100 * np.array(each, np.float64)) for label, each in effects.items()}
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))

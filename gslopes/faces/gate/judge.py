@@ -156,8 +156,8 @@ def _sweeps(
 
 
 class SweepSelection:
-    """Which edits a classifier is asked about: all of them, or those of the sweeps that the gate kept and of a sample
-    of those that it dropped; placebo sweeps of all photos, or of a sample.
+    """Which edits a classifier is asked about: all of them, or the edits of sweeps that the gate kept and of a sample
+    of the dropped ones; placebo sweeps of all photos, or of a sample.
 
     gate: whether verdicts count, if the run has any.
     dropped: how many of an attribute's dropped sweeps are also asked about; without their placebos.

@@ -23,7 +23,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and the ends of its 95 % interval; all NaN where there is nothing to measure."""
+    """A value and the ends of its 95 % interval; all NaN if nothing can be measured."""
 
     value: float
     low: float
@@ -46,7 +46,7 @@ class Groups:
     """A number group by group, sorted by name.
 
     gap: largest minus smallest number among the groups that are large enough; None with fewer than two of them. Of
-        equal groups it is above 0 by chance alone, the more so the smaller they are.
+        equal groups it is above 0 only by chance, the more so the smaller they are.
     """
 
     each: Mapping[str, Group]
@@ -138,15 +138,15 @@ def share_of_target(
     other_unedited: ArrayLike,
     target_unedited: ArrayLike,
 ) -> Estimate:
-    """How far another reading moves with the edit, as a share of how far the target's moves. 0 is none; it has a sign.
+    """How far another reading moves with the edit, as a share of how far the target's moves. 0: not at all; it has a sign.
 
     other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).
     other_unedited, target_unedited: (m,) the same readings of unedited photos.
 
-    Mean slope of each reading per unit of the attribute (every photo its own line), divided by the standard deviation
+    Mean slope of each reading per unit of the attribute (a line for every photo), divided by the standard deviation
     of that reading over unedited photos; then the other's over the target's: 0.1 says that while the edit carries a
     face one standard deviation along the target, it carries it a tenth of one along the other. Slopes of opposite sign
-    cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
+    cancel over photos. NaN if a reading does not vary over the unedited photos. The interval is over the n photos.
     """
     unedited = [doubles(x) for x in (other_unedited, target_unedited)]
     spread_other, spread_target = (

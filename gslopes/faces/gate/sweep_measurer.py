@@ -1,4 +1,4 @@
-"""What the gate measures on one photo's sweep: is the face still found, what does the reader say, how much changed?"""
+"""What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from gslopes.faces.zoo.reader import FaceReader, attribute, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
-# A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
+# A face is looked for at its place, in a crop in which it is so large: a small part of the cost of the whole photo.
 FACE = 96
 MARGIN = 0.6
 LEAST_FACE = 40
@@ -47,7 +47,7 @@ class SweepMeasurer:
     """Measures sweeps with the shipped reader and MTCNN.
 
     reader: the shipped one.  device: where it runs; faces are found on the CPU, so that no verdict depends on it.
-    min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
+    min_face: of the run, pixels: how small a face the detector looks for if a crop was not enough.
     look: whether the face is looked for, at the first, middle and last value.
     """
 
@@ -129,7 +129,7 @@ class SweepMeasurer:
         return readings
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
-        """(at how many values the face was looked for, at how many it was found where it was)."""
+        """(at how many values the face was looked for, at how many it was found at its place)."""
         last = len(sweep.pictures) - 1
         pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
@@ -166,7 +166,7 @@ def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[Byte
 
 
 def _same(boxes: FloatArray, known: Array) -> bool:
-    """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
+    """Whether one of the boxes (n, 4) lies at the place of the known one: they share MIN_IOU of what they cover together."""
     low = np.maximum(boxes[:, :2], known[:2])
     high = np.minimum(boxes[:, 2:], known[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
@@ -175,7 +175,7 @@ def _same(boxes: FloatArray, known: Array) -> bool:
 
 
 def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
-    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
+    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN if a mask is empty.
 
     chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
 
@@ -190,13 +190,13 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
 
 
 def luminance(chips: ByteArray, masks: FloatArray) -> Array:
-    """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
+    """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``."""
     inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
 
 
 def around(picture: ByteArray, box: Array) -> float:
-    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
+    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if it has no pixel."""
     height, width = picture.shape[:2]
     half = (box[2:] - box[:2]) / 2
     x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)

@@ -36,7 +36,7 @@ def engine(given: Executor, name: str, workers: int | None, device: str) -> Exec
 
 @dataclass(frozen=True, slots=True)
 class Auto(Notes):
-    """Ray where there is a GPU, which one process leaves idle most of the time, and Ray is installed; else one process.
+    """Ray if a GPU is there, which one process leaves idle most of the time, and Ray is installed; else one process.
 
     Work that cannot be sent elsewhere stays here.
     """
@@ -46,7 +46,7 @@ class Auto(Notes):
     progress: bool = False
 
     def note(self, text: str) -> None:
-        """As the one process says it."""
+        """As of the one process."""
         self.one.note(text)
 
     def __call__(

@@ -35,7 +35,7 @@ STORE = (
 class RayCluster(Notes):
     """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
 
-    workers: how many; by default one for every two cores, at most ``SHARING`` a GPU, where the cluster has GPUs;
+    workers: how many; by default one for every two cores, at most ``SHARING`` a GPU, if the cluster has GPUs;
         else one for every four cores, at least two.
     device: ``cpu`` uses no GPU; other words share the cluster's GPUs among the workers.
     progress: show a line with the expected end, and notes, on stderr.
@@ -129,7 +129,7 @@ def _explained(lost: Exception, part: str) -> GslopesError:
 def connect(workers: int | None) -> tuple[Any, bool]:
     """The library, connected to a cluster, and whether the cluster was started for that.
 
-    Raises: UsageError if Ray is not installed, or no cluster is where RAY_ADDRESS says.
+    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
