@@ -143,7 +143,7 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented, atomically and durably; a file that holds the same is not touched.  Raises: StorageError."""
+    """Write JSON, indented, atomically and durably, unless the file holds the same.  Raises: StorageError."""
     write_changed(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
     settle([path])
 
@@ -326,7 +326,7 @@ def merge(
     Raises: TableError if a part is missing or damaged, or a key occurs twice; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
-    known = set[tuple[Any, ...]]()
+    begun = set[tuple[Any, ...]]()
     again = False  # of the keys their first columns alone: of long tables, few
     first = list(table.key[:2])
     with placed(path) as fresh:
@@ -342,8 +342,8 @@ def merge(
                 tables.check_key(table, rows)
                 columns = rows.group_by(first, use_threads=False).aggregate([]).to_pydict().values()
                 begins = set(zip(*columns, strict=True))
-                again = again or not known.isdisjoint(begins)
-                known |= begins
+                again = again or not begun.isdisjoint(begins)
+                begun |= begins
                 waiting.append(rows)
                 if sum(map(len, waiting)) >= ROW_GROUP:
                     writer.write_table(pa.concat_tables(waiting))

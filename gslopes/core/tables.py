@@ -52,7 +52,7 @@ def read_tables(file: Path) -> dict[str, Table]:
     A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.  The name of
     a table above with ``[]`` is the type of a list of its rows.
     """
-    made = {}
+    declared_tables = {}
     kinds = dict(_KINDS)
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
@@ -60,9 +60,9 @@ def read_tables(file: Path) -> dict[str, Table]:
             pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit})
             for name, kind, unit in lines
         ]
-        made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
+        declared_tables[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
         kinds[f"{name}[]"] = pa.list_(pa.struct(fields))
-    return made
+    return declared_tables
 
 
 Row = dict[str, Any]  # column to value
@@ -112,7 +112,7 @@ def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 
-    Raises: TableError if a column is missing, unknown, null although it may not be, or cannot be cast safely to its type.
+    Raises: TableError if a column is missing, unknown, null against its schema, or cannot be cast safely to its type.
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
@@ -163,10 +163,10 @@ def check_key(table: Table, rows: pa.Table) -> None:
     """Raises: TableError, with the first of them, if rows that are sorted by the table's key have one twice."""
     same = pa.repeat(True, max(0, len(rows) - 1))
     for name in reversed(table.key):  # the last column differs most, and often settles it
-        one = rows.column(name).slice(1)
-        other = rows.column(name).slice(0, len(same))
-        both_null = pc.and_(one.is_null(), other.is_null())
-        same = pc.and_(same, pc.or_(pc.equal(one, other).fill_null(False), both_null))
+        later = rows.column(name).slice(1)
+        earlier = rows.column(name).slice(0, len(same))
+        both_null = pc.and_(later.is_null(), earlier.is_null())
+        same = pc.and_(same, pc.or_(pc.equal(later, earlier).fill_null(False), both_null))
         if not pc.any(same).as_py():
             return
     first = rows.slice(pc.index(same, True).as_py(), 1).to_pylist()[0]

@@ -105,12 +105,12 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
     if run.notes or notes.exists():
         runfolder.make_folder(notes.parent)
         runfolder.write_json(notes, run.notes)
-    made = _part_tables(run.audit, stage)
-    frames = {table: tables.frame_of(table, rows[table.name]) for table in made}
+    part_tables = _part_tables(run.audit, stage)
+    frames = {table: tables.frame_of(table, rows[table.name]) for table in part_tables}
     for frame in frames.values():
         runfolder.settle(_pictures(run, stage, frame))
     for table, frame in frames.items():
-        if table is made[-1]:
+        if table is part_tables[-1]:
             kill_point("part:whole")
         runfolder.write_table(table, frame, part_path(run.folder, folder, table, part))
 
@@ -278,10 +278,14 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
     def read(name: str) -> pd.DataFrame:
         return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
 
-    own = tables_of(run.audit, stage)
-    made = {} if stage.join is None else stage.join(run, _Read([one.name for one in own], read))
-    for table in own:
-        if table.name in made:
+    own_tables = tables_of(run.audit, stage)
+    joined = (
+        {}
+        if stage.join is None
+        else stage.join(run, _Read([table.name for table in own_tables], read))
+    )
+    for table in own_tables:
+        if table.name in joined:
             continue
         keep = None if stage.keep is None else stage.keep(run, table.name)
         if stage.keep is not None and keep is None:
@@ -289,7 +293,7 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
             continue
         source = run.audit.tables[stage.splits.get(table.name, table.name)]
         runfolder.merge(run.folder, source, folders, count, keep, table.name)
-    return made
+    return joined
 
 
 # -- doing them -------------------------------------------------------------------------------------------------------
@@ -315,8 +319,8 @@ class Parts:
     def __call__(self, part: int, tick: Tick) -> None:
         """Do one part and write it."""
         run = replace(self.run, tick=tick, notes=[])
-        made = self.stage.work(run, self.items(part), *([] if self.name is None else [self.name]))
-        commit(run, self.stage, self.name, part, made)
+        rows = self.stage.work(run, self.items(part), *([] if self.name is None else [self.name]))
+        commit(run, self.stage, self.name, part, rows)
 
     def remote_task(self) -> RemoteTask:
         """The same work in another process.  Raises: UsageError if the stage is done here."""
@@ -359,8 +363,8 @@ def _elsewhere(
     if hasattr(config, "device"):
         config = replace(config, device=device)
     run = Run(audit, folder, config, content=content)
-    if stage.uses is not None and (here := stage.uses(run)) != uses:
-        differing = "; ".join(runfolder.differences(uses, here, stage_name))
+    if stage.uses is not None and (uses_here := stage.uses(run)) != uses:
+        differing = "; ".join(runfolder.differences(uses, uses_here, stage_name))
         hint = "Install the same models on every machine."
         raise ModelError(f"A worker has other models: {differing}.", hint)
     return Parts(run, stage, name)

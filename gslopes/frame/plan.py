@@ -34,7 +34,7 @@ def plan(
     about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
     if source is not None and (source / runfolder.MANIFEST).is_file():
-        made = _again(audit, source, out, options, about)
+        planned = _again(audit, source, out, options, about)
     else:
         if out is not None:
             _check_name(out)
@@ -47,10 +47,10 @@ def plan(
             raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
         if out is not None:
             check_outside(out, source)
-        made = Plan(audit, config, source.absolute(), out, **about)
-        _ = made.inputs
-    made.check()
-    return made
+        planned = Plan(audit, config, source.absolute(), out, **about)
+        _ = planned.inputs
+    planned.check()
+    return planned
 
 
 def _check_name(out: Path) -> None:
@@ -63,7 +63,7 @@ def _check_name(out: Path) -> None:
 
 
 def _again(
-    audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]
+    audit: Audit, run: Path, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]
 ) -> Plan:
     """The plan of an existing run, with the options given over those that it has."""
     old = runfolder.read_manifest(run)
@@ -75,7 +75,7 @@ def _again(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
         )
     refuse_older(run, audit, goes_on=True)
-    new: dict[str, Any] = to_dict(merged(audit.config, given, base=Path.cwd()))
+    new: dict[str, Any] = to_dict(merged(audit.config, options, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)

@@ -260,13 +260,13 @@ class Plan:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
         old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
-        made = dict(old)  # with what stages have written into it
+        content = dict(old)  # with what stages have written into it
         if self.looks:
-            made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
+            content |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         elif self.audit.fixed is not None:
-            made |= self.audit.fixed(self.config)
-        made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
-        return made | {
+            content |= self.audit.fixed(self.config)
+        content |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
+        return content | {
             "created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")
         }
 

@@ -112,10 +112,10 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, objects = split_classifiers(classifier)
-    made = _plan(
+    walk_plan = _plan(
         photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust
     )
-    return _carried_out(made, executor, progress)
+    return _carried_out(walk_plan, executor, progress)
 
 
 def synthesise(
@@ -131,8 +131,8 @@ def synthesise(
 
     Arguments, result and errors as ``audit``.
     """
-    made = _plan(photos, out, options, Ready((), components), only=["synthesise"])
-    return _carried_out(made, executor, progress)
+    walk_plan = _plan(photos, out, options, Ready((), components), only=["synthesise"])
+    return _carried_out(walk_plan, executor, progress)
 
 
 def score_photos(
@@ -163,11 +163,11 @@ def score_photos(
     drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
     about: dict[str, Any] = {"trust": trust, "given": Ready(objects), "only": only}
-    made = _plan_again(run, {"score": score, "device": device}, **about)
-    if gate == (made.config.gate.on is False):
-        judged = replace(made.config.gate, on=None if gate else False)
-        made = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
-    return _carried_out(made, executor, progress)
+    walk_plan = _plan_again(run, {"score": score, "device": device}, **about)
+    if gate == (walk_plan.config.gate.on is False):
+        judged = replace(walk_plan.config.gate, on=None if gate else False)
+        walk_plan = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
+    return _carried_out(walk_plan, executor, progress)
 
 
 def _plan(
@@ -190,8 +190,8 @@ def _plan_again(run: str | Path, options: Mapping[str, Any], **about: Any) -> Pl
     return plan(SLOPES, Path(run), None, options, **about)
 
 
-def _carried_out(made: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    result = carry_out(made, executor or OneProcess(progress=progress))
+def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
+    result = carry_out(walk_plan, executor or OneProcess(progress=progress))
     assert isinstance(result, Walked)
     return result
 
@@ -237,11 +237,11 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
     if plan.only and not ASKS & set(plan.only):
         return {}
     names = list(dict.fromkeys(plan.config.score.classifiers))
-    asked = [
+    models = [
         *load_classifiers(names, plan.config.device, plan.trust),
         *(plan.given or Ready()).classifiers,
     ]
-    return {classifier.name: classifier for classifier in asked}
+    return {classifier.name: classifier for classifier in models}
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -373,8 +373,8 @@ def summarise(run: Run) -> Made:
     from gslopes.slopes import validation
 
     config = fitted_by(run)
-    found = validation.summarise(run.folder, config.photos_csv, config.groups)
-    attributes = [summary.facts() for summary in found]
+    summaries = validation.summarise(run.folder, config.photos_csv, config.groups)
+    attributes = [summary.facts() for summary in summaries]
     runfolder.write_json(run.folder / VALIDITY, {"attributes": attributes})
     return {}
 

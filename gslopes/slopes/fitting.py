@@ -108,12 +108,12 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     keys = ["photo", "attribute", "reading"]
     rows = []
     frame = tables.read_rows(tables.READINGS, run)
-    own = frame[
+    own_readings = frame[
         (frame["step"] >= 0)
         & ~frame["reading"].isin(MEASURES)
         & (frame["reading"] == frame["attribute"])
     ]
-    for key, part in own.sort_values("step").groupby(keys, sort=False):
+    for key, part in own_readings.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
         if len(part) == len(values.get(attribute, ())):  # read at all values
             reach = photo_reach(part["score"].to_numpy(np.float64)[None], values[attribute])
@@ -123,7 +123,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     unedited = (
         frame[frame["step"] == -1]
         .drop_duplicates(keys)
-        .assign(odds=lambda one: log_odds(one["score"]))
+        .assign(odds=lambda readings: log_odds(readings["score"]))
     )
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(
         unedited[[*keys, "odds"]], how="left", on=keys

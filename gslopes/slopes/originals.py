@@ -59,7 +59,7 @@ def as_they_were(run: Run, part: Tables) -> Made:
         file = f"{folder}/{row['photo']}{suffix}"
         data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
         runfolder.write_changed(run.folder / file, data)
-        made = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
-        rows.append(made | {"file": file, "mask_area": 0.0})
+        key = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
+        rows.append(key | {"file": file, "mask_area": 0.0})
     run.tick(len(photos))
     return {ORIGINALS: rows}

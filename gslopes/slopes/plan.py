@@ -64,12 +64,12 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        made = [
+        lengths = [
             len(values)
             for name, values in self.values.items()
             if not self.grid or name not in self.grid.names
         ]
-        return len(self.files) * sum(made)
+        return len(self.files) * sum(lengths)
 
     @property
     def calls(self) -> int:
@@ -177,7 +177,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     size = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files)
     pairs = walk.pairs
     if pairs is not None:
-        size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (
+        size = sum(map(size_of, {picture.path for picture in pairs.edits["picture"]})) * (
             4 if config.compose.placebo else 1
         )
     lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())

@@ -23,8 +23,8 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
     >>> cuts(["rekognition:max_labels=50", "celeba-tagger"], "vendor")["rekognition:max_labels=50"]
     Cut(score=0.55, most=0)
     """
-    given = parse(presence)
-    return {name: vendor_cut(name) if given is None else given for name in classifiers}
+    own_cut = parse(presence)
+    return {name: vendor_cut(name) if own_cut is None else own_cut for name in classifiers}
 
 
 def parse(presence: str) -> Cut | None:

@@ -90,19 +90,19 @@ def by_group(
     groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
     """
     names = np.asarray(groups).astype(str)
-    each: dict[str, Group] = {}
+    by_name: dict[str, Group] = {}
     large = []
     for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
         drawn = bootstrap_rows(len(rows), resamples, index)
         resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
-        each[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
+        by_name[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:
-            large.append((each[str(name)].number.value, resampled))
+            large.append((by_name[str(name)].number.value, resampled))
     if len(large) < 2:
-        return Groups(each, None)
+        return Groups(by_name, None)
     values, draws = zip(*large, strict=True)
-    return Groups(each, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
+    return Groups(by_name, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
 
 
 def _estimate(value: float, resampled: Array) -> Estimate:
@@ -138,7 +138,7 @@ def share_of_target(
     other_unedited: ArrayLike,
     target_unedited: ArrayLike,
 ) -> Estimate:
-    """How far another reading moves with the edit, as a share of how far the target's moves. 0: not at all; it has a sign.
+    """How far another reading moves with the edit, as a share of how far the target's moves; it has a sign.
 
     other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).
     other_unedited, target_unedited: (m,) the same readings of unedited photos.

@@ -188,13 +188,13 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     shared = min(SHARING * cards, max(cards, cpus // CORES_WITH_GPU))
     workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
     # no more than the smallest machine has, or some workers would wait forever
-    each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
+    cpus_each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = (
         f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
     )
     where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
-    several = -(-workers // max(cards, 1))  # on the GPU that has most of them
-    return _Size(workers, each, 1 / several if accelerated else 0, where)
+    sharing = -(-workers // max(cards, 1))  # on the GPU that has most of them
+    return _Size(workers, cpus_each, 1 / sharing if accelerated else 0, where)
 
 
 # -- what runs there --------------------------------------------------------------------------------------------------
