@@ -32,7 +32,7 @@ from gslopes.frame.plan import plan
 from gslopes.frame.result import result_of
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
-from gslopes.photos.folder import PhotoFile, passed_over
+from gslopes.photos.folder import passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
@@ -45,7 +45,7 @@ from gslopes.slopes.originals import ORIGINALS, as_they_were, sources
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page import ReportConfig
 from gslopes.slopes.page.decisions import CONDITION
-from gslopes.slopes.plan import Walk, look_at, outline, read_manifest
+from gslopes.slopes.plan import Walk, look_at, outline
 from gslopes.slopes.stimuli import make_pictures
 
 if TYPE_CHECKING:
@@ -162,11 +162,11 @@ def score_photos(
     runtime.check_device(device)  # resolved lazily
     drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
-    about: dict[str, Any] = {"trust": trust, "given": Ready(objects), "only": only}
-    walk_plan = _plan_again(run, {"score": score, "device": device}, **about)
+    again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
+    walk_plan = again({"score": score, "device": device})
     if gate == (walk_plan.config.gate.on is False):
         judged = replace(walk_plan.config.gate, on=None if gate else False)
-        walk_plan = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
+        walk_plan = again({"score": score, "device": device, "gate": judged})
     return _carried_out(walk_plan, executor, progress)
 
 
@@ -182,12 +182,6 @@ def _plan(
         inputs = partial(look, components=ready.components)
         audit = replace(SLOPES, inputs=inputs, stages=tuple(stages))
     return planned(audit, photos, out, options, given=ready, **about)
-
-
-def _plan_again(run: str | Path, options: Mapping[str, Any], **about: Any) -> Plan:
-    """The plan of a run folder with other options.  Raises: UsageError, ConfigError, RunFolderMismatch."""
-    read_manifest(Path(run))
-    return plan(SLOPES, Path(run), None, options, **about)
 
 
 def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
@@ -279,16 +273,6 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
-
-
-def photo_files(run: Run) -> Sequence[PhotoFile]:
-    """The photos that are edited."""
-    return run.inputs.files
-
-
-def photos_a_part(run: Run) -> int:
-    """How many are edited together."""
-    return run.config.part
 
 
 def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
@@ -402,7 +386,7 @@ def fit(run: Run) -> Made:
     Raises: UsageError if the CSV does not fit the run; ConfigError, TableError, StorageError.
     """
     config = fitted_by(run)
-    content = read_manifest(run.folder)
+    content = runfolder.read_manifest(run.folder)
     if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run.folder)):
         run.executor.note(absent)
     watch = counted(run.executor, "fit", "sweeps")
@@ -462,7 +446,8 @@ SLOPES = Audit(
     stages=(
         Stage(
             "synthesise", ("inputs",), ("edits", "photos", "edits/"), make_pictures,
-            items=photo_files, part=photos_a_part, threads=True, begin=begin_pictures, options=(),
+            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=True,
+            begin=begin_pictures, options=(),
         ),
         Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
         Stage(

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
@@ -212,26 +211,3 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         *([f"run folder   {show(run)}"] if run else []),
     ]
     return lines, facts
-
-
-# -- what run.json tells of a run --------------------------------------------------------------------------------------
-
-_MOST_PARTS = 1_000_000  # no run has more: it would take hours to see that they are not there
-
-
-def read_manifest(run: Path) -> dict[str, Any]:
-    """The content of ``run.json``.  Raises: UsageError unless it is there and describes a run."""
-    content = runfolder.read_manifest(run)
-    try:
-        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
-        content["values"].items()
-        if (
-            min(map(int, numbers)) < 0
-            or int(numbers[1]) < 1
-            or int(numbers[0]) > _MOST_PARTS * int(numbers[1])
-        ):
-            raise ValueError("a number out of its range")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
-        raise UsageError(message, "Make the run again in a new folder.") from error
-    return content
