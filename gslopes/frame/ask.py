@@ -5,7 +5,7 @@ stay in the tables.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,64 +65,95 @@ def ask(
     whom: the classifiers that are asked, by default all of this command.  record: under which run.json names them.
     needed: whether it is an error if no one is asked; else the stage is left out.
     """
-    splits = {table: DROPPED[table] for table in makes[2:]}
+    asking = _Asking(pictures, makes, gate, whom, record)
+    others = (table for table in reads if table != pictures)
+    return Stage(
+        name, reads, makes, asking.work, along=pictures, each=lambda run: sorted(asking.versions(run)),
+        streams=True, here=True, splits=asking.splits, keep=asking.keep, merging=(*others, *options),
+        when=None if needed else lambda run: bool(asking.versions(run)), uses=asking.versions,
+        due=lambda run: bool(run.config.score.retry_failed and whom(run)),
+        lacks=asking.lacks, begin=asking.begin, check=asking.check, options=options,
+    )  # fmt: skip
 
-    def versions(run: Run) -> dict[str, str]:
-        check_versions(run.folder, whom(run).values(), record)
-        recorded = asked_before(run.folder, record).items()
+
+@dataclass(frozen=True)
+class _Asking:
+    """The functions of the stage; fields as of ``ask``."""
+
+    pictures: str
+    makes: tuple[str, ...]
+    gate: Callable[[Run], bool] | None
+    whom: Callable[[Run], Mapping[str, Classifier]]
+    record: str
+
+    @property
+    def splits(self) -> dict[str, str]:
+        """Tables of answers about dropped sweeps, to those that they are split from."""
+        return {table: DROPPED[table] for table in self.makes[2:]}
+
+    def versions(self, run: Run) -> dict[str, str]:
+        """Of those that are asked now, or were asked about everything before.  Raises: as ``check_versions``."""
+        models = self.whom(run)
+        check_versions(run.folder, models.values(), self.record)
+        recorded = asked_before(run.folder, self.record).items()
         earlier = {
             name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts
         }
-        return earlier | {name: model.version for name, model in whom(run).items()}
+        return earlier | {name: model.version for name, model in models.items()}
 
-    def selected(run: Run, placebos: int | None = None) -> SweepSelection:
-        dropped = getattr(run.config.score, "dropped_sample", 0) if splits else 0
-        gated = gate is not None and gate(run)
+    def selected(self, run: Run, placebos: int | None = None) -> SweepSelection:
+        """What goes into the tables.  placebos: as of ``SweepSelection``."""
+        dropped = getattr(run.config.score, "dropped_sample", 0) if self.splits else 0
+        gated = self.gate is not None and self.gate(run)
         seed = run.config.seed
         return SweepSelection(run.folder, gated, dropped=dropped, placebos=placebos, seed=seed)
 
-    def wanted(run: Run) -> dict[str, SweepSelection]:
-        """Of each classifier; only a sample of the placebo sweeps if asking costs money."""
+    def wanted(self, run: Run) -> dict[str, SweepSelection]:
+        """What each classifier is asked about: only a sample of the placebo sweeps if asking costs money."""
         sample = getattr(run.config.score, "placebo_sample", None)
         return {
-            name: selected(run, None if limits_of(model).free else sample)
-            for name, model in whom(run).items()
+            name: self.selected(run, None if limits_of(model).free else sample)
+            for name, model in self.whom(run).items()
         }
 
-    def lacks(run: Run, name: str | None, part: Tables, asked: pd.DataFrame) -> bool:
-        selection = run.once(wanted).get(str(name))
+    def lacks(self, run: Run, name: str | None, part: Tables, answers: pd.DataFrame) -> bool:
+        """Whether a part was asked about while the gate kept fewer sweeps than are wanted now."""
+        selection = run.once(self.wanted).get(str(name))
         if selection is None or not selection.judged:
             return False
-        return not selection.covered(part[pictures], asked)
+        return not selection.covered(part[self.pictures], answers)
 
-    def keep(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
-        selection = run.once(selected)
-        if table not in splits:
+    def keep(self, run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+        """Which rows of the parts go into a table."""
+        selection = run.once(self.selected)
+        if table not in self.splits:
             return selection.keep
         return selection.sampled if selection.judged else None
 
-    def begin(run: Run, missing: Mapping[str | None, int]) -> None:
-        if not versions(run):
+    def begin(self, run: Run, missing: Mapping[str | None, int]) -> None:
+        """Raises: UsageError if no one is asked, nor was before."""
+        if not self.versions(run):
             hint = "Name one with --classifier NAME; gslopes list classifiers."
             raise UsageError("No classifier is named.", hint)
 
-    def work(run: Run, parts: Missing) -> Made:
-        models = tuple(whom(run).values())
+    def work(self, run: Run, parts: Missing) -> Made:
+        """Ask about all parts that are missing.  Raises: as ``Scoring.ask``."""
+        models = tuple(self.whom(run).values())
         content = runfolder.read_manifest(run.folder)
-        entries = content.setdefault(record, {})
+        entries = content.setdefault(self.record, {})
         for model in models:
             if why := unknown(model):
                 run.note(why)
-            known = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
-            entries[model.name] = {**known, "version": model.version, STOPPED: True}
-        if gate is not None:
-            applied = gate(run) and run.has("verdicts")
+            facts = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
+            entries[model.name] = {**facts, "version": model.version, STOPPED: True}
+        if self.gate is not None:
+            applied = self.gate(run) and run.has("verdicts")
             content["gate"] = {**content.get("gate", {}), "applied": applied}
         runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         budget = run.once(money)
         limits = run.config.score
         limits = replace(limits, yes=limits.yes or budget.confirmed)
-        about = pictures, makes[:2], run.once(wanted), run.config.seed, limits
+        about = self.pictures, self.makes[:2], run.once(self.wanted), run.config.seed, limits
         try:
             Scoring(run.folder, models, parts, *about, run.executor, budget).ask()
             for model in models:
@@ -135,27 +166,20 @@ def ask(
             runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         return {}
 
-    def check(run: Run) -> None:
+    def check(self, run: Run) -> None:
+        """Raises: ClassifierError if all pictures of a classifier failed."""
         columns = ["classifier", "label"]
-        path = run.folder / f"{makes[0]}.parquet"
-        scores = tables.read_columns(run.audit.tables[makes[0]], path, columns)
+        scored, answered = self.makes[:2]
+        path = run.folder / f"{scored}.parquet"
+        scores = tables.read_columns(run.audit.tables[scored], path, columns)
         for name, labels in scores.groupby("classifier")["label"]:
             if sentence := twins(labels.unique()):
                 run.note(f"{name}: {sentence}")
-        asked = run.table(makes[1])
-        raise_if_no_use(asked, "classifier")
-        if failed := int((asked["status"] == "failed").sum()):
+        answers = run.table(answered)
+        raise_if_no_use(answers, "classifier")
+        if failed := int((answers["status"] == "failed").sum()):
             again = "the same command with --retry-failed asks again"
             run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
-
-    others = (table for table in reads if table != pictures)
-    return Stage(
-        name, reads, makes, work, along=pictures, each=lambda run: sorted(versions(run)),
-        streams=True, here=True, splits=splits, keep=keep, merging=(*others, *options),
-        when=None if needed else lambda run: bool(versions(run)), uses=versions,
-        due=lambda run: bool(run.config.score.retry_failed and whom(run)),
-        lacks=lacks, begin=begin, check=check, options=options,
-    )  # fmt: skip
 
 
 def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) -> None:
