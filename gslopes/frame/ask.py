@@ -47,25 +47,26 @@ def _always(run: Run) -> bool:
 def ask(
     name: str,
     reads: tuple[str, ...],
-    makes: tuple[str, ...] = tuple(ANSWERS),
     *,
     pictures: str = "edits",
     gate: Callable[[Run], bool] | None = _always,
     whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
-    record: str = ASKED,
+    folder: str = "",
     needed: bool = False,
     options: tuple[str, ...] = (),
 ) -> Stage:
     """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
-    makes: the tables of scores and of what was asked, like ``scores`` and ``asked`` of core.tables; then those of
-        ``DROPPED``, for a sample of sweeps that verdicts drop.
+    The tables that it makes are ``ANSWERS``, with those for a sample of the sweeps that verdicts drop.
+
     pictures: the table, with the columns of core.tables.EDITS.
     gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
-    whom: the classifiers that are asked, by default all of this command.  record: under which run.json names them.
+    whom: the classifiers that are asked, by default all of this command.
+    folder: for the tables of scores and of what was asked, without others; run.json names who was asked by it.
     needed: whether it is an error if no one is asked; else the stage is left out.
     """
-    asking = _Asking(pictures, makes, gate, whom, record)
+    makes = (f"{folder}/scores", f"{folder}/asked") if folder else tuple(ANSWERS)
+    asking = _Asking(pictures, makes, gate, whom, folder or ASKED)
     others = (table for table in reads if table != pictures)
     return Stage(
         name, reads, makes, asking.work, along=pictures, each=lambda run: sorted(asking.versions(run)),
@@ -78,7 +79,7 @@ def ask(
 
 @dataclass(frozen=True)
 class _Asking:
-    """The functions of the stage; fields as of ``ask``."""
+    """The functions of the stage; fields as of ``ask``.  record: under which run.json names who was asked."""
 
     pictures: str
     makes: tuple[str, ...]

@@ -35,15 +35,14 @@ Name = str | None  # of those that a stage declares with ``each``
 def do_parts(run: Run, stage: Stage) -> Made:
     """Do the parts that are missing or damaged, then join the tables and notes of all of them."""
     names: list[Name] = [None] if stage.each is None else list(stage.each(run))
-    if stage.begin is not None and not names:  # which may be an error
+    if not names:  # which may be an error
         stage.begin(run, {})
     sizes = _sizes(run, stage)
     _discard_others(run, stage, names, len(sizes))
     parts = Missing(run, stage, sizes, {name: {} for name in names})
     for name in names:
         parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
-    if stage.begin is not None:
-        stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
+    stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
     if stage.streams:
         stage.work(run, parts)
     else:
@@ -92,10 +91,10 @@ class Missing:
         except (TableError, OSError, ValueError):
             marker.unlink(missing_ok=True)
             return True
-        failed = rows["status"] == "failed" if "status" in rows else pd.Series(dtype=bool)
-        if failed.any() and (failed.all() or (stage.due is not None and stage.due(run))):
+        statuses = {*rows.get("status", ())}
+        if statuses == {"failed"} or ("failed" in statuses and stage.due(run)):
             return True
-        return stage.lacks is not None and stage.lacks(run, name, self.piece(part), rows)
+        return stage.lacks(run, name, self.piece(part), rows)
 
 
 def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
@@ -279,16 +278,12 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
         return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
 
     own_tables = tables_of(run.audit, stage)
-    joined = (
-        {}
-        if stage.join is None
-        else stage.join(run, _Read([table.name for table in own_tables], read))
-    )
+    joined = stage.join(run, _Read([table.name for table in own_tables], read))
     for table in own_tables:
         if table.name in joined:
             continue
-        keep = None if stage.keep is None else stage.keep(run, table.name)
-        if stage.keep is not None and keep is None:
+        keep = stage.keep(run, table.name)
+        if keep is None:
             (run.folder / f"{table.name}.parquet").unlink(missing_ok=True)
             continue
         source = run.audit.tables[stage.splits.get(table.name, table.name)]
@@ -329,12 +324,14 @@ class Parts:
             raise UsageError(problem, "Use the engine one, or name them in the configuration.")
         run = self.run
         folder = run.folder.absolute()
-        uses = None if self.stage.uses is None else self.stage.uses(run)
+        uses = self.stage.uses(run)
         audit = run.audit.name if run.audit.name in AUDITS else run.audit
         content = run.inputs if INPUTS in self.stage.reads else None
         facts = (folder, run.config, content, self.stage.name, self.name, uses)
-        source = [] if run.plan is None or not run.plan.source.exists() else [run.plan.source]
-        return RemoteTask(partial(_elsewhere, audit, *facts), (folder, *source), self._described)
+        needs = [folder]
+        if run.plan is not None and run.plan.source.exists():
+            needs.append(run.plan.source)
+        return RemoteTask(partial(_elsewhere, audit, *facts), tuple(needs), self._described)
 
     def _described(self, part: int) -> str:
         """A part in words."""
@@ -363,7 +360,7 @@ def _elsewhere(
     if hasattr(config, "device"):
         config = replace(config, device=device)
     run = Run(audit, folder, config, content=content)
-    if stage.uses is not None and (uses_here := stage.uses(run)) != uses:
+    if (uses_here := stage.uses(run)) != uses:
         differing = "; ".join(runfolder.differences(uses, uses_here, stage_name))
         hint = "Install the same models on every machine."
         raise ModelError(f"A worker has other models: {differing}.", hint)

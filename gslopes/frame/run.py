@@ -90,8 +90,7 @@ def _do(run: Run, stage: Stage) -> None:
     rows = do_parts(run, stage) if in_parts else stage.work(run)
     run.digests.clear()
     files = write(run, stage, rows)
-    if stage.check is not None:
-        stage.check(run)
+    stage.check(run)
     stamp(run, stage, reads, files)
 
 

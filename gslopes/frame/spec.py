@@ -58,6 +58,29 @@ class Inputs:
     notes: tuple[str, ...] = ()
 
 
+# What a stage does that does not declare a function; lambdas would not travel to other processes.
+
+
+def _nothing(*_: Any) -> None:
+    """No price to confirm, no version, nothing to check."""
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _no_table(run: Run, parts: Tables) -> Made:
+    return {}
+
+
+def _every_row(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    return _same
+
+
+def _same(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
+
+
 @dataclass(frozen=True)
 class Stage:
     """One step on a run folder. It is done again if what it reads, its options or the program changed, else skipped.
@@ -101,19 +124,19 @@ class Stage:
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
     streams: bool = False
-    join: Callable[[Run, Tables], Made] | None = None
+    join: Callable[[Run, Tables], Made] = _no_table
     splits: Mapping[str, str] = field(default_factory=dict)
-    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] | None = None
+    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] = _every_row
     merging: tuple[str, ...] = ()
     here: bool = False
     threads: bool = False
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""
-    uses: Callable[[Run], Any] | None = None
-    due: Callable[[Run], bool] | None = None
-    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] | None = None
-    begin: Callable[[Run, Mapping[str | None, int]], None] | None = None
-    check: Callable[[Run], None] | None = None
+    uses: Callable[[Run], Any] = _nothing
+    due: Callable[[Run], bool] = _never
+    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] = _never
+    begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
+    check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None
 
 

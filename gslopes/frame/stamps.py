@@ -44,7 +44,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
         "options": options,
         "files": files,
         "notes": notes,
-        "uses": None if stage.uses is None else stage.uses(run),
+        "uses": stage.uses(run),
         "each": None if stage.each is None else list(stage.each(run)),
         "program": _program(),
     }
@@ -65,7 +65,7 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
         in_parts = stage.items is not None or stage.along
         if in_parts and not made_from(run.folder, stage).is_file():  # of an older version
             return False
-        if stage.due is not None and stage.due(run):
+        if stage.due(run):
             return False
         same = all(
             old["reads"][name] == value for name, value in reads.items() if name not in ignored

@@ -423,11 +423,10 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
 ABOUT_ORIGINALS = ask(
     UNEDITED,
     (ORIGINALS,),
-    tuple(OBSERVED),
     pictures=ORIGINALS,
     gate=None,
     whom=observers,
-    record="observers",
+    folder=UNEDITED,
 )
 
 SLOPES = Audit(
