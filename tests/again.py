@@ -12,13 +12,11 @@ from gslopes.frame.run import carry_out
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.page import ReportConfig
-from gslopes.slopes.plan import read_manifest
 
 SECTIONS = {"gate": GateConfig, "fit": FitConfig, "report": ReportConfig}
 
 
 def redo(run: str | Path, stage: str, config: Any = None) -> Any:
     """The result, by another section of the configuration, or the stage's defaults."""
-    read_manifest(Path(run))
     section = {stage: config or SECTIONS[stage](), "device": "cpu"}
     return carry_out(plan(SLOPES, Path(run), None, section, only=[stage]), OneProcess())

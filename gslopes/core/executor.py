@@ -31,7 +31,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RemoteTask:
-    """What another process needs to do a work: no networks, which are built where they run.
+    """What another process needs to do a work: without networks, which are built in that process.
 
     make: makes the work on a device; can be pickled.
     needs: files and folders that every machine must see under the same name.
@@ -44,7 +44,7 @@ class RemoteTask:
 
 
 def pack(work: Work) -> RemoteTask:
-    """What another process needs to do a work: its own ``remote_task``.  Raises: UsageError if it has none."""
+    """What another process needs to do a work: the work's ``remote_task``.  Raises: UsageError if it cannot be sent."""
     if not hasattr(work, "remote_task"):
         raise UsageError("This stage cannot be sent to other processes.", "Use the engine one.")
     return work.remote_task()

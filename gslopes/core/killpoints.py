@@ -33,7 +33,7 @@ _lock = threading.Lock()
 
 
 def kill_point(name: KillPoint) -> None:
-    """End this process here if GSLOPES_KILL_AT says so."""
+    """End this process here if GSLOPES_KILL_AT names this point."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
         return

@@ -117,7 +117,7 @@ def settle(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def placed(path: Path) -> Iterator[Path]:
-    """A temporary file that takes a file's place, durably, once it is whole; a file that holds the same is left alone.
+    """A temporary file that takes a file's place, durably, once it is whole; a file that holds the same is not touched.
 
     The folder need not exist yet.  Raises: StorageError.
     """
@@ -129,7 +129,7 @@ def placed(path: Path) -> Iterator[Path]:
             settle([fresh])
             kill_point("table:temporary")
             if not (path.is_file() and filecmp.cmp(fresh, path, shallow=False)):
-                fresh.replace(path)  # a file's time says when it last changed
+                fresh.replace(path)  # a file's time tells when it last changed
             kill_point("table:placed")
         finally:
             fresh.unlink(missing_ok=True)
@@ -143,7 +143,7 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented, atomically and durably; a file that holds the same is left alone.  Raises: StorageError."""
+    """Write JSON, indented, atomically and durably, unless the file holds the same.  Raises: StorageError."""
     write_changed(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
     settle([path])
 
@@ -194,7 +194,7 @@ _CHECKED = {"seed", "config", "versions", "classifiers", "models", "gate", "valu
 
 
 def _is_sound(key: str, value: Any) -> bool:
-    """Whether what ``run.json`` says under a key has the form in which it is used."""
+    """Whether the value of a key of ``run.json`` has the form in which it is used."""
     if key == "seed":
         return isinstance(value, int)
     if not isinstance(value, dict):
@@ -258,7 +258,7 @@ def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
 
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
-    """Hold the run folder (made if need be) for this process alone; the kernel lets go whenever the process ends.
+    """Hold the run folder (made if need be) only for this process; the kernel lets go whenever the process ends.
 
     Raises: StorageError if another process works there, or the folder cannot be written.
     """
@@ -294,7 +294,7 @@ def _discard_temporaries(run: Path) -> None:
 
 
 def part_path(run: Path, stage: str, table: Table, index: int) -> Path:
-    """Where a stage keeps its piece of a table: RUN/parts/<stage>/<table>-<index>.parquet."""
+    """The file of a stage's part of a table: RUN/parts/<stage>/<table>-<index>.parquet."""
     return run / "parts" / stage / f"{table.name}-{index:06d}.parquet"
 
 
@@ -328,12 +328,12 @@ def merge(
     """Join the parts of a table into RUN/<table>.parquet (or <name>.parquet), few in memory at a time, atomically.
 
     Rows are in the order of the stages, then of the parts, and inside a part of the table's key. A table that comes out
-    the same is left alone.  keep: which rows of a part go in; all by default.
+    the same is not touched.  keep: which rows of a part go in; all by default.
 
     Raises: TableError if a part is missing or damaged, or a key occurs twice; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
-    known = set[tuple[Any, ...]]()
+    begun = set[tuple[Any, ...]]()
     again = False  # of the keys their first columns alone: of long tables, few
     first = list(table.key[:2])
     with placed(path) as fresh:
@@ -349,8 +349,8 @@ def merge(
                 tables.check_key(table, rows)
                 columns = rows.group_by(first, use_threads=False).aggregate([]).to_pydict().values()
                 begins = set(zip(*columns, strict=True))
-                again = again or not known.isdisjoint(begins)
-                known |= begins
+                again = again or not begun.isdisjoint(begins)
+                begun |= begins
                 waiting.append(rows)
                 if sum(map(len, waiting)) >= ROW_GROUP:
                     writer.write_table(pa.concat_tables(waiting))

@@ -1,6 +1,6 @@
 """Every Parquet table of a run folder: its columns, their types and units; checked on every read and write.
 
-A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
+A table is a pandas data frame with exactly the columns of its schema, in that order. Identifiers are strings
 (``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
 the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared in
 ``tables.toml``.
@@ -52,7 +52,7 @@ def read_tables(file: Path) -> dict[str, Table]:
     A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.  The name of
     a table above with ``[]`` is the type of a list of its rows.
     """
-    made = {}
+    declared_tables = {}
     kinds = dict(_KINDS)
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
@@ -60,9 +60,9 @@ def read_tables(file: Path) -> dict[str, Table]:
             pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit})
             for name, kind, unit in lines
         ]
-        made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
+        declared_tables[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
         kinds[f"{name}[]"] = pa.list_(pa.struct(fields))
-    return made
+    return declared_tables
 
 
 Row = dict[str, Any]  # column to value
@@ -116,14 +116,14 @@ def ends(interval: Iterable[float], name: str = "ci") -> Row:
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
-    """The values of one column by those of another; of several the last."""
+    """The values of one column by the values of another; of several the last."""
     return dict(zip(frame[key], frame[column], strict=True))
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 
-    Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
+    Raises: TableError if a column is missing, unknown, null against its schema, or cannot be cast safely to its type.
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
@@ -174,10 +174,10 @@ def check_key(table: Table, rows: pa.Table) -> None:
     """Raises: TableError, with the first of them, if rows that are sorted by the table's key have one twice."""
     same = pa.repeat(True, max(0, len(rows) - 1))
     for name in reversed(table.key):  # the last column differs most, and often settles it
-        one = rows.column(name).slice(1)
-        other = rows.column(name).slice(0, len(same))
-        both_null = pc.and_(one.is_null(), other.is_null())
-        same = pc.and_(same, pc.or_(pc.equal(one, other).fill_null(False), both_null))
+        later = rows.column(name).slice(1)
+        earlier = rows.column(name).slice(0, len(same))
+        both_null = pc.and_(later.is_null(), earlier.is_null())
+        same = pc.and_(same, pc.or_(pc.equal(later, earlier).fill_null(False), both_null))
         if not pc.any(same).as_py():
             return
     first = rows.slice(pc.index(same, True).as_py(), 1).to_pylist()[0]
@@ -227,13 +227,13 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
         schema = pq.read_schema(path)
         if schema.equals(table.schema, check_metadata=False):
             arrow = pq.read_table(path, **options)
-            arrow.validate(full=True)  # damaged texts are no UTF-8
+            arrow.validate(full=True)  # damaged texts are not UTF-8
             return arrow
     except FileNotFoundError as error:
         raise TableError(
             f"There is no {table.name} table at {path}.", "Run the stage that makes it first."
         ) from error
-    except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are no UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are not UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.", again) from error
     lacks = ", ".join(name for name in table.columns if name not in schema.names)
     raise TableError(

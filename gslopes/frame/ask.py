@@ -28,7 +28,7 @@ from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing
 from gslopes.frame.spec import Made, Run, Stage, Tables
 
-ASKED = "classifiers"  # in run.json: name to version, and the models that a service said it has
+ASKED = "classifiers"  # in run.json: name to version, and the models that a service names
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
 DROPPED = {"dropped-scores": "scores", "dropped-asked": "asked"}  # answers apart from the tables
 # What the stage makes, for the tables of an audit.
@@ -45,34 +45,56 @@ def _always(run: Run) -> bool:
     return True
 
 
-def _models(run: Run) -> Mapping[str, Classifier]:
-    return run.models
+def ask(
+    name: str,
+    reads: tuple[str, ...],
+    *,
+    pictures: str = "edits",
+    gate: Callable[[Run], bool] | None = _always,
+    whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
+    folder: str = "",
+    needed: bool = False,
+    options: tuple[str, ...] = (),
+) -> Stage:
+    """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
+    The tables that it makes are ``ANSWERS``, with those for a sample of the sweeps that verdicts drop.
 
-@dataclass(frozen=True, kw_only=True)
-class Questions:
-    """Questions about the pictures of a table, part by part of the stage that makes it.
-
-    makes: the tables of scores and of what was asked, like ``scores`` and ``asked`` of core.tables; then those of
-        ``DROPPED``, for a sample of sweeps that verdicts drop.
     pictures: the table, with the columns of core.tables.EDITS.
     gate: whether sweeps that verdicts drop are left out, if the run has verdicts; None if they are about others.
-    whom: who is asked, by default all of this command.  record: where run.json tells who was asked.
+    whom: the classifiers that are asked, by default all of this command.
+    folder: for the tables of scores and of what was asked, without others; run.json names who was asked by it.
+    needed: whether it is an error if no one is asked; else the stage is left out.
     """
+    makes = (f"{folder}/scores", f"{folder}/asked") if folder else tuple(ANSWERS)
+    asking = _Asking(pictures, makes, gate, whom, folder or ASKED)
+    others = (table for table in reads if table != pictures)
+    return Stage(
+        name, reads, makes, asking.work, along=pictures, each=lambda run: sorted(asking.versions(run)),
+        streams=True, here=True, splits=asking.splits, keep=asking.keep, merging=(*others, *options),
+        when=None if needed else lambda run: bool(asking.versions(run)), uses=asking.versions,
+        due=lambda run: bool(run.config.score.retry_failed and whom(run)),
+        lacks=asking.lacks, begin=asking.begin, check=asking.check, options=options,
+    )  # fmt: skip
 
-    makes: tuple[str, ...] = tuple(ANSWERS)
-    pictures: str = "edits"
-    gate: Callable[[Run], bool] | None = _always
-    whom: Callable[[Run], Mapping[str, Classifier]] = _models
-    record: str = ASKED
+
+@dataclass(frozen=True)
+class _Asking:
+    """The functions of the stage; fields as of ``ask``.  record: under which run.json names who was asked."""
+
+    pictures: str
+    makes: tuple[str, ...]
+    gate: Callable[[Run], bool] | None
+    whom: Callable[[Run], Mapping[str, Classifier]]
+    record: str
 
     @property
     def splits(self) -> dict[str, str]:
-        """Tables of dropped sweeps to the table of which they are a part."""
+        """Tables of answers about dropped sweeps, to those that they are split from."""
         return {table: DROPPED[table] for table in self.makes[2:]}
 
     def versions(self, run: Run) -> dict[str, str]:
-        """Name to version of all who were or are asked.  Raises: RunFolderMismatch for one in two versions."""
+        """Of those that are asked now, or were asked about everything before.  Raises: as ``check_versions``."""
         models = self.whom(run)
         check_versions(run.folder, models.values(), self.record)
         recorded = asked_before(run.folder, self.record).items()
@@ -81,56 +103,58 @@ class Questions:
         }
         return earlier | {name: model.version for name, model in models.items()}
 
-    def names(self, run: Run) -> list[str]:
-        """All who were or are asked."""
-        return sorted(self.versions(run))
-
-    def due(self, run: Run) -> bool:
-        """Whether failed questions are asked again."""
-        return bool(run.config.score.retry_failed and self.whom(run))
-
     def selected(self, run: Run, placebos: int | None = None) -> SweepSelection:
-        """The sweeps whose answers count.  placebos: of as many photos; all by default."""
+        """What goes into the tables.  placebos: as of ``SweepSelection``."""
         dropped = getattr(run.config.score, "dropped_sample", 0) if self.splits else 0
         gated = self.gate is not None and self.gate(run)
         seed = run.config.seed
         return SweepSelection(run.folder, gated, dropped=dropped, placebos=placebos, seed=seed)
 
     def wanted(self, run: Run) -> dict[str, SweepSelection]:
-        """Of each classifier; only a sample of the placebo sweeps if asking costs money."""
+        """What each classifier is asked about: only a sample of the placebo sweeps if asking costs money."""
         sample = getattr(run.config.score, "placebo_sample", None)
         return {
             name: self.selected(run, None if traits_of(model).limits.free else sample)
             for name, model in self.whom(run).items()
         }
 
-    def lacks(self, run: Run, name: str | None, part: Tables, asked: pd.DataFrame) -> bool:
-        """Whether a part that was asked about lacks questions that are wanted now."""
+    def lacks(self, run: Run, name: str | None, part: Tables, answers: pd.DataFrame) -> bool:
+        """Whether a part was asked about while the gate kept fewer sweeps than are wanted now."""
         selection = run.once(self.wanted).get(str(name))
         if selection is None or not selection.judged:
             return False
-        return not selection.covered(part[self.pictures], asked)
+        return not selection.covered(part[self.pictures], answers)
 
     def keep(self, run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
-        """Which rows of all parts a table has; None if it is not made."""
+        """Which rows of the parts go into a table."""
         selection = run.once(self.selected)
         if table not in self.splits:
             return selection.keep
         return selection.sampled if selection.judged else None
 
     def begin(self, run: Run, missing: Mapping[str | None, int]) -> None:
-        """Raises: UsageError if there is no one to ask."""
+        """Raises: UsageError if no one is asked, nor was before."""
         if not self.versions(run):
             hint = "Name one with --classifier NAME; gslopes list classifiers."
             raise UsageError("No classifier is named.", hint)
 
-    def ask(self, run: Run, parts: Missing) -> Made:
-        """Ask all that is missing.  Raises: as ``Scoring.ask``."""
+    def work(self, run: Run, parts: Missing) -> Made:
+        """Ask about all parts that are missing.  Raises: as ``Scoring.ask``."""
         models = tuple(self.whom(run).values())
-        content = self._begun(run, models)
-        entries = content[self.record]
+        content = runfolder.read_manifest(run.folder)
+        entries = content.setdefault(self.record, {})
+        for model in models:
+            if why := traits_of(model).unknown:
+                run.note(why)
+            facts = {**entries.get(model.name, {}), **traits_of(model).facts}
+            entries[model.name] = {**facts, "version": model.version, STOPPED: True}
+        if self.gate is not None:
+            applied = self.gate(run) and run.has("verdicts")
+            content["gate"] = {**content.get("gate", {}), "applied": applied}
+        runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         budget = run.once(money)
-        limits = replace(run.config.score, yes=run.config.score.yes or budget.confirmed)
+        limits = run.config.score
+        limits = replace(limits, yes=limits.yes or budget.confirmed)
         about = self.pictures, self.makes[:2], run.once(self.wanted), run.config.seed, limits
         try:
             Scoring(run.folder, models, parts, *about, run.executor, budget).ask()
@@ -144,75 +168,20 @@ class Questions:
             runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         return {}
 
-    def _begun(self, run: Run, models: Iterable[Classifier]) -> dict[str, Any]:
-        """``run.json`` with those who are asked, written before the first question."""
-        content = runfolder.read_manifest(run.folder)
-        entries = content.setdefault(self.record, {})
-        for model in models:
-            traits = traits_of(model)
-            if traits.unknown:
-                run.note(traits.unknown)
-            known = {**entries.get(model.name, {}), **traits.facts}
-            entries[model.name] = {**known, "version": model.version, STOPPED: True}
-        if self.gate is not None:
-            applied = self.gate(run) and run.has("verdicts")
-            content["gate"] = {**content.get("gate", {}), "applied": applied}
-        runfolder.write_json(run.folder / runfolder.MANIFEST, content)
-        return content
-
     def check(self, run: Run) -> None:
-        """Note labels that differ only in writing and failures.  Raises: ClassifierError if all pictures failed."""
+        """Raises: ClassifierError if all pictures of a classifier failed."""
         columns = ["classifier", "label"]
-        path = run.folder / f"{self.makes[0]}.parquet"
-        scores = tables.read_columns(run.audit.tables[self.makes[0]], path, columns)
+        scored, answered = self.makes[:2]
+        path = run.folder / f"{scored}.parquet"
+        scores = tables.read_columns(run.audit.tables[scored], path, columns)
         for name, labels in scores.groupby("classifier")["label"]:
             if sentence := twins(labels.unique()):
                 run.note(f"{name}: {sentence}")
-        asked = run.table(self.makes[1])
-        raise_if_no_use(asked, "classifier")
-        if failed := int((asked["status"] == "failed").sum()):
+        answers = run.table(answered)
+        raise_if_no_use(answers, "classifier")
+        if failed := int((answers["status"] == "failed").sum()):
             again = "the same command with --retry-failed asks again"
             run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
-
-    def anyone(self, run: Run) -> bool:
-        """Whether anyone was or is asked."""
-        return bool(self.versions(run))
-
-
-def ask(
-    name: str,
-    reads: tuple[str, ...],
-    *,
-    needed: bool = False,
-    options: tuple[str, ...] = (),
-    **about: Any,
-) -> Stage:
-    """The stage that asks classifiers.  about: see ``Questions``.
-
-    needed: whether it is an error if there is no one to ask; else the stage is left out.
-    """
-    questions = Questions(**about)
-    others = (table for table in reads if table != questions.pictures)
-    return Stage(
-        name,
-        reads,
-        questions.makes,
-        questions.ask,
-        along=questions.pictures,
-        each=questions.names,
-        streams=True,
-        here=True,
-        splits=questions.splits,
-        keep=questions.keep,
-        merging=(*others, *options),
-        when=None if needed else questions.anyone,
-        uses=questions.versions,
-        due=questions.due,
-        lacks=questions.lacks,
-        begin=questions.begin,
-        check=questions.check,
-        options=options,
-    )
 
 
 def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> None:

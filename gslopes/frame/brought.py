@@ -43,10 +43,10 @@ def planned(
         a list, Series or iterator; a data frame with one column of them, whose other columns become the table about
         people unless ``options`` name one; a torch Dataset, whose items may be (photo, ...), or its DataLoader.
         Arrays are (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) gray: integers from 0 to 255, or floats from 0 (black) to 1.
-        Those of 1, 3 or 4 rows are read as (C, H, W), the order of torch.
-    out: the run folder; None: one in the current folder, named by date and attribute, which stderr says.
+        Arrays of 1, 3 or 4 rows are read as (C, H, W), the order of torch.
+    out: the run folder; None: one in the current folder, named by date and attribute; stderr tells its name.
 
-    Raises: UsageError for what is no photo; RunFolderMismatch if the run has others; and as ``plan``.
+    Raises: UsageError for other things than photos; RunFolderMismatch if the run has others; and as ``plan``.
     """
     photos = list(photos) if isinstance(photos, Iterator) else photos
     if out is None and not (isinstance(photos, _PATH) and (Path(photos) / MANIFEST).is_file()):
@@ -56,9 +56,9 @@ def planned(
         for number in count(1):
             folder = Path(f"{date.today()}-{'+'.join(names)}{f'-{number}' * (number > 1)}")
             with suppress(RunFolderMismatch):  # of the same day and other photos
-                made = planned(audit, photos, folder, options, **about)
+                fresh_plan = planned(audit, photos, folder, options, **about)
                 tell(f"run        {show(folder)} (out= names another)")
-                return made
+                return fresh_plan
     run = None if out is None else Path(out)
     is_path = isinstance(photos, _PATH) and "://" not in str(photos)
     if run is None or photos is None or (is_path and not Path(photos).is_file()):
@@ -105,9 +105,9 @@ def _fill(run: Path, photos: Any) -> Path | None:
         raise UsageError(
             "No photos were given: it is empty.", "An iterator is empty once it was used."
         )
-    given = [relative_name(folder / names[index], folder) for index in range(len(names))]
+    relatives = [relative_name(folder / names[index], folder) for index in range(len(names))]
     listed = {file.relative for file in list_files(folder)}
-    others = sorted(listed - {*given}) + [
+    others = sorted(listed - {*relatives}) + [
         name for name in names.values() if not (folder / name).is_file()
     ]
     if others := others or [
@@ -116,14 +116,14 @@ def _fill(run: Path, photos: Any) -> Path | None:
         hint = "Give the same photos to resume it, or name a new folder with out=."
         raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
     if not listed:
-        raise UsageError(f"No photo is given: {given[0]} is a file of another kind.", _FORMS)
+        raise UsageError(f"No photo is given: {relatives[0]} is a file of another kind.", _FORMS)
     runfolder.settle({folder / name for name in names.values()})
     if frame is None or len(frame.columns) == 1:
         return None
     people = frame.drop(
         columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]]
     )
-    people.insert(0, PHOTO_COLUMNS[0], given)
+    people.insert(0, PHOTO_COLUMNS[0], relatives)
     runfolder.write_changed(
         run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace")
     )
@@ -133,23 +133,23 @@ def _fill(run: Path, photos: Any) -> Path | None:
 # -- what is a photo -------------------------------------------------------------------------------------------------
 
 
-def _is_single(thing: Any) -> bool:
-    """Whether this is one photo: a path of no folder that is there, an image, an array that is no batch."""
-    if isinstance(thing, _PATH):
-        return Path(thing).is_file() or "://" in str(thing)
-    return hasattr(thing, "getbands") or getattr(thing, "ndim", 0) in (2, 3)
+def _is_single(candidate: Any) -> bool:
+    """Whether this is one photo: a path but for a folder, an image, an array but for a batch."""
+    if isinstance(candidate, _PATH):
+        return Path(candidate).is_file() or "://" in str(candidate)
+    return hasattr(candidate, "getbands") or getattr(candidate, "ndim", 0) in (2, 3)
 
 
-def _items(things: Any) -> Iterator[Any]:
+def _items(photos: Any) -> Iterator[Any]:
     """Each photo of a list, a Series, a batch, a dataset or its loader.  Raises: UsageError for anything else."""
-    if _is_single(things):
-        things = [things]
-    is_iterable = hasattr(type(things), "__iter__")
-    if not is_iterable and not (hasattr(things, "__len__") and hasattr(things, "__getitem__")):
+    if _is_single(photos):
+        photos = [photos]
+    is_iterable = hasattr(type(photos), "__iter__")
+    if not is_iterable and not (hasattr(photos, "__len__") and hasattr(photos, "__getitem__")):
         raise UsageError(
-            f"There are no photos in an object of the type {type(things).__name__}.", _FORMS
+            f"There are no photos in an object of the type {type(photos).__name__}.", _FORMS
         )
-    for row in things if is_iterable else (things[index] for index in range(len(things))):
+    for row in photos if is_iterable else (photos[index] for index in range(len(photos))):
         item = (
             next((row[name] for name in PHOTO_COLUMNS if name in row), row)
             if isinstance(row, Mapping)
@@ -159,16 +159,16 @@ def _items(things: Any) -> Iterator[Any]:
         yield from item if getattr(item, "ndim", 0) == 4 else [item]  # a loader's batch
 
 
-def _image(thing: Any, number: int) -> Any:
+def _image(photo: Any, number: int) -> Any:
     """A PIL image, upright, of a mode that a PNG holds.  number: from 1.  Raises: UsageError."""
     from PIL import Image, ImageOps
 
-    if hasattr(thing, "getbands"):
-        image = ImageOps.exif_transpose(thing)
+    if hasattr(photo, "getbands"):
+        image = ImageOps.exif_transpose(photo)
         if image.mode in _PNG:
             return image
         return to_srgb(image, image.info.get("icc_profile"))
-    pixels = np.asarray(thing.detach().cpu() if hasattr(thing, "detach") else thing)
+    pixels = np.asarray(photo.detach().cpu() if hasattr(photo, "detach") else photo)
     if pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
         if number == 1:
             tell(
@@ -181,7 +181,7 @@ def _image(thing: Any, number: int) -> Any:
         or not pixels.size
         or (pixels.ndim != 2 and pixels.shape[2:] not in ((1,), (3,), (4,)))
     ):
-        what = f"an array {pixels.shape} of {pixels.dtype}" if pixels.ndim else f"{thing!r:.60}"
+        what = f"an array {pixels.shape} of {pixels.dtype}" if pixels.ndim else f"{photo!r:.60}"
         raise UsageError(f"Photo {number} is {what}, no photo.", _FORMS)
     low = pixels.min()
     high = pixels.max()
@@ -200,13 +200,15 @@ def _image(thing: Any, number: int) -> Any:
 
 
 def _photo_column(frame: Any) -> Any:
-    """The column whose cells are photos.  Raises: UsageError if there is none, or several."""
-    found = [name for name in frame.columns if any(map(_is_single, frame[name].tolist()))]
-    found = found or [name for name in frame.columns if str(name).lower() in PHOTO_COLUMNS]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(map(str, found or frame.columns))
-    problem = f"{'Several columns hold' if found else 'No column holds'} paths of photos: {names}."
+    """The column whose cells are photos.  Raises: UsageError unless there is exactly one."""
+    columns = [name for name in frame.columns if any(map(_is_single, frame[name].tolist()))]
+    columns = columns or [name for name in frame.columns if str(name).lower() in PHOTO_COLUMNS]
+    if len(columns) == 1:
+        return columns[0]
+    names = ", ".join(map(str, columns or frame.columns))
+    problem = (
+        f"{'Several columns hold' if columns else 'No column holds'} paths of photos: {names}."
+    )
     raise UsageError(
         problem, f"Give a table with one such column; paths start in {show(Path.cwd())}."
     )

@@ -57,7 +57,7 @@ class Verb(click.Command):
     """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, and ``--help-all`` if it hides some."""
+        """The command's parameters, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)
         if any(getattr(param, "advanced", False) for param in params):
             return [*params, _HELP_ALL]
@@ -84,8 +84,8 @@ class Verb(click.Command):
             formatter.write_text(f"{hidden} more are listed by {ctx.command_path} --help-all")
 
 
-def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _show_all(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
+    if is_set:
         ctx.meta[ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
@@ -99,7 +99,7 @@ _HELP_ALL = click.Option(
 def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command of the command line.
 
-    commands: its examples, which work as they stand.  extra: as ``click.command`` takes it.
+    commands: its examples, which work unchanged.  extra: as ``click.command`` takes it.
     """
     return click.command(cls=Verb, epilog=examples(*commands), **extra)
 
@@ -127,17 +127,17 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(
-            *args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any
+            *args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **values: Any
         ) -> Any:
             options: dict[str, Any] = {"config": file} if file else {}
             for name, text in settings:
                 option = find_option(config, name)
                 options[option.name] = option.typed(text)
-            names = {option.name for option in flagged} & set(given)
+            names = {option.name for option in flagged} & set(values)
             options |= {
-                name: value for name in names if (value := given.pop(name)) not in (None, ())
+                name: value for name in names if (value := values.pop(name)) not in (None, ())
             }
-            return command(*args, options=options, **given)
+            return command(*args, options=options, **values)
 
         flags = [_flag(option, advanced=option.advanced) for option in flagged]
         for add in reversed([*flags, _CONFIG, _SET]):
@@ -160,31 +160,42 @@ def flags(config: type, *names: str) -> Callable[[Command], Command]:
 
 
 def _flag(
-    one: Option, *, default: Any = None, advanced: bool = False
+    declared: Option, *, default: Any = None, advanced: bool = False
 ) -> Callable[[Command], Command]:
-    words = one.default_words
-    text = one.help + (f" [default: {words}]" if words else "")
+    words = declared.default_words
+    text = declared.help + (f" [default: {words}]" if words else "")
     extra: dict[str, Any] = {
         "help": text,
         "default": default,
         "cls": Flag,
-        "group": one.group,
+        "group": declared.group,
         "advanced": advanced,
     }
-    short = [f"-{one.short}"] if one.short else []
-    if one.item is bool:
-        both = f"--{one.flag}/--no-{one.flag}" if one.default is not False else f"--{one.flag}"
-        return click.option(both, one.name, *short, is_flag=True, **extra)
-    if one.several and one.parse is None:
+    short = [f"-{declared.short}"] if declared.short else []
+    if declared.item is bool:
+        both = (
+            f"--{declared.flag}/--no-{declared.flag}"
+            if declared.default is not False
+            else f"--{declared.flag}"
+        )
+        return click.option(both, declared.name, *short, is_flag=True, **extra)
+    if declared.several and declared.parse is None:
         extra["multiple"] = True
-    if isinstance(one.default, dict):
-        extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(one)}
-        return click.option(f"--{one.flag}", one.name, *short, callback=_as_dict, **extra)
+    if isinstance(declared.default, dict):
+        extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(declared)}
+        return click.option(f"--{declared.flag}", declared.name, *short, callback=_as_dict, **extra)
     kind = (
-        Parsed(one.parse) if one.parse else {int: int, float: float, Path: PATH}.get(one.item, str)
+        Parsed(declared.parse)
+        if declared.parse
+        else {int: int, float: float, Path: PATH}.get(declared.item, str)
     )
     return click.option(
-        f"--{one.flag}", one.name, *short, type=kind, metavar=kind_words(one), **extra
+        f"--{declared.flag}",
+        declared.name,
+        *short,
+        type=kind,
+        metavar=kind_words(declared),
+        **extra,
     )
 
 
@@ -242,8 +253,8 @@ def fail_if_options(table: str, example: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def run(*args: Any, fail_if: str | None, junit: Path | None, **given: Any) -> Any:
-            return command(*args, fail_if=(fail_if, junit), **given)
+        def run(*args: Any, fail_if: str | None, junit: Path | None, **others: Any) -> Any:
+            return command(*args, fail_if=(fail_if, junit), **others)
 
         rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
         run = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag)(run)
@@ -256,7 +267,7 @@ FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
 
 
 def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
-    """The condition, checked before any work; None if there is none.  columns: see ``frame.conditions``.
+    """The condition, checked before any work; None without one.  columns: see ``frame.conditions``.
 
     Raises: UsageError if it is not a condition, or if a file is named for it and it is missing.
     """
@@ -275,7 +286,7 @@ def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> 
 
 
 def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
-    """The exit code: 4, with the rows named on stderr, where the condition holds for any; else the given one.
+    """The exit code: 4, with the rows named on stderr, if the condition holds for any; else the given one.
 
     frame: rows named by their first three columns.
     """
@@ -299,15 +310,15 @@ def out_option(
     metavar: str = "RUN", text: str = "The run folder, made if missing.", **extra: Any
 ) -> Callable[[Command], Command]:
     """Add ``--out``; required unless a default is given."""
-    given = {"required": "default" not in extra, **extra}
-    return click.option("--out", "-o", type=PATH, metavar=metavar, help=text, **given)
+    settings = {"required": "default" not in extra, **extra}
+    return click.option("--out", "-o", type=PATH, metavar=metavar, help=text, **settings)
 
 
 # -- help and output --------------------------------------------------------------------------------------------------
 
 
 def examples(*commands: str) -> str:
-    """The end of a verb's help: commands that work as they stand, never wrapped."""
+    """The end of a verb's help: commands that work unchanged, never wrapped."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
@@ -322,7 +333,7 @@ def print_json(content: Any) -> None:
 
 
 def _print(text: str, err: bool = False) -> None:
-    """Raises: StorageError if stdout cannot be written; where stderr cannot, the exit code says it alone."""
+    """Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells."""
     try:
         click.echo(text, err=err)
     except BrokenPipeError:

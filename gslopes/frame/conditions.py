@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 500  # characters
-FAILED = 4  # the exit code where a condition holds
+FAILED = 4  # the exit code if a condition holds
 _ORDERED: dict[type[ast.cmpop], Any] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -105,28 +105,28 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
 
 
 def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
-    left = _value(node.left, row)
+    operand = _value(node.left, row)
     holds = []
     for how, right_node in zip(node.ops, node.comparators, strict=True):
         if isinstance(how, (ast.In, ast.NotIn)):
             if not isinstance(right_node, (ast.Tuple, ast.List)):
                 raise ValueError('after \'in\' comes a list, such as ("Male", "No_Beard")')
             listed = [_value(element, {}) for element in right_node.elts]
-            holds.append(not _missing(left) and (left in listed) == isinstance(how, ast.In))
+            holds.append(not _missing(operand) and (operand in listed) == isinstance(how, ast.In))
             continue
         right = _value(right_node, row)
         test = _ORDERED.get(type(how)) or _EQUAL.get(type(how))
         if test is None:
             raise ValueError("it compares by < <= > >= == != and in")
-        if _missing(left) or _missing(right):
+        if _missing(operand) or _missing(right):
             holds.append(False)
-        elif isinstance(left, str) != isinstance(right, str) or (
-            type(how) in _ORDERED and isinstance(left, str)
+        elif isinstance(operand, str) != isinstance(right, str) or (
+            type(how) in _ORDERED and isinstance(operand, str)
         ):
             raise ValueError(f"{ast.unparse(node)!r} compares a text as a number")
         else:
-            holds.append(bool(test(left, right)))
-        left = right
+            holds.append(bool(test(operand, right)))
+        operand = right
     return all(holds)
 
 

@@ -22,7 +22,7 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
     """The findings table: findings first, and of equal decisions the largest first.
 
     rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q. Rows that
-        have decisions stay as they are: the fit decides slopes, next to their placebos.
+        have decisions stay unchanged: the fit decides slopes, next to their placebos.
     """
     if rows.empty:
         return FINDINGS.empty()

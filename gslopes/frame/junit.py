@@ -1,4 +1,4 @@
-"""Findings as JUnit XML, as CI servers show it: a row is a test, and fails where the condition holds."""
+"""Findings as JUnit XML, as CI servers show it: a row is a test, and fails if the condition holds."""
 
 from __future__ import annotations
 

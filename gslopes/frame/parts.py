@@ -1,7 +1,7 @@
 """The parts of a stage: which of them are missing, doing these, and the tables of all of them.
 
 RUN/parts/<stage>, or of each name RUN/parts/<stage>/<name>, holds the tables of a part and its notes; its last table
-commits it. ``made-from.json`` says what the parts were made from, and how many they are. Parts stay if a run is
+commits it. ``made-from.json`` names what the parts were made from, and their number. Parts stay if a run is
 stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on from there.
 """
 
@@ -35,15 +35,14 @@ Name = str | None  # of those that a stage declares with ``each``
 def do_parts(run: Run, stage: Stage) -> Made:
     """Do the parts that are missing or damaged, then join the tables and notes of all of them."""
     names: list[Name] = [None] if stage.each is None else list(stage.each(run))
-    if stage.begin is not None and not names:  # which may be an error
+    if not names:  # which may be an error
         stage.begin(run, {})
     sizes = _sizes(run, stage)
     _discard_others(run, stage, names, len(sizes))
     parts = Missing(run, stage, sizes, {name: {} for name in names})
     for name in names:
         parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
-    if stage.begin is not None:
-        stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
+    stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
     if stage.streams:
         stage.work(run, parts)
     else:
@@ -72,7 +71,7 @@ class Missing:
         return _piece(self.run, self.stage, part)
 
     def folder(self, name: Name) -> Path:
-        """Where the parts of a name are."""
+        """The folder of a name's parts."""
         return self.run.folder / "parts" / _folder(self.stage, name)
 
     def commit(self, name: Name, part: int, rows: Made) -> None:
@@ -92,10 +91,10 @@ class Missing:
         except (TableError, OSError, ValueError):
             marker.unlink(missing_ok=True)
             return True
-        failed = rows["status"] == "failed" if "status" in rows else pd.Series(dtype=bool)
-        if failed.any() and (failed.all() or (stage.due is not None and stage.due(run))):
+        statuses = {*rows.get("status", ())}
+        if statuses == {"failed"} or ("failed" in statuses and stage.due(run)):
             return True
-        return stage.lacks is not None and stage.lacks(run, name, self.piece(part), rows)
+        return stage.lacks(run, name, self.piece(part), rows)
 
 
 def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
@@ -105,12 +104,12 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
     if run.notes or notes.exists():
         runfolder.make_folder(notes.parent)
         runfolder.write_json(notes, run.notes)
-    made = _part_tables(run.audit, stage)
-    frames = {table: tables.frame_of(table, rows[table.name]) for table in made}
+    part_tables = _part_tables(run.audit, stage)
+    frames = {table: tables.frame_of(table, rows[table.name]) for table in part_tables}
     for frame in frames.values():
         runfolder.settle(_pictures(run, stage, frame))
     for table, frame in frames.items():
-        if table is made[-1]:
+        if table is part_tables[-1]:
             kill_point("part:whole")
         runfolder.write_table(table, frame, part_path(run.folder, folder, table, part))
 
@@ -278,18 +277,18 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
     def read(name: str) -> pd.DataFrame:
         return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
 
-    own = tables_of(run.audit, stage)
-    made = {} if stage.join is None else stage.join(run, _Read([one.name for one in own], read))
-    for table in own:
-        if table.name in made:
+    own_tables = tables_of(run.audit, stage)
+    joined = stage.join(run, _Read([table.name for table in own_tables], read))
+    for table in own_tables:
+        if table.name in joined:
             continue
-        keep = None if stage.keep is None else stage.keep(run, table.name)
-        if stage.keep is not None and keep is None:
+        keep = stage.keep(run, table.name)
+        if keep is None:
             (run.folder / f"{table.name}.parquet").unlink(missing_ok=True)
             continue
         source = run.audit.tables[stage.splits.get(table.name, table.name)]
         runfolder.merge(run.folder, source, folders, count, keep, table.name)
-    return made
+    return joined
 
 
 # -- doing them -------------------------------------------------------------------------------------------------------
@@ -315,8 +314,8 @@ class Parts:
     def __call__(self, part: int, tick: Tick) -> None:
         """Do one part and write it."""
         run = replace(self.run, tick=tick, notes=[])
-        made = self.stage.work(run, self.items(part), *([] if self.name is None else [self.name]))
-        commit(run, self.stage, self.name, part, made)
+        rows = self.stage.work(run, self.items(part), *([] if self.name is None else [self.name]))
+        commit(run, self.stage, self.name, part, rows)
 
     def remote_task(self) -> RemoteTask:
         """The same work in another process.  Raises: UsageError if the stage is done here."""
@@ -325,12 +324,14 @@ class Parts:
             raise UsageError(problem, "Use the engine one, or name them in the configuration.")
         run = self.run
         folder = run.folder.absolute()
-        uses = None if self.stage.uses is None else self.stage.uses(run)
+        uses = self.stage.uses(run)
         audit = run.audit.name if run.audit.name in AUDITS else run.audit
         content = run.inputs if INPUTS in self.stage.reads else None
         facts = (folder, run.config, content, self.stage.name, self.name, uses)
-        source = [] if run.plan is None or not run.plan.source.exists() else [run.plan.source]
-        return RemoteTask(partial(_elsewhere, audit, *facts), (folder, *source), self._described)
+        needs = [folder]
+        if run.plan is not None and run.plan.source.exists():
+            needs.append(run.plan.source)
+        return RemoteTask(partial(_elsewhere, audit, *facts), tuple(needs), self._described)
 
     def _described(self, part: int) -> str:
         """A part in words."""
@@ -359,8 +360,8 @@ def _elsewhere(
     if hasattr(config, "device"):
         config = replace(config, device=device)
     run = Run(audit, folder, config, content=content)
-    if stage.uses is not None and (here := stage.uses(run)) != uses:
-        differing = "; ".join(runfolder.differences(uses, here, stage_name))
+    if (uses_here := stage.uses(run)) != uses:
+        differing = "; ".join(runfolder.differences(uses, uses_here, stage_name))
         hint = "Install the same models on every machine."
         raise ModelError(f"A worker has other models: {differing}.", hint)
     return Parts(run, stage, name)

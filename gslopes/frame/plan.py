@@ -25,7 +25,7 @@ def plan(
     """What an audit will do; nothing is written.
 
     source: what is audited, or a run of this audit: then what depends on the options that are given is done again; None
-        where an option names it.
+        if an option names it.
     out: the run folder.  options: by name, see ``core.options.build``.  trust, given, only: as of ``Plan``.
 
     Raises: UsageError, ConfigError, RunFolderMismatch; and whatever is wrong with the inputs.
@@ -33,7 +33,7 @@ def plan(
     about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
     if source is not None and (source / runfolder.MANIFEST).is_file():
-        made = _again(audit, source, out, options, about)
+        planned = _again(audit, source, out, options, about)
     else:
         if out is not None:
             _check_name(out)
@@ -46,10 +46,10 @@ def plan(
             raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
         if out is not None:
             runfolder.check_outside(out, source)
-        made = Plan(audit, config, source.absolute(), out, **about)
-        _ = made.inputs
-    made.check()
-    return made
+        planned = Plan(audit, config, source.absolute(), out, **about)
+        _ = planned.inputs
+    planned.check()
+    return planned
 
 
 def _check_name(out: Path) -> None:
@@ -62,17 +62,19 @@ def _check_name(out: Path) -> None:
 
 
 def _again(
-    audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]
+    audit: Audit, run: Path, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]
 ) -> Plan:
-    """The plan of a run that is there, with the options given over its own."""
+    """The plan of an existing run, with the options given over those that it has."""
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
         hint = f"Give {audit.sentences['source']} instead."
         raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", hint)
     if out is not None and out.absolute() != run.absolute():
-        raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
+        raise UsageError(
+            f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
+        )
     refuse_older(run, audit, goes_on=True)
-    new: dict[str, Any] = to_dict(merged(audit.config, given, base=Path.cwd()))
+    new: dict[str, Any] = to_dict(merged(audit.config, options, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)
@@ -86,7 +88,7 @@ def _has(options: Mapping[str, Any], name: str) -> bool:
 
 
 def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration without the options that hold for one command alone."""
+    """A configuration without the options that only hold for one command."""
     lasting = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
     return {
         name: _lasting(value) if isinstance(value, dict) else value

@@ -31,7 +31,7 @@ AUDITS = {
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What an audit found; its tables are those of its tables.toml. Printed, it shows what matters.
+    """What an audit found; its tables.toml names the tables. Printed, it shows what matters.
 
     folder: the run folder.  page: the report, None before it.  summary: the finding in a sentence, empty before it.
     found, used: things that were looked at, and those that the numbers are about.  damaged: files that could
@@ -72,7 +72,7 @@ class Result:
 
     @property
     def places(self) -> list[str]:
-        """What a user should know, and where everything is, a line each."""
+        """What a user should know, and the place of every file, a line each."""
         lines = [*self.notes, f"tables     {show(self.folder)}/*.parquet"]
         lines += [f"page       {show(self.page)}"] if self.page else []
         if self.review:

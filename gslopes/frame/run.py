@@ -87,11 +87,10 @@ def _do(run: Run, stage: Stage) -> None:
         if name.endswith("/"):
             runfolder.make_folder(run.folder / name)
     in_parts = stage.items is not None or stage.along
-    made = do_parts(run, stage) if in_parts else stage.work(run)
+    rows = do_parts(run, stage) if in_parts else stage.work(run)
     run.digests.clear()
-    files = write(run, stage, made)
-    if stage.check is not None:
-        stage.check(run)
+    files = write(run, stage, rows)
+    stage.check(run)
     stamp(run, stage, reads, files)
 
 
@@ -119,10 +118,10 @@ def page_stage(audit: Audit) -> Stage:
     )
 
 
-def write(run: Run, stage: Stage, made: Made) -> list[Path]:
+def write(run: Run, stage: Stage, rows: Made) -> list[Path]:
     """Write the tables of a stage; all files that it made."""
     for table in tables_of(run.audit, stage):
-        if table.name in made:
-            frame = tables.frame_of(table, made[table.name])
+        if table.name in rows:
+            frame = tables.frame_of(table, rows[table.name])
             runfolder.write_table(table, frame, file_of(run, table.name))
     return [path for name in stage.makes if (path := file_of(run, name)).exists()]

@@ -10,7 +10,7 @@ _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
 
 
 def check_files(folder: Path) -> None:
-    """Raises: UsageError for a folder that holds nothing, or hidden files alone."""
+    """Raises: UsageError for a folder that holds nothing but hidden files."""
     names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
     if all(any(part.startswith(".") for part in parts) for parts in names):
         raise UsageError(
@@ -23,7 +23,7 @@ def look_through(photos: Path, limit: int | None = None) -> str:
 
     limit: as of ``list_files``.
 
-    Raises: UsageError if there is no photo, or none that can be read.
+    Raises: UsageError if no photo is in it, or none can be read.
     """
     files = list_files(photos, limit)
     if not files:

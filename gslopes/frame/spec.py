@@ -58,6 +58,29 @@ class Inputs:
     notes: tuple[str, ...] = ()
 
 
+# What a stage does that does not declare a function; lambdas would not travel to other processes.
+
+
+def _nothing(*_: Any) -> None:
+    """No price to confirm, no version, nothing to check."""
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _no_table(run: Run, parts: Tables) -> Made:
+    return {}
+
+
+def _every_row(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    return _same
+
+
+def _same(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
+
+
 @dataclass(frozen=True)
 class Stage:
     """One step on a run folder. It is done again if what it reads, its options or the program changed, else skipped.
@@ -71,7 +94,7 @@ class Stage:
     along: in place of ``items``: a table that an earlier stage makes in parts. This stage has as many; the items of a
         part are a mapping that reads the earlier stage's tables of that part by name.
     part: items of a part, or a function of the run that gives their number.
-    each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
+    each: names for which all parts are done, such as models' names; names of earlier runs stay in the tables.
     streams: ``work`` does the missing parts of all names itself, side by side. It is called with the run and
         ``frame.parts.Missing``, and commits each part as it is finished.
     join: what becomes of the tables of all parts, by name; a table that it does not give is merged part by part.
@@ -101,26 +124,26 @@ class Stage:
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
     streams: bool = False
-    join: Callable[[Run, Tables], Made] | None = None
+    join: Callable[[Run, Tables], Made] = _no_table
     splits: Mapping[str, str] = field(default_factory=dict)
-    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] | None = None
+    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] = _every_row
     merging: tuple[str, ...] = ()
     here: bool = False
     threads: bool = False
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""
-    uses: Callable[[Run], Any] | None = None
-    due: Callable[[Run], bool] | None = None
-    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] | None = None
-    begin: Callable[[Run, Mapping[str | None, int]], None] | None = None
-    check: Callable[[Run], None] | None = None
+    uses: Callable[[Run], Any] = _nothing
+    due: Callable[[Run], bool] = _never
+    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] = _never
+    begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
+    check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None
 
 
 class Headline(NamedTuple):
     """The finding in a sentence.
 
-    label: how that of the row begins that it is about.  contrast, model: those of the row.  Empty: of any.
+    label: how the label of the row begins that it is about.  contrast, model: of the row.  Empty: of any row.
     """
 
     sentence: str
@@ -168,7 +191,7 @@ class Audit:
 
     name: of the verb, and ``kind`` in run.json.  home: its folder.
     config: dataclass of all options, see ``core.options``.
-    tables: those of its stages, by name.
+    tables: of its stages, by name.
     inputs: looks at the source, after the frame has looked for photos there.
     photos: whether a folder that is given is one of photos, by the configuration; by default it is.
     outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
@@ -181,11 +204,11 @@ class Audit:
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
     configure: makes the configuration of a new run of source, options, stages to do, ready objects and run folder,
-        where options depend on one another or the source is one of them.
-    fixed: facts that follow from the options alone, which stay what they are where a run is done again.
-    looked_at: options that ``inputs`` alone reads: given to a run, they are looked at with its source before all else.
+        if options depend on one another or the source is one of them.
+    fixed: facts that only follow from the options, and stay the same if a run is done again.
+    looked_at: options that only ``inputs`` reads: given to a run, they are looked at with its source before all else.
     alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON.
-    result: the class of its result, if it says more than others.
+    result: the class of its result, if it tells more than others.
     condition: columns that ``--fail-if`` can name, each with a value of its type.
     differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
     """
@@ -237,7 +260,7 @@ class Audit:
 class Plan:
     """An audit that is checked and not done yet.
 
-    folder: the run folder; None where only the plan is wanted.  source: what is audited.
+    folder: the run folder; None if only the plan is asked for.  source: what is audited.
     again: whether ``source`` was the run folder itself, whose stages are done again as far as its options changed.
     looks: whether the inputs are looked at before that, as an option was given that they depend on.
     trust: whether programs in files may be run.  given: ready objects that the audit's ``models`` takes.
@@ -277,13 +300,13 @@ class Plan:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
         old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
-        made = dict(old)  # with what stages have written into it
+        content = dict(old)  # with what stages have written into it
         if self.looks:
-            made |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
+            content |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         elif self.audit.fixed is not None:
-            made |= self.audit.fixed(self.config)
-        made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
-        return made | {
+            content |= self.audit.fixed(self.config)
+        content |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
+        return content | {
             "created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")
         }
 
@@ -293,7 +316,7 @@ class Plan:
         return {name: self.manifest[name] for name in self.manifest["facts"]}
 
     def _looked_at(self) -> dict[str, Any]:
-        """What the inputs say of themselves, as JSON has it."""
+        """What the inputs tell of themselves, as JSON has it."""
         inputs = self.inputs
         facts = dict(inputs.facts)
         if self.audit.models is not None and not self.audit.more:
@@ -311,9 +334,9 @@ class Plan:
 
 
 def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
-    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too.
+    """Raises: UsageError for a run of this audit by a version that kept other facts and other tables.
 
-    goes_on: the run is to go on, for which its options must be those of this version.
+    goes_on: the run is to go on, for which its options must be known to this version.
     """
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:

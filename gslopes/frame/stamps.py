@@ -44,7 +44,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
         "options": options,
         "files": files,
         "notes": notes,
-        "uses": None if stage.uses is None else stage.uses(run),
+        "uses": stage.uses(run),
         "each": None if stage.each is None else list(stage.each(run)),
         "program": _program(),
     }
@@ -53,7 +53,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     """Whether a stage was made from this, and all that it made is still as it left it.
 
-    Where a run is done again, its inputs need not be there: a newer program alone does not look at them.
+    If a run is done again, its inputs may be gone: a newer program is no reason to look at them.
     """
     try:
         old = read_json(stamp_of(run, stage))
@@ -65,7 +65,7 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
         in_parts = stage.items is not None or stage.along
         if in_parts and not made_from(run.folder, stage).is_file():  # of an older version
             return False
-        if stage.due is not None and stage.due(run):
+        if stage.due(run):
             return False
         same = all(
             old["reads"][name] == value for name, value in reads.items() if name not in ignored
@@ -75,10 +75,10 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
         return False
 
 
-def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], made: Sequence[Path]) -> None:
+def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], files: Sequence[Path]) -> None:
     """Write down what a stage was made from, the files that it made, and its notes.  Raises: StorageError."""
     with runfolder.storage(run.folder):
-        digests = {path.relative_to(run.folder).as_posix(): _digest(path) for path in sorted(made)}
+        digests = {path.relative_to(run.folder).as_posix(): _digest(path) for path in sorted(files)}
         runfolder.make_folder(stamp_of(run, stage).parent)
     runfolder.write_json(
         stamp_of(run, stage), {"reads": reads, "made": digests, "notes": run.notes}

@@ -37,10 +37,10 @@ _METHOD = "List how a run (--out) or these options differ from the paper, and wh
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
     optional = any(option.positional for option in options_of(audit.config).values())
-    said = audit.sentences
-    source = f"[{said['source']}]" if optional else said["source"]
+    sentences = audit.sentences
+    source = f"[{sentences['source']}]" if optional else sentences["source"]
 
-    @command(*said["examples"], name=audit.name, help=said["about"])
+    @command(*sentences["examples"], name=audit.name, help=sentences["about"])
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config)

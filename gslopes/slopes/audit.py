@@ -31,7 +31,7 @@ from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
-from gslopes.photos.folder import PhotoFile, passed_over
+from gslopes.photos.folder import passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
@@ -44,7 +44,7 @@ from gslopes.slopes.originals import ORIGINALS, as_they_were, sources
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.page.sections import ASSETS, SECTIONS
-from gslopes.slopes.plan import Walk, look_at, outline, read_manifest
+from gslopes.slopes.plan import Walk, look_at, outline
 from gslopes.slopes.stimuli import make_pictures
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ FITTED = (
     *("error_slopes", "observed", "drawing", "explained", "slopes"),
 )
 TABLES = tables.TABLES | ANSWERS
-# About the photos as they were.
+# About the unedited photos.
 OBSERVED = {f"{UNEDITED}/{name}": name for name in ("scores", "asked")}
 TABLES |= {
     name: replace(TABLES[table], name=name)
@@ -93,10 +93,10 @@ def audit(
     classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
         A function takes a picture, (H, W, 3) uint8 RGB, and returns a mapping of label to score in [0, 1], or None
-        where it will not answer; ``ask.classifiers.python`` has the other forms.
+        if it will not answer; ``ask.classifiers.python`` has the other forms.
     progress: show lines of progress on stderr.
     trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
-    executor, components: who does the work, and with what, instead of what the options say.
+    executor, components: who does the work, and with what, instead of what the options name.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 
     Returns: folder, page, summary, findings, tables, photos, used, skipped, dropped; a notebook shows its
@@ -111,10 +111,10 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, objects = split_classifiers(classifier)
-    made = _plan(
+    walk_plan = _plan(
         photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust
     )
-    return _carried_out(made, executor, progress)
+    return _carried_out(walk_plan, executor, progress)
 
 
 def synthesise(
@@ -130,8 +130,8 @@ def synthesise(
 
     Arguments, result and errors as ``audit``.
     """
-    made = _plan(photos, out, options, Ready((), components), only=["synthesise"])
-    return _carried_out(made, executor, progress)
+    walk_plan = _plan(photos, out, options, Ready((), components), only=["synthesise"])
+    return _carried_out(walk_plan, executor, progress)
 
 
 def score_photos(
@@ -149,7 +149,7 @@ def score_photos(
     """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
 
     classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with those of ``ask.config.ScoreConfig``.
+    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with fields of ``ask.config.ScoreConfig``.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
@@ -161,12 +161,12 @@ def score_photos(
     runtime.check_device(device)  # resolved lazily
     drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
-    about: dict[str, Any] = {"trust": trust, "given": Ready(objects), "only": only}
-    made = _plan_again(run, {"score": score, "device": device}, **about)
-    if gate == (made.config.gate.on is False):
-        judged = replace(made.config.gate, on=None if gate else False)
-        made = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
-    return _carried_out(made, executor, progress)
+    again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
+    walk_plan = again({"score": score, "device": device})
+    if gate == (walk_plan.config.gate.on is False):
+        judged = replace(walk_plan.config.gate, on=None if gate else False)
+        walk_plan = again({"score": score, "device": device, "gate": judged})
+    return _carried_out(walk_plan, executor, progress)
 
 
 def _plan(
@@ -183,14 +183,8 @@ def _plan(
     return planned(audit, photos, out, options, given=ready, **about)
 
 
-def _plan_again(run: str | Path, options: Mapping[str, Any], **about: Any) -> Plan:
-    """The plan of a run folder with other options.  Raises: UsageError, ConfigError, RunFolderMismatch."""
-    read_manifest(Path(run))
-    return plan(SLOPES, Path(run), None, options, **about)
-
-
-def _carried_out(made: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    result = carry_out(made, executor or OneProcess(progress=progress))
+def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
+    result = carry_out(walk_plan, executor or OneProcess(progress=progress))
     assert isinstance(result, Walked)
     return result
 
@@ -205,7 +199,7 @@ def configured(
     ready: Ready | None = None,
     out: Path | None = None,
 ) -> RunConfig:
-    """The configuration of a new run, with the default classifier where no one is named to be asked.
+    """The configuration of a new run, with the default classifier if no other is named.
 
     Raises: ConfigError.
     """
@@ -227,7 +221,7 @@ def look(photos: Path, config: RunConfig, components: Components | None = None) 
 
 
 def of_photos(config: RunConfig) -> bool:
-    """Those of a set of pairs are in the run folder, and its units may share them."""
+    """Whether the photos are not a set of pairs, whose units may share pictures."""
     return config.pairs is None
 
 
@@ -236,11 +230,11 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
     if plan.only and not ASKS & set(plan.only):
         return {}
     names = list(dict.fromkeys(plan.config.score.classifiers))
-    asked = [
+    models = [
         *load_classifiers(names, plan.config.device, plan.trust),
         *(plan.given or Ready()).classifiers,
     ]
-    return {classifier.name: classifier for classifier in asked}
+    return {classifier.name: classifier for classifier in models}
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -262,7 +256,7 @@ def check_before(run: Run, executor: Executor) -> None:
 
 
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Price]:
-    """What asking costs at most; says how many of the pictures are placebos'."""
+    """What asking costs at most; notes how many of the pictures are placebos'."""
     config = walk.config.score
     paid = [classifier for classifier in classifiers if not traits_of(classifier).limits.free]
     images, placebos = walk.pictures_asked(config.placebo_sample)
@@ -278,16 +272,6 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
-
-
-def photo_files(run: Run) -> Sequence[PhotoFile]:
-    """The photos that are edited."""
-    return run.inputs.files
-
-
-def photos_a_part(run: Run) -> int:
-    """How many are edited together."""
-    return run.config.part
 
 
 def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
@@ -368,12 +352,12 @@ def check_groups(run: Run, missing: Mapping[str | None, int]) -> None:
 
 
 def summarise(run: Run) -> Made:
-    """Write what the gate saw, from which the page says what else moves.  Raises: as ``validation.summarise``."""
+    """Write what the gate saw, from which the page tells what else moves.  Raises: as ``validation.summarise``."""
     from gslopes.slopes import validation
 
     config = fitted_by(run)
-    found = validation.summarise(run.folder, config.photos_csv, config.groups)
-    attributes = [summary.facts() for summary in found]
+    summaries = validation.summarise(run.folder, config.photos_csv, config.groups)
+    attributes = [summary.facts() for summary in summaries]
     runfolder.write_json(run.folder / VALIDITY, {"attributes": attributes})
     return {}
 
@@ -384,8 +368,8 @@ def leaves_out(run: Run) -> bool:
 
 
 def observers(run: Run) -> dict[str, Classifier]:
-    """The classifiers that are asked about the photos as they were: where faces are drawn all of them, for groups
-    those that cost nothing.
+    """The classifiers that are asked about the unedited photos: all of them if faces are drawn, for groups
+    only those that cost nothing.
     """
     if run.config.pairs is not None:  # its pictures are all that there is
         return {}
@@ -405,7 +389,7 @@ def fit(run: Run) -> Made:
     Raises: UsageError if the CSV does not fit the run; ConfigError, TableError, StorageError.
     """
     config = fitted_by(run)
-    content = read_manifest(run.folder)
+    content = runfolder.read_manifest(run.folder)
     if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run.folder)):
         run.executor.note(absent)
     watch = counted(run.executor, "fit", "sweeps")
@@ -423,11 +407,10 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
 ABOUT_ORIGINALS = ask(
     UNEDITED,
     (ORIGINALS,),
-    makes=tuple(OBSERVED),
     pictures=ORIGINALS,
     gate=None,
     whom=observers,
-    record="observers",
+    folder=UNEDITED,
 )
 
 SLOPES = Audit(
@@ -446,7 +429,8 @@ SLOPES = Audit(
     stages=(
         Stage(
             "synthesise", ("inputs",), ("edits", "photos", "edits/"), make_pictures,
-            items=photo_files, part=photos_a_part, threads=True, begin=begin_pictures, options=(),
+            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=True,
+            begin=begin_pictures, options=(),
         ),
         Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
         Stage(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gslopes.slopes.measures.answers import Answers, Cut
 
 TONES = ("darkest third", "middle third", "lightest third")
-UNEDITED = "unedited"  # the folder in a run of the photos as they were, and its name in place of an attribute
+UNEDITED = "unedited"  # the folder of the unedited photos in a run, and their name in place of an attribute
 
 
 def fit_folder(
@@ -40,8 +40,8 @@ def fit_folder(
 ) -> FitTables:
     """Answers of a run folder to the tables of a fit, see ``slopes.measures.analysis.FitTables``; writes ``PRESENCE``.
 
-    Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
-    gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
+    If the gate was applied, the table gating has the dropped sweeps that were asked about nevertheless next to the
+    others; if a reader read the pictures, the table reach has slopes per unit of its log-odds.
 
     values: attribute to its K values.  seed: of the run.
     watch: shows progress, given the number of sweeps.
@@ -107,12 +107,12 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     keys = ["photo", "attribute", "reading"]
     rows = []
     frame = tables.read_rows(tables.READINGS, run)
-    own = frame[
+    own_readings = frame[
         (frame["step"] >= 0)
         & ~frame["reading"].isin(MEASURES)
         & (frame["reading"] == frame["attribute"])
     ]
-    for key, part in own.sort_values("step").groupby(keys, sort=False):
+    for key, part in own_readings.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
         if len(part) == len(values.get(attribute, ())):  # read at all values
             reach = photo_reach(part["score"].to_numpy(np.float64)[None], values[attribute])
@@ -122,7 +122,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     unedited = (
         frame[frame["step"] == -1]
         .drop_duplicates(keys)
-        .assign(odds=lambda one: log_odds(one["score"]))
+        .assign(odds=lambda readings: log_odds(readings["score"]))
     )
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(
         unedited[[*keys, "odds"]], how="left", on=keys
@@ -152,7 +152,7 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
-    """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
+    """Classifier to its answers about the unedited photos; empty if nobody was asked.  Raises: TableError."""
     from gslopes.slopes.measures.answers import gather, present
 
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]

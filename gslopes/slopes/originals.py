@@ -1,4 +1,4 @@
-"""The photos as they were: who made them, and for classifiers to be asked about them next to their edits."""
+"""The unedited photos: who made them, and the pictures of them that classifiers are asked about next to the edits."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +22,7 @@ def sources(run: Run) -> Made:
     photos = run.config.photos
     manifest = tables.MANIFEST.empty()
     for folder in (photos, photos.resolve().parent):  # a collection, or a folder in one
-        with suppress(TableError):  # there is none, or it is another program's
+        with suppress(TableError):  # it is missing, or another program's
             manifest = tables.read(tables.MANIFEST, folder / f"{tables.MANIFEST.name}.parquet")
             break
     ids = {*run.table("photos")["photo"]} - {""}
@@ -35,7 +35,7 @@ def sources(run: Run) -> Made:
 
 
 def as_they_were(run: Run, part: Tables) -> Made:
-    """Every photo that has edits, as it was, once, encoded as its edits are; see ``slopes.measures.observed``.
+    """Every photo that has edits, unedited, once, encoded like its edits; see ``slopes.measures.observed``.
 
     Raises: UsageError if a photo is gone, or another; StorageError.
     """
@@ -59,7 +59,7 @@ def as_they_were(run: Run, part: Tables) -> Made:
         file = f"{folder}/{row['photo']}{suffix}"
         data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
         runfolder.write_changed(run.folder / file, data)
-        made = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
-        rows.append(made | {"file": file, "mask_area": 0.0})
+        key = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
+        rows.append(key | {"file": file, "mask_area": 0.0})
     run.tick(len(photos))
     return {ORIGINALS: rows}

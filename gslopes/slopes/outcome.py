@@ -1,4 +1,4 @@
-"""What the result of a walk says more than other audits': its photos, its funnel, and each stage taken alone."""
+"""What the result of a walk tells more than other audits': its photos, its funnel, and each stage taken alone."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from gslopes.frame.spec import Headline
 class Walked(Result):
     """What an audit found; ``tables["slopes"]`` as in core.tables.SLOPES.
 
-    ``findings`` has one row a label and attribute: columns ``slopes.page.decisions.COLUMNS``. Where the truth is
+    ``findings`` has one row a label and attribute: columns ``slopes.page.decisions.COLUMNS``. If the truth is
     known, see ``slopes.measures.truth``, the slopes of error rates come last.
     """
 
@@ -81,7 +81,7 @@ class Walked(Result):
 
     @property
     def places(self) -> list[str]:
-        """What became of the photos and the answers, and where everything is, a line each."""
+        """What became of the photos and the answers, and the place of every file, a line each."""
         from gslopes.slopes.page.loading import lost
 
         lines = [f"photos     {self.used:,} edited of {self.photos:,}"]

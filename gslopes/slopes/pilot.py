@@ -16,9 +16,9 @@ def read_pilot(
 ) -> tuple[Presence | Measured, int, str]:
     """The label as the run's fit has it, how many labels it judged, and the unit of the slopes.
 
-    classifier, attribute: needed where the run has several.
+    classifier, attribute: needed if the run has several.
 
-    Raises: UsageError where the run is not fitted, has no placebo sweeps, or no such label that is judged.
+    Raises: UsageError if the run is not fitted, has no placebo sweeps, or did not judge this label.
     """
     if not (run / "placebos.parquet").is_file():
         raise UsageError(
@@ -28,14 +28,14 @@ def read_pilot(
     differences = tables.read(tables.PLACEBOS, run / "placebos.parquet")
     rows = tables.reading(slopes)
     for column, name in (("classifier", classifier), ("attribute", attribute)):
-        known = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
-        if not name and len(known) > 1:
+        names = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
+        if not name and len(names) > 1:
             raise UsageError(
-                f"{show(run)} has several: {', '.join(known)}.", f"Name one with --{column}."
+                f"{show(run)} has several: {', '.join(names)}.", f"Name one with --{column}."
             )
-        if name and name not in known:
-            raise UsageError(f"{show(run)} has no {column} {name}.", f"It has {', '.join(known)}.")
-        chosen = name or known[0]
+        if name and name not in names:
+            raise UsageError(f"{show(run)} has no {column} {name}.", f"It has {', '.join(names)}.")
+        chosen = name or names[0]
         rows = rows[rows[column] == chosen]
     judged = rows[rows["decision"] != "unjudged"]
     if label not in set(judged["label"]):
@@ -56,8 +56,8 @@ def read_pilot(
     sds = tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
     both = [(edit + fakes[kind] - paired[kind]) / 2 for kind in placebo.KINDS]  # covariances
     shared = tuple(
-        float(np.clip(c / (sd * one), -1, 1)) if sd * one else 0.0
-        for c, one in zip(both, sds, strict=True)
+        float(np.clip(c / (sd * fake_sd), -1, 1)) if sd * fake_sd else 0.0
+        for c, fake_sd in zip(both, sds, strict=True)
     )
     return Measured(sd, sds, shared), len(judged), row["unit"]
 
@@ -72,9 +72,9 @@ def _variance(row: pd.Series) -> float:
 def _placebos(
     slopes: pd.DataFrame, differences: pd.DataFrame, row: pd.Series
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Kind to the variance of the photos' slopes along the placebo, and to that of their differences from the edit's.
+    """Kind to the variances of the photos' slopes along the placebo, and of their differences from the edit's.
 
-    Raises: UsageError where a kind is missing.
+    Raises: UsageError if a kind is missing.
     """
     keys = ["classifier", "label", "estimator"]
     fakes = {}

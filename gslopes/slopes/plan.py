@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
@@ -30,7 +29,7 @@ class Walk:
 
     files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
-    pairs: the set, where others made the pictures; the files are then one of each unit, by its name.
+    pairs: the set, if others made the pictures; the files are then one of each unit, by its name.
     """
 
     config: RunConfig
@@ -53,7 +52,7 @@ class Walk:
 
     @property
     def grid(self) -> Grid | None:
-        """Where two attributes are crossed."""
+        """The grid, if two attributes are crossed."""
         return self.config.crossed
 
     @property
@@ -64,12 +63,12 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        made = [
+        lengths = [
             len(values)
             for name, values in self.values.items()
             if not self.grid or name not in self.grid.names
         ]
-        return len(self.files) * sum(made)
+        return len(self.files) * sum(lengths)
 
     @property
     def calls(self) -> int:
@@ -100,7 +99,7 @@ class Walk:
         return self.components or default_components(self.config, self.device)
 
     def pictures_asked(self, sample: int) -> tuple[int, int]:
-        """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
+        """(pictures that a paid classifier is asked about at most, pictures of placebo sweeps among them).
 
         sample: of how many photos its placebo sweeps are.
         """
@@ -217,26 +216,3 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         *([f"run folder   {show(run)}"] if run else []),
     ]
     return lines, facts
-
-
-# -- what run.json tells of a run --------------------------------------------------------------------------------------
-
-_MOST_PARTS = 1_000_000  # no run has more: it would take hours to see that they are not there
-
-
-def read_manifest(run: Path) -> dict[str, Any]:
-    """The content of ``run.json``.  Raises: UsageError unless it is there and describes a run."""
-    content = runfolder.read_manifest(run)
-    try:
-        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
-        content["values"].items()
-        if (
-            min(map(int, numbers)) < 0
-            or int(numbers[1]) < 1
-            or int(numbers[0]) > _MOST_PARTS * int(numbers[1])
-        ):
-            raise ValueError("a number out of its range")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
-        raise UsageError(message, "Make the run again in a new folder.") from error
-    return content

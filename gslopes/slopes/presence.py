@@ -18,13 +18,13 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
     presence: ``vendor``: what each service returns unless asked for more, everything for a classifier on this machine,
         whose own threshold is in its name; ``none``: everything that was returned; or a score in [0, 1].
 
-    Raises: ConfigError if presence is none of them.
+    Raises: ConfigError for any other presence.
 
     >>> cuts(["rekognition:max_labels=50", "celeba-tagger"], "vendor")["rekognition:max_labels=50"]
     Cut(score=0.55, most=0)
     """
-    given = parse(presence)
-    return {name: vendor_cut(name) if given is None else given for name in classifiers}
+    own_cut = parse(presence)
+    return {name: vendor_cut(name) if own_cut is None else own_cut for name in classifiers}
 
 
 def parse(presence: str) -> Cut | None:

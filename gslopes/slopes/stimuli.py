@@ -48,24 +48,24 @@ TOGETHER = 32
 
 def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     """Photos of one part to their counterfactual photos.  Raises: ModelError, StorageError."""
-    made = run.once(synthesis)(files, run.tick)
+    rows = run.once(synthesis)(files, run.tick)
     runtime.trim_heap()
-    return made
+    return rows
 
 
 def synthesis(run: Run) -> Synthesis:
-    """The work of a run, its models loaded.  Raises: ModelError, also if they are not those of ``run.json``."""
+    """The work of a run, its models loaded.  Raises: ModelError, also if ``run.json`` has others."""
     walk: Walk = run.inputs
     of_run = runfolder.read_manifest(run.folder).get("models")
-    here = replace(walk, config=replace(walk.config, device=run.config.device))
-    components = here.ready()
+    walk_here = replace(walk, config=replace(walk.config, device=run.config.device))
+    components = walk_here.ready()
     if components.models != of_run:
         differing = "; ".join(differences(of_run, components.models))
         raise ModelError(
             f"A worker has other models: {differing}.", "Install the same models on every machine."
         )
     kind = Synthesis if walk.pairs is None else Reading
-    return kind(run.folder, here, components, walk.same)
+    return kind(run.folder, walk_here, components, walk.same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +110,18 @@ class Synthesis:
         self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]
     ) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
-        seen: list[Row] = []
-        made: list[Row] = []
+        photo_rows: list[Row] = []
+        edit_rows: list[Row] = []
         try:
-            self._walk(batch, seen, made)
+            self._walk(batch, photo_rows, edit_rows)
         except Exception as error:
             if not runtime.is_out_of_memory(error) or len(batch) == 1:
                 raise
-            seen = []
-            made = []
+            photo_rows = []
+            edit_rows = []
         else:
-            photos += seen
-            edits += made
+            photos += photo_rows
+            edits += edit_rows
             return
         # out of the except clause: the error holds on to what filled the memory
         runtime.release_memory(self.plan.device)
@@ -150,19 +150,19 @@ class Synthesis:
     ) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
-        given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
+        columns = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
-        masks = {border: self.components.masker(*given, border) for border in borders}
+        masks = {border: self.components.masker(*columns, border) for border in borders}
         headed = {
             editor.border
             for editor in self.components.editors.values()
             if self._region(editor) == "head"
         }
-        heads = {border: heads_of(self.components.masker, *given, border) for border in headed}
+        heads = {border: heads_of(self.components.masker, *columns, border) for border in headed}
         # a face is used by all editors or by none
         reasons = [
-            mask_is_degenerate(min(each, key=np.sum)) or SkipReason()
-            for each in zip(*masks.values(), strict=True)
+            mask_is_degenerate(min(face_masks, key=np.sum)) or SkipReason()
+            for face_masks in zip(*masks.values(), strict=True)
         ]
         photos += [
             _seen(name, photo, why, face)
@@ -171,8 +171,8 @@ class Synthesis:
         usable_rows = [index for index, why in enumerate(reasons) if not why]
         if not usable_rows:
             return
-        seen = [given[0][index] for index in usable_rows]
-        found = [given[1][index] for index in usable_rows]
+        used_photos = [columns[0][index] for index in usable_rows]
+        used_faces = [columns[1][index] for index in usable_rows]
 
         def composed(
             attribute: str, rows: Sequence[int], photos: Sequence[Photo], chips: ByteArray
@@ -189,22 +189,29 @@ class Synthesis:
             blend = self.plan.config.compose.blend
             blend = editor.blend if blend == "auto" else blend
             return compose_all(
-                photos, [found[row] for row in rows], swept, inside, blend, device, around
+                photos, [used_faces[row] for row in rows], swept, inside, blend, device, around
             )
 
         grid = self.plan.grid
-        every = range(len(seen))
+        every = range(len(used_photos))
         for attribute in self.components.editors if grid is None else grid.names[:1]:
-            for row, whole in enumerate(composed(attribute, every, seen, chips[usable_rows])):
+            for row, composite in enumerate(
+                composed(attribute, every, used_photos, chips[usable_rows])
+            ):
                 if grid is not None:
-                    pictures = [replace(seen[row], pixels=pixels) for pixels in whole.pictures]
+                    pictures = [
+                        replace(used_photos[row], pixels=pixels) for pixels in composite.pictures
+                    ]
                     again = np.stack(
-                        [warp(picture.pixels, found[row].matrix, size) for picture in pictures]
+                        [warp(picture.pixels, used_faces[row].matrix, size) for picture in pictures]
                     )
-                    whole = crossed(
-                        whole, [*composed(grid.names[1], [row] * len(pictures), pictures, again)]
+                    composite = crossed(
+                        composite,
+                        [*composed(grid.names[1], [row] * len(pictures), pictures, again)],
                     )
-                edits += self._written(grid.name if grid else attribute, seen[row], whole)
+                edits += self._written(
+                    grid.name if grid else attribute, used_photos[row], composite
+                )
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
@@ -214,10 +221,10 @@ class Synthesis:
         return region
 
     def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
-        """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
+        """Write the K pictures of one photo, and of its placebos, one at a time; their rows."""
         files = self._files(photo)
-        made = (files.encode(patch, composite.box) for patch in composite.patches)
-        return self._write(attribute, photo.id, composite, made) + self._placebos(
+        encoded = (files.encode(patch, composite.box) for patch in composite.patches)
+        return self._write(attribute, photo.id, composite, encoded) + self._placebos(
             attribute, photo.id, composite, files
         )
 
@@ -228,9 +235,9 @@ class Synthesis:
         self,
         attribute: str,
         photo: str,
-        whole: Composite,
+        composite: Composite,
         files: Variants,
-        known: Collection[str] = (),
+        present: Collection[str] = (),
     ) -> list[Row]:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
         values = self.plan.values[attribute]
@@ -239,43 +246,47 @@ class Synthesis:
         grid = self.plan.grid
 
         along = (
-            zip(whole.axes, grid.values, grid.names, strict=True) if grid else [(whole, values, "")]
+            zip(composite.axes, grid.values, grid.names, strict=True)
+            if grid
+            else [(composite, values, "")]
         )
-        axes = [(part, own, photo + name) for part, own, name in along]
+        axes = [(part, axis_values, photo + name) for part, axis_values, name in along]
         same, light, random = placebo.names(attribute)
         for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
-            if sweep in known:
+            if sweep in present:
                 continue
             if sweep == same:
-                centre = whole.patches[len(values) // 2]
+                centre = composite.patches[len(values) // 2]
                 packed = qualities(photo, len(values), seed)
-                made = (files.encode(centre, whole.box, quality) for quality in packed)
+                encoded = (files.encode(centre, composite.box, quality) for quality in packed)
             else:
                 parts = [
-                    lightened(*own[:2]) if sweep == light else randomised(*own, seed)
-                    for own in axes
+                    lightened(*axis_values[:2])
+                    if sweep == light
+                    else randomised(*axis_values, seed)
+                    for axis_values in axes
                 ]
-                fake = crossed_placebo(whole, *parts) if grid else parts[0]
-                made = (files.encode(patch, fake.box) for patch in fake.patches)
-            rows += self._write(sweep, photo, whole, made)
+                fake = crossed_placebo(composite, *parts) if grid else parts[0]
+                encoded = (files.encode(patch, fake.box) for patch in fake.patches)
+            rows += self._write(sweep, photo, composite, encoded)
         return rows
 
     def _write(
-        self, sweep: str, photo: str, whole: Composite, pictures: Iterable[bytes]
+        self, sweep: str, photo: str, composite: Composite, pictures: Iterable[bytes]
     ) -> list[Row]:
-        """Write K pictures of the photo of this id, of which ``whole`` says where they may change; their rows."""
+        """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []
         runfolder.make_folder(self.run / "edits" / sweep)
         for step, (value, data) in enumerate(zip(self.plan.values[sweep], pictures, strict=True)):
             file = ending(f"edits/{sweep}/{photo[:16]}-{step}", data)
             runfolder.write_changed(self.run / file, data)
             row = {"photo": photo, "attribute": sweep, "step": step, "value": value}
-            rows.append(row | {"file": file, "mask_area": whole.mask_area})
+            rows.append(row | {"file": file, "mask_area": composite.mask_area})
         return rows
 
 
 def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
+    """The editor's sweep: on a CUDA device its pictures stay there if it can leave them, otherwise its ends."""
     sweep = getattr(
         editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep
     )
@@ -287,9 +298,9 @@ def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) 
 
 
 class Reading(Synthesis):
-    """In place of editing: the pictures of a set, copied, and placebo sweeps where it has none of a kind.
+    """In place of editing: the pictures of a set, copied, and placebo sweeps of the kinds that it lacks.
 
-    JPEG and PNG stay as they are, others become PNG. Our placebos are made of the whole picture, by as much as the
+    JPEG and PNG are copied unchanged, others become PNG. Our placebos are made of the whole picture, by as much as the
     unit's pictures differ.
     """
 
@@ -299,24 +310,24 @@ class Reading(Synthesis):
         edits: list[Row] = []
         for file in files:
             try:
-                seen, made = self._unit(file.relative)
+                photo_row, edit_rows = self._unit(file.relative)
             except PhotoError as error:
                 unit: Any = cast("PairSet", self.plan.pairs).units.loc[file.relative]
-                seen = _skipped(unit["shown"], cast("SkipReason", error.reason), unit["photo"])
-                made = []
-            photos.append(seen)
-            edits += made
+                photo_row = _skipped(unit["shown"], cast("SkipReason", error.reason), unit["photo"])
+                edit_rows = []
+            photos.append(photo_row)
+            edits += edit_rows
             tick(1)
         return {"edits": edits, "photos": photos}
 
     def _unit(self, name: str) -> tuple[Row, list[Row]]:
-        """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
+        """Its row of the table photos, and the rows of its pictures.  Raises: PhotoError."""
         pairs = cast("PairSet", self.plan.pairs)
-        own = pairs.edits.loc[name:name]
+        unit_rows = pairs.edits.loc[name:name]
         unit = cast("Any", pairs.units.loc[name])  # edits are sorted
-        if own.empty:
+        if unit_rows.empty:
             raise PhotoError(name, SkipReason(Reason.VALUES_MISSING, unit["lacks"]))
-        data = {picture: picture.read() for picture in {unit["picture"], *own["picture"]}}
+        data = {picture: picture.read() for picture in {unit["picture"], *unit_rows["picture"]}}
         opened = {picture: photo_of(read, picture.path) for picture, read in data.items()}
         if len({photo.pixels.shape for photo in opened.values()}) > 1:
             raise PhotoError(name, SkipReason(Reason.SIZES_DIFFER))
@@ -325,24 +336,24 @@ class Reading(Synthesis):
                 data[picture] = encode(photo.pixels, photo.gray, photo.icc, "png")
         photo = replace(opened[unit["picture"]], id=unit["photo"])
         height, width = photo.pixels.shape[:2]
-        seen = self.components.finder([photo])[0]
-        face = choose(seen, width, height, self.plan.config.find.min_face)
+        detections = self.components.finder([photo])[0]
+        face = choose(detections, width, height, self.plan.config.find.min_face)
         own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
         runfolder.make_folder(self.run / runfolder.GIVEN)
         runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
-        row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else seen)
+        row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else detections)
         rows: list[Row] = []
         everywhere = np.ones((height, width), np.float32)
         files = self._files(photo)
-        for attribute, part in own.groupby("attribute", sort=False):
+        for attribute, part in unit_rows.groupby("attribute", sort=False):
             sweep = str(attribute)
             patches = np.stack([opened[picture].pixels for picture in part["picture"]])
-            whole = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
+            composite = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
             rows += self._write(
-                sweep, photo.id, whole, [data[picture] for picture in part["picture"]]
+                sweep, photo.id, composite, [data[picture] for picture in part["picture"]]
             )
             if not placebo.is_placebo(sweep):
-                rows += self._placebos(sweep, photo.id, whole, files, {*own["attribute"]})
+                rows += self._placebos(sweep, photo.id, composite, files, {*unit_rows["attribute"]})
         return row | {"status": "used"}, rows
 
 

@@ -22,7 +22,6 @@ from gslopes.faces.gate.manipulation import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
-from gslopes.slopes.plan import read_manifest
 from gslopes.stats.clusters import normal_texts
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
@@ -81,14 +80,14 @@ def summarise(
 
 def summaries_of(run: Path) -> list[Summary]:
     """The summaries of a judged run folder, by the groups that its fit has.  Raises: as ``summarise``."""
-    fit = read_manifest(run)["config"]["fit"]
+    fit = runfolder.read_manifest(run)["config"]["fit"]
     return summarise(
         run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), fit["groups"]
     )
 
 
 def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
-    values: Mapping[str, Sequence[float]] = read_manifest(run)["values"]
+    values: Mapping[str, Sequence[float]] = runfolder.read_manifest(run)["values"]
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
@@ -168,7 +167,7 @@ def _steps(wide: pd.DataFrame, name: str, count: int) -> Array:
 def _groups(
     photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame
 ) -> dict[str, NDArray[np.str_]]:
-    """Column to the group of each photo; an empty name where it is not known."""
+    """Column to the group of each photo; an empty name if it is not known."""
     groups = {}
     for name, (low, high) in PERCEIVED.items():
         if name in read:

@@ -28,7 +28,7 @@ from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes import method
-from gslopes.slopes.page import ReportConfig, decisions, loading, paper
+from gslopes.slopes.page import ReportConfig, decisions, lead, loading, paper
 from gslopes.slopes.page.decisions import findings_table
 from gslopes.slopes.page.loading import funnels
 

@@ -24,7 +24,7 @@ class Price:
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
     cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
-    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out.
+    seconds: at the quota; 0 without one.  note: of the limits.  tokens: in and out.
     estimated: whether the price is an estimate.
     """
 
@@ -122,7 +122,7 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Price:
 
 
 def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Executor) -> float:
-    """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
+    """Tell what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
     Returns: USD that are agreed to: what it will cost, or ``confirm_above`` if that is more.
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or no one can be asked.

@@ -54,7 +54,7 @@ class Parts(Protocol):
         ...
 
     def folder(self, name: str) -> Path:
-        """Where a classifier's parts are."""
+        """The folder of a classifier's parts."""
         ...
 
     def commit(self, name: str, part: int, rows: Mapping[str, pd.DataFrame]) -> None:
@@ -82,7 +82,9 @@ class Scoring:
     budget: Budget
 
     def __post_init__(self) -> None:
-        self._due = [one for one in self.classifiers if self.parts.missing[one.name]]
+        self._due = [
+            classifier for classifier in self.classifiers if self.parts.missing[classifier.name]
+        ]
         self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
 
@@ -124,7 +126,7 @@ class Scoring:
                 prepare_classifier(classifier)
             clients = []
             for classifier in self._due:
-                own = (
+                journal = (
                     None
                     if traits_of(classifier).kept
                     else stack.enter_context(AnswerCache(self._journal(classifier)))
@@ -132,7 +134,7 @@ class Scoring:
                 client = Client(
                     classifier,
                     cache=cache,
-                    journal=own,
+                    journal=journal,
                     budget=self.budget,
                     usage=self._usages[classifier.name],
                 )
@@ -142,7 +144,7 @@ class Scoring:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
 
     def _journal(self, classifier: Classifier) -> Path:
-        """Where the answers of parts that are not finished are kept, if no cache keeps them."""
+        """Keeps the answers of unfinished parts, if no cache keeps them."""
         return self.parts.folder(classifier.name) / "journal"
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
@@ -164,13 +166,13 @@ class Scoring:
                 tick(done - counted)
                 counted = done
 
-            left = {pool.submit(self._drive, client, clients, errors) for client in clients}
+            running = {pool.submit(self._drive, client, clients, errors) for client in clients}
             pool.shutdown(wait=False)
             while (
-                left
+                running
             ):  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
                 try:
-                    left = wait(left, timeout=REFRESH).not_done
+                    running = wait(running, timeout=REFRESH).not_done
                     update()
                     self._warn()
                 except KeyboardInterrupt as interrupt:
@@ -218,7 +220,7 @@ class Scoring:
     # -- what a user should know --------------------------------------------------------------------------------------
 
     def _warn(self) -> None:
-        """Warn once: what a classifier has to say, or that a service answers with another model than before."""
+        """Warn once: what a classifier warns of, or that a service answers with another model than before."""
         for classifier in self._due:
             for text in new_notes(classifier):
                 self.executor.note(f"Warning: {text}")
@@ -241,11 +243,11 @@ class Scoring:
                 self.executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
                 self.executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
-        if (given := self.budget.usd) is not None:
-            spent, total, left = map(
-                self.budget.shown, (self.budget.spent, given, self.budget.left(given))
+        if (limit := self.budget.usd) is not None:
+            spent, total, rest = map(
+                self.budget.shown, (self.budget.spent, limit, self.budget.left(limit))
             )
-            self.executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
+            self.executor.note(f"score      budget: {spent} of {total} USD spent, {rest} USD left.")
 
 
 def models_of(folder: Path) -> dict[str, Any]:
@@ -253,7 +255,7 @@ def models_of(folder: Path) -> dict[str, Any]:
 
     folder: of its parts.
 
-    Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher where it is asked
+    Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher if it is asked
         earlier, in words, of options that are asked in both orders; t intervals over photos.
     """
     models: Counter[str] = Counter()
@@ -264,26 +266,28 @@ def models_of(folder: Path) -> dict[str, Any]:
             models.update(
                 {str(version): int(count) for version, count in content["models"].items()}
             )
-            for label, each in content.get("order_effects", {}).items():
-                effects.setdefault(str(label), []).extend(map(float, each))
+            for label, numbers in content.get("order_effects", {}).items():
+                effects.setdefault(str(label), []).extend(map(float, numbers))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"{runfolder.show(path)} is damaged.",
                 "Delete it, and repeat the command: its part is counted as one whose model is not known.",
             ) from error
-    found = {"models": dict(sorted(models.items()))} if models else {}
-    return found | ({"orders": _in_words(effects)} if models and effects else {})
+    versions = {"models": dict(sorted(models.items()))} if models else {}
+    return versions | ({"orders": _in_words(effects)} if models and effects else {})
 
 
 def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
-    """How much higher options score where they are asked earlier.  effects: option to a number a photo."""
-    from gslopes.stats.intervals import mean_t  # asking alone needs no scipy
+    """How much higher options score if they are asked earlier.  effects: option to a number a photo."""
+    from gslopes.stats.intervals import mean_t  # asking needs no scipy
 
-    means = {label: mean_t(100 * np.array(each, np.float64)) for label, each in effects.items()}
+    means = {
+        label: mean_t(100 * np.array(numbers, np.float64)) for label, numbers in effects.items()
+    }
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
-    shown = ", ".join(
+    texts = ", ".join(
         f"{label} {mean.value:+.1f}"
         + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
         for label, mean in largest
     ).replace("-", "\u2212")
-    return f"points more where an option is asked earlier: {shown}"
+    return f"points more where an option is asked earlier: {texts}"

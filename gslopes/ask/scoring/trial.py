@@ -1,4 +1,4 @@
-"""Before any audit: a classifier and a few photos as they are, so that a mistake costs no more than these."""
+"""Before any audit: a classifier and a few unedited photos, so that a mistake costs no more than these."""
 
 import io
 import time
@@ -33,7 +33,7 @@ from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
 FIRST = 2  # photos that each classifier of an audit is asked about before any is edited
 ALIKE = 1e-4  # scores of one picture in two batches; in training mode they differ by 9e-4 at least
-_LOOK = 20  # of the first photos, where some cannot be read
+_LOOK = 20  # of the first photos, if some cannot be read
 _KINDS = (b"\xff\xd8\xff", b"\x89PNG")  # JPEG and PNG: what classifiers are sent
 PICTURES = 3  # of a trial
 _SHOWN = 512  # pixels, longer side of the thumbnail at most
@@ -88,9 +88,9 @@ def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
 def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
     """Ask a model on this machine about the first picture in a batch with the last one, and without it.
 
-    Without it the picture is sent twice: rounding is that of a batch of two, and answers by chance show as such.
+    Without it the picture is sent twice: rounding is as in a batch of two, and answers by chance show as such.
 
-    Raises: ModelError if the answers differ: those of a model in training mode depend on the whole batch.
+    Raises: ModelError if the answers differ: in training mode a model's answers depend on the whole batch.
     """
     if traits_of(classifier).limits.remote or classifier.batch < 2 or len(pictures) < 2:
         return
@@ -176,7 +176,7 @@ def try_classifier(
 ) -> Trial:
     """Ask about three pictures: the first photos, or, of fewer, also the first one mirrored and half as bright.
 
-    thumbnail: where a picture of what is sent is written, PNG.
+    thumbnail: the file for a picture of what is sent, PNG.
 
     Raises: UsageError without a photo; PhotoError for one that cannot be read; as ``Client.ask_parts``,
         ``compare_alone``.
@@ -229,7 +229,7 @@ def try_classifier(
 
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
-    """In words, and as a picture: the network's input where the classifier tells it, else the file."""
+    """In words, and as a picture: the network's input if the classifier tells it, else the file."""
     if traits_of(classifier).shows:
         return cast("Able", classifier).sent(data)
     (fitted,), how = fit_pictures([data], traits_of(classifier).limits)

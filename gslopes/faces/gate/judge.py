@@ -49,10 +49,10 @@ def judge_all(
         return measured
     heads = heads_of(manifest)
     grid = grid_of(manifest.get("values"))
-    each = measured.groupby("attribute", sort=False)
-    necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
+    groups = measured.groupby("attribute", sort=False)
+    necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in groups}
     verdicts = pd.concat(
-        [judged(rows, config, neck=necks[name]) for name, rows in each]
+        [judged(rows, config, neck=necks[name]) for name, rows in groups]
     ).sort_index()
     if not grid:
         return verdicts
@@ -156,8 +156,8 @@ def _sweeps(
 
 
 class SweepSelection:
-    """Which edits a classifier is asked about: all of them, or those of the sweeps that the gate kept and of a sample
-    of those that it dropped; placebo sweeps of all photos, or of a sample.
+    """Which edits a classifier is asked about: all of them, or the edits of sweeps that the gate kept and of a sample
+    of the dropped ones; placebo sweeps of all photos, or of a sample.
 
     gate: whether verdicts count, if the run has any.
     dropped: how many of an attribute's dropped sweeps are also asked about; without their placebos.
@@ -235,7 +235,7 @@ class SweepSelection:
         )
 
 
-def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
+def _where(rows: pd.DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
     judged = {
@@ -245,7 +245,7 @@ def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -
         (photo, *judged[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True)
     )
     return rows[
-        np.array([wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)
+        np.array([is_wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)
     ]
 
 

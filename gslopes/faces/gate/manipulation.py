@@ -22,7 +22,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and the ends of its 95 % interval; all NaN where there is nothing to measure."""
+    """A value and the ends of its 95 % interval; all NaN if nothing can be measured."""
 
     value: float
     low: float
@@ -45,7 +45,7 @@ class Groups:
     """A number group by group, sorted by name.
 
     gap: largest minus smallest number among the groups that are large enough; None with fewer than two of them. Of
-        equal groups it is above 0 by chance alone, the more so the smaller they are.
+        equal groups it is above 0 only by chance, the more so the smaller they are.
     """
 
     each: Mapping[str, Group]
@@ -89,19 +89,19 @@ def by_group(
     groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
     """
     names = np.asarray(groups).astype(str)
-    each: dict[str, Group] = {}
+    by_name: dict[str, Group] = {}
     large = []
     for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
         drawn = bootstrap_rows(len(rows), resamples, index)
         resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
-        each[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
+        by_name[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:
-            large.append((each[str(name)].number.value, resampled))
+            large.append((by_name[str(name)].number.value, resampled))
     if len(large) < 2:
-        return Groups(each, None)
+        return Groups(by_name, None)
     values, draws = zip(*large, strict=True)
-    return Groups(each, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
+    return Groups(by_name, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
 
 
 def _estimate(value: float, resampled: Array) -> Estimate:
@@ -137,15 +137,15 @@ def share_of_target(
     other_unedited: ArrayLike,
     target_unedited: ArrayLike,
 ) -> Estimate:
-    """How far another reading moves with the edit, as a share of how far the target's moves. 0 is none; it has a sign.
+    """How far another reading moves with the edit, as a share of how far the target's moves; it has a sign.
 
     other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).
     other_unedited, target_unedited: (m,) the same readings of unedited photos.
 
-    Mean slope of each reading per unit of the attribute (every photo its own line), divided by the standard deviation
+    Mean slope of each reading per unit of the attribute (a line for every photo), divided by the standard deviation
     of that reading over unedited photos; then the other's over the target's: 0.1 says that while the edit carries a
     face one standard deviation along the target, it carries it a tenth of one along the other. Slopes of opposite sign
-    cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
+    cancel over photos. NaN if a reading does not vary over the unedited photos. The interval is over the n photos.
     """
     unedited = [doubles(x) for x in (other_unedited, target_unedited)]
     spread_other, spread_target = (

@@ -1,4 +1,4 @@
-"""What the gate measures on one photo's sweep: is the face still found, what does the reader say, how much changed?"""
+"""What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from gslopes.faces.zoo.reader import FaceReader, attribute, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
-# A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
+# A face is looked for at its place, in a crop in which it is so large: a small part of the cost of the whole photo.
 FACE = 96
 MARGIN = 0.6
 LEAST_FACE = 40
@@ -47,7 +47,7 @@ class SweepMeasurer:
     """Measures sweeps with the shipped reader and MTCNN.
 
     reader: the shipped one.  device: where it runs; faces are found on the CPU, so that no verdict depends on it.
-    min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
+    min_face: of the run, pixels: how small a face the detector looks for if a crop was not enough.
     look: whether the face is looked for, at the first, middle and last value.
     """
 
@@ -63,28 +63,30 @@ class SweepMeasurer:
         if not len(sweep.box):  # in a picture that others made
             return Measured(looked=1), {}
         ours = sweep.mask_area < 1
-        values, at, each = np.unique(
+        values, positions, counts = np.unique(
             sweep.values if ours else _as_ours(sweep.values),
             return_inverse=True,
             return_counts=True,
         )
         readings = self._read(sweep)
-        means = {name: np.bincount(at, scores[1:]) / each for name, scores in readings.items()}
+        means = {
+            name: np.bincount(positions, scores[1:]) / counts for name, scores in readings.items()
+        }
         readings = {name: np.append(readings[name][:1], mean) for name, mean in means.items()}
-        looked, found = self._found(sweep)
+        looked, times_found = self._found(sweep)
         target = means.get(sweep.attribute)
         tau, shift = (np.nan, np.nan) if target is None else gate.follows(target, values)
-        known = (
+        is_known = (
             ours or target is not None
         )  # what moves with an attribute that no reader knows may be it
-        others = [name for name in JUDGED if name in means and name != sweep.attribute and known]
+        others = [name for name in JUDGED if name in means and name != sweep.attribute and is_known]
         off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
         x0, y0, x1, y1 = whole_pixels(sweep.box[:2], sweep.box[2:], width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
-            found=found,
+            found=times_found,
             tau=tau,
             shift=shift,
             off_target=off,
@@ -110,9 +112,11 @@ class SweepMeasurer:
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
         readings = {name: doubles(attribute(probabilities, name)) for name in JUDGED}
-        if sweep.attribute not in readings and (found := target(probabilities, sweep.attribute)):
-            del readings[found[0]]  # under the name that others gave it
-            readings[sweep.attribute] = doubles(found[1])
+        if sweep.attribute not in readings and (
+            of_target := target(probabilities, sweep.attribute)
+        ):
+            del readings[of_target[0]]  # under the name that others gave it
+            readings[sweep.attribute] = doubles(of_target[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.mask_area == 1:
             readings["background"] = np.array(
@@ -129,7 +133,7 @@ class SweepMeasurer:
         return readings
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
-        """(at how many values the face was looked for, at how many it was found where it was)."""
+        """(at how many values the face was looked for, at how many it was found at its place)."""
         last = len(sweep.pictures) - 1
         pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
@@ -147,35 +151,33 @@ def _as_ours(values: Sequence[float]) -> list[float]:
     return np.interp(values, (min(values), max(values)), (-2, 2)).tolist()
 
 
-def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[ByteArray], Array]:
+def _around_face(pictures: Sequence[ByteArray], face: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     if not pictures:
-        return [], known
+        return [], face
     height, width = pictures[0].shape[:2]
-    side = known[2:] - known[:2]
-    x0, y0, x1, y1 = whole_pixels(
-        known[:2] - MARGIN * side, known[2:] + MARGIN * side, width, height
-    )
+    side = face[2:] - face[:2]
+    x0, y0, x1, y1 = whole_pixels(face[:2] - MARGIN * side, face[2:] + MARGIN * side, width, height)
     scale = FACE / max(1.0, float(side.min()))
     size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     patches = [
         np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures
     ]
-    return patches, (known - (x0, y0, x0, y0)) * scale
+    return patches, (face - (x0, y0, x0, y0)) * scale
 
 
-def _same(boxes: FloatArray, known: Array) -> bool:
-    """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
-    low = np.maximum(boxes[:, :2], known[:2])
-    high = np.minimum(boxes[:, 2:], known[2:])
+def _same(boxes: FloatArray, face: Array) -> bool:
+    """Whether one of the boxes (n, 4) lies on the face: they share MIN_IOU of what they cover together."""
+    low = np.maximum(boxes[:, :2], face[:2])
+    high = np.minimum(boxes[:, 2:], face[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
-    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(known[2:] - known[:2])
+    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(face[2:] - face[:2])
     return bool((common > MIN_IOU * (areas - common)).any())
 
 
 def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
-    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
+    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN if a mask is empty.
 
     chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
 
@@ -190,13 +192,13 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
 
 
 def luminance(chips: ByteArray, masks: FloatArray) -> Array:
-    """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
+    """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``."""
     inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
 
 
 def around(picture: ByteArray, box: Array) -> float:
-    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
+    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if it has no pixel."""
     height, width = picture.shape[:2]
     half = (box[2:] - box[:2]) / 2
     x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)

@@ -1,10 +1,10 @@
 """Is one photo's sweep fit to be asked about? A verdict from what was measured on it, before any classifier sees it.
 
-What a classifier answers has no part in it, or the audit would choose its own result. The pictures do: a sweep whose
+What a classifier answers has no part in it, or the audit would choose the result. The pictures do: a sweep whose
 face is lost, or that does not move what it should, or moves much else, is not a counterfactual, whatever is answered.
-Keeping only sweeps that the reader follows is a choice nevertheless. Where a classifier errs as the reader errs, photos
+Keeping only sweeps that the reader follows is a choice nevertheless. If a classifier errs as the reader errs, photos
 kept for a reading that rose by chance have answers that rose by chance; with most photos kept that is nothing, with
-few kept it is not. How many were dropped, and why, is therefore said next to every result.
+few kept it is not. How many were dropped, and why, is therefore shown next to every result.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from gslopes.core.records import ByteArray
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
-# Readings that should stay while another is edited: those of the reader.
+# Readings that should stay while another is edited.
 JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
 MEASURES = (
@@ -29,13 +29,13 @@ MEASURES = (
     "sharpness",
     "background",
     "identity",
-)  # readings that are no probabilities
+)  # readings other than probabilities
 
 # Bounds of the area that may change, as a share of the face's box, and of the mean change within the box at the
 # farthest value, of 255. A face must be found again wherever it is looked for.
 MASK = (0.1, 1.5)
 CHANGE = (0.5, 64.0)
-NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
+NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than only the face may
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
 
 
 def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tuple[float, str]:
-    """The slope per unit, and the name, of the reading that moves most; NaN and empty if there is none.
+    """The slope per unit, and the name, of the reading that moves most; NaN and empty without one.
 
     others: (readings, K).  names: of the readings.
     """

@@ -18,25 +18,25 @@ from gslopes.frame.executors.ray import RayCluster
 __all__ = ["OneProcess", "RayCluster", "engine"]
 
 
-def engine(given: Executor, name: str, workers: int | None, device: str) -> Executor:
+def engine(executor: Executor, name: str, workers: int | None, device: str) -> Executor:
     """The executor of a configuration in the place of one process; any other that the caller gave stays.
 
     name: ``one``, ``ray`` or ``auto``, see ``Auto``.  workers: threads of one process, or workers of the cluster.
     """
-    if not isinstance(given, OneProcess):
-        return given
-    cluster = RayCluster(workers, device, given.progress)
+    if not isinstance(executor, OneProcess):
+        return executor
+    cluster = RayCluster(workers, device, executor.progress)
     if name == "ray":
         return cluster
-    one = given if workers is None else replace(given, threads=workers)
+    process = executor if workers is None else replace(executor, threads=workers)
     if name == "auto" and device != "cpu":
-        return Auto(one, cluster, given.progress)
-    return one
+        return Auto(process, cluster, executor.progress)
+    return process
 
 
 @dataclass(frozen=True, slots=True)
 class Auto(Notes):
-    """Ray where there is a GPU, which one process leaves idle most of the time, and Ray is installed; else one process.
+    """Ray if a GPU is there, which one process leaves idle most of the time, and Ray is installed; else one process.
 
     Work that cannot be sent elsewhere stays here.
     """
@@ -46,7 +46,7 @@ class Auto(Notes):
     progress: bool = False
 
     def note(self, text: str) -> None:
-        """As the one process says it."""
+        """As of the one process."""
         self.one.note(text)
 
     def __call__(

@@ -31,7 +31,7 @@ def slots_and_threads(work: object, share: int) -> tuple[int, int]:
     """(parts that a worker has in hand at once, threads of its networks).
 
     work: with ``in_threads``, if parts may be done side by side: as many as there are cores, with one thread each, as
-        in ``OneProcess``. Otherwise one, with as many threads, or as OMP_NUM_THREADS says.
+        in ``OneProcess``. Otherwise one, with as many threads, or as many as OMP_NUM_THREADS names.
     share: cores of the worker.
     """
     share = max(1, share)
@@ -56,9 +56,9 @@ def one_thread_each() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class OneProcess(Notes):
-    """Parts in threads of this process, if the work says that it may be done so (``in_threads``).
+    """Parts in threads of this process, if the work allows it (``in_threads``).
 
-    Decoding, convolutions and encoding leave Python's lock alone, so that the cores are all busy. Networks have one
+    Decoding, convolutions and encoding do not hold Python's lock, so that the cores are all busy. Networks have one
     thread each meanwhile: what a part gives does not depend on the number of cores.
 
     progress: show a line with the expected end, and notes, on stderr.

@@ -35,7 +35,7 @@ STORE = (
 class RayCluster(Notes):
     """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
 
-    workers: how many; by default one for every two cores, at most ``SHARING`` a GPU, where the cluster has GPUs;
+    workers: how many; by default one for every two cores, at most ``SHARING`` a GPU, if the cluster has GPUs;
         else one for every four cores, at least two.
     device: ``cpu`` uses no GPU; other words share the cluster's GPUs among the workers.
     progress: show a line with the expected end, and notes, on stderr.
@@ -129,7 +129,7 @@ def _explained(lost: Exception, part: str) -> GslopesError:
 def connect(workers: int | None) -> tuple[Any, bool]:
     """The library, connected to a cluster, and whether the cluster was started for that.
 
-    Raises: UsageError if Ray is not installed, or no cluster is where RAY_ADDRESS says.
+    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
@@ -188,13 +188,13 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     shared = min(SHARING * cards, max(cards, cpus // CORES_WITH_GPU))
     workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
     # no more than the smallest machine has, or some workers would wait forever
-    each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
+    cpus_each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = (
         f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
     )
     where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
-    several = -(-workers // max(cards, 1))  # on the GPU that has most of them
-    return _Size(workers, each, 1 / several if accelerated else 0, where)
+    sharing = -(-workers // max(cards, 1))  # on the GPU that has most of them
+    return _Size(workers, cpus_each, 1 / sharing if accelerated else 0, where)
 
 
 # -- what runs there --------------------------------------------------------------------------------------------------
