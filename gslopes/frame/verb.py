@@ -38,7 +38,9 @@ def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
     optional = any(option.positional for option in options_of(audit.config).values())
     sentences = audit.sentences
-    source = f"[{sentences['source']}]" if optional else sentences["source"]
+    source = sentences["source"]
+    if optional:
+        source = f"[{source}]"
 
     @command(*sentences["examples"], name=audit.name, help=sentences["about"])
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
@@ -62,17 +64,17 @@ def verb(audit: Audit) -> click.Command:
         show_page: bool,
         as_json: bool,
         dry_run: bool,
-        trust: bool = False,
-        method: bool = False,
-        only: Sequence[str] = (),
+        **more: Any,  # what only some audits have
     ) -> int:
         from gslopes.frame.plan import plan
 
-        if method:
+        only: Sequence[str] = more.get("only", ())
+        if more.get("method"):
             return _print_differences(audit, out or audited, options, as_json)
         condition = condition_of(fail_if, audit.condition)
         if condition is not None and only:
             _check_findings(audit, only)
+        trust = more.get("trust", False)
         planned = plan(audit, audited, out, options, trust=trust, only=only)
         if dry_run:
             return _print_plan(audit, planned, as_json)
@@ -141,7 +143,10 @@ def _print_differences(
 
 def _print_plan(audit: Audit, planned: Any, as_json: bool) -> int:
     lines, facts = audit.outline(planned)
-    print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
+    if as_json:
+        print_json(facts)
+    else:
+        say("\n".join([*lines, "Nothing was written."]))
     return 0
 
 
