@@ -302,11 +302,13 @@ class Parts:
         self.run = run
         self.stage = stage
         self.name = name
-        self._items = None if stage.items is None else stage.items(run)
+        self._items: Any = ()
+        if stage.items is not None:
+            self._items = stage.items(run)
 
     def items(self, part: int) -> Any:
         """What a part is made from."""
-        if self._items is None:
+        if self.stage.along:
             return _piece(self.run, self.stage, part)
         size = _part(self.run, self.stage)
         return self._items[part * size : (part + 1) * size]
@@ -325,8 +327,12 @@ class Parts:
         run = self.run
         folder = run.folder.absolute()
         uses = self.stage.uses(run)
-        audit = run.audit.name if run.audit.name in AUDITS else run.audit
-        content = run.inputs if INPUTS in self.stage.reads else None
+        audit: str | Audit = run.audit
+        if run.audit.name in AUDITS:  # lambdas of a declaration do not travel
+            audit = run.audit.name
+        content = None
+        if INPUTS in self.stage.reads:
+            content = run.inputs
         facts = (folder, run.config, content, self.stage.name, self.name, uses)
         needs = [folder]
         if run.plan is not None and run.plan.source.exists():
@@ -355,7 +361,9 @@ def _elsewhere(
     device: str,
 ) -> Work:
     """The work in another process.  Raises: ModelError if other models are there."""
-    audit = find_audit(sent) if isinstance(sent, str) else sent
+    audit = sent
+    if isinstance(audit, str):
+        audit = find_audit(audit)
     stage = next(stage for stage in audit.stages if stage.name == stage_name)
     if hasattr(config, "device"):
         config = replace(config, device=device)

@@ -36,8 +36,12 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     read = {
         name: _known(run, file_of(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)
     }
-    facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
-    notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
+    facts = None
+    notes = None
+    if run.plan is not None and INPUTS in stage.reads:
+        facts = run.plan.facts
+    if NOTES in stage.reads:
+        notes = notes_of(run.audit, run.folder)
     return {
         "inputs": facts,
         "tables": read,
@@ -57,11 +61,9 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     """
     try:
         old = read_json(stamp_of(run, stage))
-        ignored = (
-            {"program"}
-            if run.plan is not None and run.plan.again and INPUTS in stage.reads
-            else set()
-        )
+        ignored = {"program"}
+        if run.plan is None or not run.plan.again or INPUTS not in stage.reads:
+            ignored = set()
         in_parts = stage.items is not None or stage.along
         if in_parts and not made_from(run.folder, stage).is_file():  # of an older version
             return False

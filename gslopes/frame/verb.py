@@ -38,7 +38,9 @@ def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
     optional = any(option.positional for option in options_of(audit.config).values())
     sentences = audit.sentences
-    source = f"[{sentences['source']}]" if optional else sentences["source"]
+    source = sentences["source"]
+    if optional:
+        source = f"[{source}]"
 
     @command(*sentences["examples"], name=audit.name, help=sentences["about"])
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
@@ -141,7 +143,10 @@ def _print_differences(
 
 def _print_plan(audit: Audit, planned: Any, as_json: bool) -> int:
     lines, facts = audit.outline(planned)
-    print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
+    if as_json:
+        print_json(facts)
+    else:
+        say("\n".join([*lines, "Nothing was written."]))
     return 0
 
 

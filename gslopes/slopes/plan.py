@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
@@ -150,18 +151,6 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     return files, inputs
 
 
-def _time_and_space(walk: Walk) -> tuple[str, str]:
-    """How long the pictures take, and how large they are, in words."""
-    minutes = walk.images * SECONDS_A_PICTURE / 60
-    size = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files)
-    if walk.pairs is not None:
-        paths = {picture.path for picture in walk.pairs.edits["picture"]}
-        size = sum(map(size_of, paths)) * (4 if walk.config.compose.placebo else 1)
-    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
-    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    return time, disk
-
-
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What a walk would do: photos, values, pictures, questions, time and space."""
     walk: Walk = planned.inputs.content
@@ -184,27 +173,41 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
-    pairs = walk.pairs
-    lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
-    time, disk = _time_and_space(walk)
-    sweeps = {
-        name: values
+    return _lines(walk, run, done), facts
+
+
+def _bytes(walk: Walk) -> int:
+    """How much the pictures take on the disk, roughly."""
+    if walk.pairs is None:
+        size = sum(file.path.stat().st_size for file in walk.files)
+        return size * walk.images // len(walk.files)
+    size = sum(map(size_of, {picture.path for picture in walk.pairs.edits["picture"]}))
+    if walk.config.compose.placebo:
+        return 4 * size
+    return size
+
+
+def _lines(walk: Walk, run: Path | None, done: int) -> list[str]:
+    """The outline in words.  done: parts that have their pictures."""
+    config = walk.config
+    minutes = walk.images * SECONDS_A_PICTURE / 60
+    size = _bytes(walk)
+    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
+    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    units = "units " * (walk.pairs is not None)
+    lines = [f"photos       {len(walk.files):,} {units}in {show(config.pairs or config.photos)}"]
+    if walk.pairs is not None and (lacking := int((walk.pairs.units["lacks"] != "").sum())):
+        lines.append(f"incomplete   {many(lacking, 'unit')}, left out where values lack")
+    lines += [
+        f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}"
         for name, values in walk.values.items()
         if not walk.grid or name in walk.grid.names
-    }
-    placebos = f", and as many for each of {len(placebo.KINDS)} placebos" * config.compose.placebo
-    lines = [
-        f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
-        *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
-        *(
-            f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}"
-            for name, values in sweeps.items()
-        ),
-        *(
-            [f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}"]
-            if walk.grid
-            else []
-        ),
+    ]
+    if walk.grid:
+        placebos = f", and as many for each of {len(placebo.KINDS)} placebos"
+        placebos *= config.compose.placebo
+        lines.append(f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}")
+    lines += [
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",
@@ -213,6 +216,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
         f"device       {walk.device}",
         f"engine       {config.engine}",
-        *([f"run folder   {show(run)}"] if run else []),
     ]
-    return lines, facts
+    if run is None:
+        return lines
+    return [*lines, f"run folder   {show(run)}"]

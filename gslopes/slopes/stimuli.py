@@ -6,11 +6,11 @@ what was done before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -66,6 +66,19 @@ def synthesis(run: Run) -> Synthesis:
         )
     kind = Synthesis if walk.pairs is None else Reading
     return kind(run.folder, walk_here, components, walk.same)
+
+
+class _Faces(NamedTuple):
+    """Faces that are edited together.
+
+    photos, faces, chips: of each.  masks, heads: border to the mask of the face, or of the head, of each.
+    """
+
+    photos: Sequence[Photo]
+    faces: Sequence[Face]
+    chips: ByteArray
+    masks: Mapping[float | None, Sequence[FloatArray]]
+    heads: Mapping[float | None, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,50 +181,59 @@ class Synthesis:
             _seen(name, photo, why, face)
             for (name, photo, face), why in zip(usable, reasons, strict=True)
         ]
-        usable_rows = [index for index, why in enumerate(reasons) if not why]
-        if not usable_rows:
-            return
-        used_photos = [columns[0][index] for index in usable_rows]
-        used_faces = [columns[1][index] for index in usable_rows]
-
-        def composed(
-            attribute: str, rows: Sequence[int], photos: Sequence[Photo], chips: ByteArray
-        ) -> Any:
-            """Along one attribute.  rows: of the usable photos, whose faces and masks these photos have."""
-            editor = self.components.editors[attribute]
-            device = self.plan.device
-            swept = swept_on(
-                device, editor, chips, np.asarray(self.plan.values[attribute], np.float32)
+        rows = [index for index, why in enumerate(reasons) if not why]
+        if rows:
+            faces = _Faces(
+                [usable[row][1] for row in rows],
+                [usable[row][2] for row in rows],
+                chips[rows],
+                {border: [of_all[row] for row in rows] for border, of_all in masks.items()},
+                {border: [of_all[row] for row in rows] for border, of_all in heads.items()},
             )
-            inside = [masks[editor.border][usable_rows[row]] for row in rows]
-            at_head = self._region(editor) == "head"
-            around = [heads[editor.border][usable_rows[row]] if at_head else None for row in rows]
-            blend = self.plan.config.compose.blend
-            blend = editor.blend if blend == "auto" else blend
-            return compose_all(
-                photos, [used_faces[row] for row in rows], swept, inside, blend, device, around
-            )
+            edits += self._compose(faces)
 
+    def _compose(self, faces: _Faces) -> list[Row]:
+        """Edit and compose the photos along all attributes, write the pictures; their rows."""
         grid = self.plan.grid
-        every = range(len(used_photos))
+        every = range(len(faces.photos))
+        edits = []
         for attribute in self.components.editors if grid is None else grid.names[:1]:
-            for row, composite in enumerate(
-                composed(attribute, every, used_photos, chips[usable_rows])
-            ):
+            composites = self._composed(faces, attribute, every, faces.photos, faces.chips)
+            for row, composite in enumerate(composites):
+                photo = faces.photos[row]
                 if grid is not None:
-                    pictures = [
-                        replace(used_photos[row], pixels=pixels) for pixels in composite.pictures
-                    ]
-                    again = np.stack(
-                        [warp(picture.pixels, used_faces[row].matrix, size) for picture in pictures]
-                    )
-                    composite = crossed(
-                        composite,
-                        [*composed(grid.names[1], [row] * len(pictures), pictures, again)],
-                    )
-                edits += self._written(
-                    grid.name if grid else attribute, used_photos[row], composite
-                )
+                    matrix = faces.faces[row].matrix
+                    size = faces.chips.shape[1]
+                    again = np.stack([warp(pixels, matrix, size) for pixels in composite.pictures])
+                    pictures = [replace(photo, pixels=pixels) for pixels in composite.pictures]
+                    rows = [row] * len(pictures)
+                    second = self._composed(faces, grid.names[1], rows, pictures, again)
+                    composite = crossed(composite, [*second])
+                edits += self._written(grid.name if grid else attribute, photo, composite)
+        return edits
+
+    def _composed(
+        self,
+        faces: _Faces,
+        attribute: str,
+        rows: Sequence[int],
+        photos: Sequence[Photo],
+        chips: ByteArray,
+    ) -> Iterator[Composite]:
+        """Along one attribute.  rows: of the faces that these photos have."""
+        editor = self.components.editors[attribute]
+        device = self.plan.device
+        values = np.asarray(self.plan.values[attribute], np.float32)
+        swept = swept_on(device, editor, chips, values)
+        inside = [faces.masks[editor.border][row] for row in rows]
+        around: list[Any] = [None] * len(rows)
+        if self._region(editor) == "head":
+            around = [faces.heads[editor.border][row] for row in rows]
+        blend = self.plan.config.compose.blend
+        if blend == "auto":
+            blend = editor.blend
+        own = [faces.faces[row] for row in rows]
+        return compose_all(photos, own, swept, inside, blend, device, around)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
