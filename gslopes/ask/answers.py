@@ -54,10 +54,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
         )
     if answer.labels and answer.status != "answered":
         raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
-    pairs = tuple(
-        (_checked_label(label), _checked_score(label, score, numbers))
-        for label, score in answer.labels
-    )
+    pairs = tuple(_checked(label, score, numbers) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
         double = Counter(labels).most_common(1)[0][0]
@@ -119,7 +116,7 @@ def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
-def _checked_label(label: object) -> str:
+def _checked(label: object, score: object, numbers: bool) -> tuple[str, float]:
     if not isinstance(label, str) or not label.strip():
         raise AnswerError(f"The classifier returned {label!r} as a label.")
     try:
@@ -128,10 +125,6 @@ def _checked_label(label: object) -> str:
         raise AnswerError(
             f"The classifier returned a label that is not valid Unicode: {label!a}."
         ) from None
-    return label
-
-
-def _checked_score(label: object, score: object, numbers: bool) -> float:
     if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
         raise AnswerError(
             f"The classifier's score of {label!r} is {score}, not a number in [0, 1]."
@@ -139,7 +132,7 @@ def _checked_score(label: object, score: object, numbers: bool) -> float:
     value = float(score)
     finite = math.isfinite(np.float32(value))
     if finite if numbers else 0 <= value <= 1:
-        return value
+        return label, value
     remedy = "; percentages are divided by 100, logits need a softmax or sigmoid first"
     if value != value:
         remedy = "; a picture that cannot be judged is answered with None"

@@ -165,9 +165,9 @@ class PartProgress:
             why = SkipReason.of(answer.reason, answer.status)
             asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
             score_rows += [(*key, question.value, name, *label) for label in answer.labels]
-        return _sorted(tables.ASKED, asked_rows), _sorted(tables.SCORES, score_rows)
-
-
-def _sorted(table: tables.Table, rows: list[tuple[object, ...]]) -> pd.DataFrame:
-    frame = tables.frame_of(table, rows).sort_values(list(table.key), ignore_index=True)
-    return tables.check(table, frame).to_pandas()
+        frames = []
+        for table, rows in ((tables.ASKED, asked_rows), (tables.SCORES, score_rows)):
+            frame = tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)
+            frames.append(tables.check(table, frame).to_pandas())
+        asked, scores = frames
+        return asked, scores

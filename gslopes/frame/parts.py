@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, tables
@@ -118,7 +119,7 @@ def _checked(run: Run, stage: Stage, folder: str, part: int) -> pd.DataFrame:
     """The rows of a part's last table.  Raises: TableError, OSError, ValueError unless all of the part is there."""
     notes = _notes_file(run, folder, part)
     if notes.exists():
-        read_json(notes)
+        _sentences(notes)
     rows = pd.DataFrame()
     for table in _part_tables(run.audit, stage):
         rows = tables.read(table, part_path(run.folder, folder, table, part))
@@ -146,17 +147,35 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
     maker = maker_of(run.audit, stage.along)
     table = run.audit.tables[stage.along]
     parts = range(complete_parts(run, maker))
+    if not has_all_parts(run, maker):
+        problem = f"A part of the stage {maker.name} of {show(run.folder)} is damaged."
+        raise UsageError(problem, "Repeat the whole command, without --only: it is made again.")
     paths = (part_path(run.folder, maker.name, table, part) for part in parts)
     return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}
 
 
-def maker_of(audit: Audit, table: str) -> Stage:
-    """The stage that makes a table in parts."""
-    return next(
-        stage
-        for stage in audit.stages
-        if table in stage.makes and (stage.items is not None or stage.along)
+def has_all_parts(run: Run, stage: Stage) -> bool:
+    """Whether the tables of all parts of a stage are there and can be opened."""
+    made = _part_tables(run.audit, stage)
+    missing, count = missing_parts(run.folder, run.audit, made[-1].name)
+    paths = (
+        part_path(run.folder, stage.name, table, part) for table in made for part in range(count)
     )
+    try:
+        for path in paths:
+            pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return False
+    return not missing
+
+
+def maker_of(audit: Audit, table: str) -> Stage:
+    """The stage that makes a table in parts, not of each name.  Raises: RuntimeError for others."""
+    for stage in audit.stages:
+        in_parts = stage.items is not None or stage.along
+        if table in stage.makes and in_parts and stage.each is None:
+            return stage
+    raise RuntimeError(f"no stage makes {table} in parts that another may follow")
 
 
 def missing_parts(folder: Path, audit: Audit, table: str) -> tuple[list[int], int]:
@@ -227,6 +246,14 @@ def _notes_file(run: Run, folder: str, part: int) -> Path:
     return run.folder / "parts" / folder / f"notes-{part:06d}.json"
 
 
+def _sentences(notes: Path) -> list[str]:
+    """The notes of a part.  Raises: OSError, ValueError for a file that holds anything else."""
+    sentences = read_json(notes)
+    if isinstance(sentences, list) and all(isinstance(text, str) for text in sentences):
+        return sentences
+    raise ValueError(f"{notes} holds no list of sentences")
+
+
 # -- tables of all parts ----------------------------------------------------------------------------------------------
 
 
@@ -271,7 +298,7 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
     ]
     notes = [_notes_file(run, folder, part) for folder in folders for part in range(count)]
     run.notes.extend(
-        dict.fromkeys(note for path in notes if path.is_file() for note in read_json(path))
+        dict.fromkeys(note for path in notes if path.is_file() for note in _sentences(path))
     )
 
     def read(name: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import show
 from gslopes.frame.executors import engine
 from gslopes.frame.page import Page, write_page
-from gslopes.frame.parts import do_parts
+from gslopes.frame.parts import do_parts, has_all_parts
 from gslopes.frame.result import Result, result_of
 from gslopes.frame.spec import NOTES, Assets, Audit, Made, Plan, Run, Stage
 from gslopes.frame.stamps import file_of, is_current, reads_of, stamp, stamp_of, tables_of
@@ -44,7 +44,7 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
             named = stage.name in plan.only
             if not named and stage.when is not None and not stage.when(run):
                 _leave_out(run, stage)
-            elif is_current(run, stage, reads_of(run, stage)):
+            elif _is_done(run, stage):
                 executor.note(f"{stage.name:<10} up to date")
             else:
                 if plan.audit.before is not None and not begun:
@@ -52,6 +52,15 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
                 begun = True
                 _do(replace(run, notes=[]), stage)
     return result_of(plan.audit, plan.folder)
+
+
+def _is_done(run: Run, stage: Stage) -> bool:
+    """Whether a stage is up to date, with the parts along which a later stage has something to do."""
+    if not is_current(run, stage, reads_of(run, stage)):
+        return False
+    later = (other for other in run.audit.stages if other.along in stage.makes)
+    waiting = any(not is_current(run, other, reads_of(run, other)) for other in later)
+    return not waiting or has_all_parts(run, stage)
 
 
 def stages_of(audit: Audit) -> tuple[Stage, ...]:

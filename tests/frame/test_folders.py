@@ -18,6 +18,7 @@ from gslopes.core.options import option, section
 from gslopes.core.reasons import Reason
 from gslopes.frame.ask import ANSWERS, ask
 from gslopes.frame.executors import OneProcess
+from gslopes.frame.parts import maker_of
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Stage
@@ -268,3 +269,39 @@ def test_what_lies_in_the_inputs_twice_counts_once_and_is_told(name: str, tmp_pa
                 == (rows["reason"] == Reason.DUPLICATE).sum()
                 == 2
             )
+
+
+@pytest.mark.parametrize("damage", ["cut short", "deleted"])
+def test_a_damaged_part_of_a_finished_stage_is_made_again_when_a_later_stage_follows_it(
+    photos: Path, tmp_path: Path, damage: str
+):
+    run = tmp_path / "run"
+    first = carry_out(plan(NOTING, photos, run, {}), OneProcess())
+    part = sorted((run / "parts/mirror").glob("edits-*.parquet"))[1]
+    if damage == "deleted":
+        part.unlink()
+    else:
+        part.write_bytes(part.read_bytes()[:-40])
+    with pytest.raises(UsageError, match="of the stage mirror"):
+        carry_out(plan(NOTING, run, None, {"seed": 1}, only=["score"]), OneProcess())
+    again = carry_out(plan(NOTING, photos, run, {"seed": 1}), OneProcess())
+    assert list(again.notes) == NOTED
+    pd.testing.assert_frame_equal(again.tables["scores"], first.tables["scores"])
+
+
+@pytest.mark.parametrize("content", ["null", '"abc"', '{"a": 1}', "[3]"])
+def test_notes_that_are_no_list_of_sentences_are_written_again(
+    photos: Path, tmp_path: Path, content: str
+):
+    run = tmp_path / "run"
+    carry_out(plan(NOTING, photos, run, {}), OneProcess())
+    (run / "parts/mirror/notes-000001.json").write_text(content)
+    (run / "parts/mirror.json").unlink()
+    assert list(carry_out(plan(NOTING, photos, run, {}), OneProcess()).notes) == NOTED
+
+
+def test_a_stage_follows_parts_of_a_table_that_is_made_once():
+    with pytest.raises(
+        RuntimeError, match="no stage makes scores in parts that another may follow"
+    ):
+        maker_of(MIRROR, "scores")

@@ -58,7 +58,8 @@ def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
         if str(error.get("code")) in ("0", "200"):
             return {}
         return {**body, **error}
-    word = within(body, "status", "type") or body.get("status")
+    status = body.get("status")
+    word = within(status, "type") or status
     failed = (
         error
         or body.get("object") == "error"
