@@ -152,7 +152,7 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
-    """Classifier to its answers about the unedited photos; empty if nobody was asked.  Raises: TableError."""
+    """Classifier to its answers about the unedited photos; empty if no classifier was asked.  Raises: TableError."""
     from gslopes.slopes.measures.answers import gather, present
 
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
