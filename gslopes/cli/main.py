@@ -137,6 +137,7 @@ class LazyGroup(click.Group):
             exec("")
         code = code if isinstance(code, int) else 0
         if args is None:
+            _drop_unwritable()
             threading.Thread(target=_end, args=(code,), daemon=True).start()
         sys.exit(code)
 
@@ -197,6 +198,14 @@ def _arming() -> Callable[[], object]:
     library.signal.restype = ctypes.c_void_p
     library.sysv_signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
     return partial(library.sysv_signal, signal.SIGINT, library.signal(signal.SIGINT, None))
+
+
+def _drop_unwritable() -> None:
+    """Let go what stderr cannot take: Python would try again at its end, and end with exit code 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _end(code: int) -> None:

@@ -345,7 +345,9 @@ def test_ctrl_c_in_an_audit_is_a_sentence_and_what_was_done_is_kept(home, draw, 
 )
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
     command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"
-    assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == code
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(["bash", "-c", command], timeout=60, check=False, env=buffered)
+    assert done.returncode == code
 
 
 def test_a_result_that_cannot_be_printed_is_a_sentence():
