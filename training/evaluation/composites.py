@@ -190,11 +190,12 @@ def edited(
     editor: FaderEditor, chips: ByteArray, values: FloatArray, blend: Blend, published: bool
 ) -> EditedChips:
     """The sweep of chips for a blend.  published: at the values themselves, whatever the spec's table says."""
-    plain = copy(editor)
-    plain.blend = blend
-    plain.odd_part = editor.spec.odd_part and blend != "paste"
-    plain.calibrated = not published
-    return plain.sweep(chips, values)
+    adjusted = copy(editor)
+    adjusted.blend = blend
+    adjusted.odd_part = editor.spec.odd_part and blend != "paste"
+    adjusted.calibrated = not published
+    adjusted.steps = () if published else editor.spec.steps
+    return adjusted.sweep(chips, values)
 
 
 def swept(
