@@ -145,5 +145,9 @@ def train(arguments: tuple[str, ...]) -> int:
             "Trainings are not in the installed package.", "Clone the repository and run it there."
         )
     sys.path.append(str(checkout))
-    command: click.Command = import_module("training.commands").train
-    return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)
+    try:
+        command: click.Command = import_module("training.commands").train
+        return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)
+    except ModuleNotFoundError as error:
+        problem = f"Trainings need {error.name}, which is not installed."
+        raise UsageError(problem, "Install it: pip install -e '.[train]'.") from error

@@ -396,3 +396,14 @@ def test_an_interrupt_within_an_exec_as_of_dataclasses_ends_with_our_code(tmp_pa
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
     assert done.returncode == 130
     assert b"gslopes: Stopped." in done.stderr
+
+
+def test_training_without_its_extra_names_what_to_install():
+    code = "import sys; sys.modules['tqdm'] = None\nsys.argv = ['gslopes', 'train', 'judge', '--data', '.']\n"
+    code += "from gslopes.cli.main import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "Trainings need tqdm, which is not installed." in done.stderr
+    assert "pip install -e '.[train]'" in done.stderr
