@@ -19,7 +19,7 @@ from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.skin import FACE, SKIN, class_probabilities
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate
+from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
@@ -52,7 +52,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -
         return {"held_out": len(held_out.pixels), **readings(spec, module, held_out, device)}
 
 
-def cell(number: Estimate) -> Number:
+def cell(number: Interval) -> Number:
     """A number as metrics.json holds it, rounded to four places."""
     return {name: round(getattr(number, name), 4) for name in ("value", "low", "high")}
 

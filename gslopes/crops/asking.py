@@ -96,7 +96,7 @@ def pictures_asked(
 # -- the stage of pairs -----------------------------------------------------------------------------------------------
 
 
-class Material(NamedTuple):
+class JoinedPictures(NamedTuple):
     """ids: of the photos by number.  pictures: (P, 5) place, variant, left and right, how often it is drawn.
 
     askers: by cropper, one a variant.
@@ -110,7 +110,7 @@ class Material(NamedTuple):
     lots: Array
 
 
-def material(run: Run) -> Material:
+def joined_pictures(run: Run) -> JoinedPictures:
     """Photos by number, the pictures that are made of them, and who asks about them, from the people table."""
     assert run.plan is not None
     config = run.config
@@ -134,12 +134,12 @@ def material(run: Run) -> Material:
         [np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks]
     )
     numbered = np.column_stack([np.arange(len(pictures)), pictures]).astype(np.int64)
-    return Material(used["photo"].tolist(), numbered, askers, lots)
+    return JoinedPictures(used["photo"].tolist(), numbered, askers, lots)
 
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
     """Every joined picture's focal points and crops, and the people that they show and keep."""
-    ready = run.once(material)
+    ready = run.once(joined_pictures)
     rows: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     for number, config in enumerate(run.config.variants):
         asker = ready.askers[name][number]

@@ -128,7 +128,7 @@ CROPS = Audit(
         ),
         Stage(
             "pairs", ("inputs", "people"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
-            items=lambda run: run.once(asking.material).pictures,
+            items=lambda run: run.once(asking.joined_pictures).pictures,
             part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
             options=("seed", "groups", "height", "as_published", "attach", "pairs", "ratios", "policies"),
             due=lambda run: run.config.cost_limits.retry_failed, begin=asking.agree,

@@ -18,7 +18,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate, Groups
+from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
@@ -47,11 +47,11 @@ class Summary:
     sweeps: int
     kept: int
     dropped: Mapping[str, int]
-    means: tuple[Estimate, ...] = ()
-    shift: Estimate | None = None
-    monotone: Estimate | None = None
+    means: tuple[Interval, ...] = ()
+    shift: Interval | None = None
+    monotone: Interval | None = None
     groups: Mapping[str, Groups] = field(default_factory=dict)
-    leakage: Mapping[str, Estimate] = field(default_factory=dict)
+    leakage: Mapping[str, Interval] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
@@ -150,10 +150,10 @@ def _one(
     )
 
 
-def _share(other: Array, target: Array, values: Sequence[float]) -> Estimate:
+def _share(other: Array, target: Array, values: Sequence[float]) -> Interval:
     readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
     if readable.sum() < 2:
-        return Estimate(np.nan, np.nan, np.nan)
+        return Interval(np.nan, np.nan, np.nan)
     unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
@@ -216,7 +216,7 @@ def format_summary(summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def _interval(number: Estimate) -> str:
+def _interval(number: Interval) -> str:
     if np.isnan(number.value):
         return "not known"
     return numbers.with_interval(number.value, number.low, number.high, numbers.ratio)

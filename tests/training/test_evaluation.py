@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.core.records import Face, Photo
 from gslopes.faces.edit.editors import editor_of
-from gslopes.faces.gate.manipulation import Estimate
+from gslopes.faces.gate.manipulation import Interval
 from training.evaluation import measures
 from training.evaluation.composites import PUBLISHED, VALUES, HeldOut, edited, ways
 from training.evaluation.editor import (
@@ -99,7 +99,7 @@ def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(
     edited_faces, monkeypatch
 ):
     def two_sample_auc(photos, composites, most):
-        return Estimate(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)
+        return Interval(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)
 
     monkeypatch.setattr("training.evaluation.measures.two_sample_auc", two_sample_auc)
     faces = Held()

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate
+from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.faces.zoo.recogniser import cosine
 from gslopes.stats.agreement import auc
@@ -20,7 +20,7 @@ from gslopes.stats.resampling import Rows
 # -- is it still the same person? --------------------------------------------------------------------------------------
 
 
-def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
+def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Interval:
     """Share of edited faces that are nearer, by cosine, to their own photo than to every other one.
 
     Rank-1 identification (Grother, Quinn, Phillips 2011, NIST IR 7709) with the unedited photos as the gallery: the
@@ -46,7 +46,7 @@ _BATCH = 32
 
 def two_sample_auc(
     photos: ByteArray, composites: ByteArray, most: int | None = None, draws: int = 5, seed: int = 0
-) -> Estimate:
+) -> Interval:
     """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
 
     photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.

@@ -17,7 +17,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.crops.asking import material
+from gslopes.crops.asking import joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
 from gslopes.frame.spec import Made, Run
@@ -40,7 +40,7 @@ def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
     drawn = {}
     if run.config.embed != "none":
-        askers = run.once(material).askers
+        askers = run.once(joined_pictures).askers
         drawn = {name: _drawn(run, name, askers[name]) for name in askers}
     runfolder.write_json(run.folder / "pairs.json", drawn)
     return {}
@@ -81,7 +81,7 @@ def _photos(run: Run) -> Photos:
     value_of = lookup(crossed, "person", "value")
     person_of = lookup(run.table("people"), "photo", "person")
     group = {photo: value_of.get(person, "?") for photo, person in person_of.items()}
-    number = {photo: index for index, photo in enumerate(run.once(material).ids)}
+    number = {photo: index for index, photo in enumerate(run.once(joined_pictures).ids)}
     crops = by_itself(run.table("crops")).set_index(["cropper", "variant", "left", "right"])
     return Photos(number, group, crops.sort_index())
 

@@ -21,7 +21,7 @@ RESAMPLES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Interval:
     """A value and the ends of its 95 % interval; all NaN if nothing can be measured."""
 
     value: float
@@ -29,7 +29,7 @@ class Estimate:
     high: float
 
 
-UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Group:
     """One group's number, and of how many photos."""
 
     n: int
-    number: Estimate
+    number: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Groups:
     """
 
     each: Mapping[str, Group]
-    gap: Estimate | None
+    gap: Interval | None
 
 
-def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Estimate:
+def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Interval:
     """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out."""
     if n == 0:
         return UNKNOWN
@@ -60,17 +60,17 @@ def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Estima
     return _estimate(float(statistic(np.arange(n))), resampled)
 
 
-def mean(values: ArrayLike, resamples: int = RESAMPLES) -> Estimate:
+def mean(values: ArrayLike, resamples: int = RESAMPLES) -> Interval:
     """The mean of one value a photo, (n,), with its interval; photos whose value is NaN are left out.
 
     >>> mean([1.0, 1.0, float("nan")])
-    Estimate(value=1.0, low=1.0, high=1.0)
+    Interval(value=1.0, low=1.0, high=1.0)
     """
     array = doubles(values)
     return means(array[np.isfinite(array)][:, None], resamples)[0]
 
 
-def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Estimate, ...]:
+def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Interval, ...]:
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
     array = doubles(columns)
     if not len(array):
@@ -104,18 +104,18 @@ def by_group(
     return Groups(by_name, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
 
 
-def _estimate(value: float, resampled: Array) -> Estimate:
-    return Estimate(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))
+def _estimate(value: float, resampled: Array) -> Interval:
+    return Interval(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))
 
 
-def shift(readings: ArrayLike) -> Estimate:
+def shift(readings: ArrayLike) -> Interval:
     """Mean reading at the last value minus that at the first, of (n, K)."""
     return mean(_shifts(readings))
 
 
 def share_monotone(
     readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0
-) -> Estimate:
+) -> Interval:
     """Share of faces whose readings (n, K) rise with the values (K,): tau-b of at least ``least``.
 
     A face whose readings are all equal does not count as rising.  resolution: as in ``kendall``.
@@ -136,7 +136,7 @@ def share_of_target(
     *,
     other_unedited: ArrayLike,
     target_unedited: ArrayLike,
-) -> Estimate:
+) -> Interval:
     """How far another reading moves with the edit, as a share of how far the target's moves; it has a sign.
 
     other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.faces.gate.manipulation import (
-    Estimate,
+    Interval,
     by_group,
     interval,
     mean,
@@ -18,7 +18,7 @@ VALUES = np.linspace(-2, 2, 7)
 
 
 def test_photos_without_a_value_are_left_out_and_nothing_gives_nothing() -> None:
-    assert mean([2.0, np.nan, 2.0]) == Estimate(2, 2, 2)
+    assert mean([2.0, np.nan, 2.0]) == Interval(2, 2, 2)
     assert np.isnan([mean([]).value, mean([]).low, interval(lambda rows: 0.0, 0).high]).all()
 
 
@@ -29,7 +29,7 @@ def test_gap_is_between_the_groups_that_are_large_enough() -> None:
     )
     numbers = {name: (group.n, group.number.value) for name, group in groups.each.items()}
     assert numbers == {"few": (5, 9.0), "high": (40, 1.0), "low": (30, 0.0)}
-    assert groups.gap == Estimate(1, 1, 1)
+    assert groups.gap == Interval(1, 1, 1)
 
 
 def test_95_percent_intervals_hold_the_truth_about_95_times_of_100() -> None:
