@@ -207,8 +207,10 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
     cells = np.indices(change.shape).reshape(2, -1)
     shape = change.shape
+    beyond = exceeds(np.abs(np.array(scores) - 0.5), 0.5)  # no score, but a number
+    most = np.where(beyond.any(axis=(0, 2)), np.inf, 1)
     units = Units.of(
-        change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos))
+        change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)), most
     )
     contrasts = contrast(units.joined(photos), permutations=FLIPS)
     p, _ = below_floor(

@@ -148,8 +148,9 @@ def _decide(
         part = part.set_index(["estimator", "label"]).reindex(keys)
         by_kind[kind] = part
         if kind in placebo.SIGNED:
-            # the range of the placebo's slope, as the page draws it, leaves out 0
+            # the range of the placebo's slope, as the page draws it, leaves out 0; the slope's too
             sure = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
+            sure &= (rows["ci_low"] * rows["ci_high"] > 0).to_numpy()
             light = (part["placebo_slope"] / part["slope"]).where(sure).to_numpy(float)
     stepped = placebo_step(rows, by_kind, options, trusted)
     q_placebo = stepped["q_placebo"].to_numpy()

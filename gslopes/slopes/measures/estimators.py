@@ -9,8 +9,8 @@ more than that, however the K answers of one photo hang together. The same mean 
 y_k on the values: what the paper's estimator divides by y_c. Only the uncertainty is another.
 
 Interval: t with U - 1 degrees of freedom, U the number of units (photos, or clusters of them, with the cluster-robust
-standard error), corrected for the skewness of the photos' slopes (``stats.intervals.skewed_ends``).  influence is how
-many of them carry it.
+standard error), corrected for the skewness of the photos' slopes (``stats.intervals.skewed_ends``), inside what a
+slope of zeros and ones can be (``kinds.steepest``).  influence is how many of them carry it.
 
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
@@ -26,7 +26,7 @@ from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers, columns_of
-from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, unit_in
+from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
@@ -193,7 +193,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     photos = sums.photos or np.nan
     error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
     middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
-    return infer(sums, scale * middle, scale)
+    return infer(sums, scale * middle, scale, steepest(kind, values))
 
 
 def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:
