@@ -12,7 +12,7 @@ from gslopes.core.errors import TableError
 from gslopes.core.tables import SOURCES
 from gslopes.report.words import link
 from gslopes.slopes.page import loading, write_report
-from gslopes.slopes.page.loading import load, with_units
+from gslopes.slopes.page.loading import load, with_facts
 from tests.slopes.page.conftest import placebos_of
 
 
@@ -50,7 +50,7 @@ def test_a_cluster_counts_as_one_where_photos_are_counted(
         pd.DataFrame(rows).reindex(columns=tables.BALANCE.columns),
         run / "balance.parquet",
     )
-    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
+    slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     assert slopes.groupby("classifier")["units"].unique().map(list).to_dict() == {
         "a": [11],
         "b": [4],
