@@ -208,6 +208,12 @@ def test_of_labels_that_were_asked_it_counts_those_that_cannot_be_judged() -> No
     assert sentence.endswith("16 photos); 6 of 21 labels move, 15 cannot be judged.")
 
 
+def test_the_count_after_a_slope_is_of_clusters_where_they_are_the_units() -> None:
+    rows = slopes_of(120, a=9.0).assign(units=30)
+    sentence = headline(rows, decided(a="finding"), "gender").sentence
+    assert sentence.endswith("points per unit, 30 clusters' worth of photos).")
+
+
 @pytest.mark.parametrize("reason", ["own-test", "same", "light", "random"])
 @pytest.mark.parametrize("moving", [False, True])
 def test_why_a_label_is_undecided_is_told_without_a_p(reason: str, moving: bool) -> None:

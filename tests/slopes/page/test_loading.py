@@ -57,6 +57,18 @@ def test_a_cluster_counts_as_one_where_photos_are_counted(
     }
 
 
+def test_what_the_order_of_a_tasks_options_moves_is_taken_from_the_run(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = make(tmp_path / "run", [("a", "gender"), ("b", "gender"), ("c", "gender")], photos=4)
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["classifiers"]["a"]["order_points"] = 99.5
+    manifest["classifiers"]["b"]["order_points"] = "<b>"
+    (run / "run.json").write_text(json.dumps(manifest))
+    points = load(run).slopes.groupby("classifier")["by_order"].max()
+    assert points.dropna().to_dict() == {"a": 99.5}
+
+
 # -- test tally -------------------------------------------------------------------------------------------------------
 
 
