@@ -85,6 +85,7 @@ def fits(estimate: Nothing) -> str:
     if not isfinite(estimate.low + estimate.high):
         return f"{estimate.name} has no interval"
     verb = "may lie anywhere in" if estimate.holds_zero else "lies in"
+    verb = verb if "[" in estimate.shown else "is"
     return f"{estimate.name} {verb} {estimate.shown} ({_noted(estimate)})"
 
 

@@ -208,13 +208,17 @@ def change(first: float, last: float) -> tuple[str, str]:
 
     >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.500001)
     (('94', '6'), ('0.02', '0.99'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
+    >>> change(1.0, 0.0)
+    ('1', '0')
     """
     span = nudged(span_of(first, last))
     if math.isnan(span):
         return NONE, NONE
     least = 2 if max(abs(first), abs(last)) <= 1 else 0
     digits = least
-    if span > 0:
+    if round(first, 9) % 1 == round(last, 9) % 1 == 0:
+        digits = 0
+    elif span > 0:
         digits = min(max(math.ceil(-math.log10(span / 2)), least), 4)
     return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
 

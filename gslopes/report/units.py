@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from gslopes.core.crossed import split
+from gslopes.core.text import many
 from gslopes.report import numbers
 from gslopes.report.numbers import Format
 
+FEW = 50  # photos that are counted as they are: a share of them in 100 would promise more than there are
 UNITS = {
     "presence": "percentage points per unit",
     "log-odds": "% of the odds per unit",
@@ -39,6 +41,23 @@ def after(row: Any) -> str:
     ('points per unit', 'per unit')
     """
     return f"{short(row)} per unit{' of both' * is_crossed(row)}".lstrip()
+
+
+def levels(row: Any, *shares: float) -> tuple[list[float], str]:
+    """Levels of a row's label, or their changes, as sentences count them, and their unit.
+
+    shares: of photos with it, which are counted of 100 photos, or of the row's own if these are few; of other measures
+        they stay as they are.
+
+    >>> levels({"n": 16}, 0.875), levels({"n": 50}, 0.375), levels({"measure": "log-odds"}, 0.375)
+    (([14.0], 'of 16 photos'), ([37.5], 'of 100 photos'), ([0.375], ''))
+    """
+    if measure_of(row) != "presence":
+        return list(shares), short(row).removeprefix("of the odds")
+    count = int(row["n"])
+    if count >= FEW:
+        count = 100
+    return [count * share for share in shares], f"of {many(count, 'photo')}"
 
 
 def is_crossed(row: Any) -> bool:

@@ -119,11 +119,13 @@ def counts(found: Tables) -> tuple[int, int, int]:
 def judged(found: Tables) -> pd.DataFrame:
     """The slope to read of every label, decided.  Raises: UsageError before the fit."""
     from gslopes.slopes.page.decisions import findings_table
+    from gslopes.slopes.page.loading import with_facts
 
     if "slopes" not in found:
         hint = f"Fit it: gslopes audit {show(found.folder)} --only fit."
         raise UsageError(f"{show(found.folder)} is not fitted yet.", hint)
-    return findings_table(found["slopes"], found.get(tables.ERROR_SLOPES.name))
+    slopes = with_facts(found["slopes"], found.folder)
+    return findings_table(slopes, found.get(tables.ERROR_SLOPES.name))
 
 
 def headline(found: Tables) -> Headline:
@@ -146,14 +148,14 @@ def terminal(found: Tables) -> str:
         funnels,
         placebos,
         unanswered,
-        with_units,
+        with_facts,
     )
 
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
-    slopes = with_units(found["slopes"], run)
+    slopes = with_facts(found["slopes"], run)
     said = [*unanswered(run), *map(wrap, cautions(run))]
     drawn = drawings(run)
     fakes = placebos(run, slopes)

@@ -124,6 +124,7 @@ def said(audit: Audit, seed: int) -> str:
     analysis = analyse(scores, questions, study, options=options)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder)
+        (run / "run.json").write_text("{}")
         for table, frame in [*analysis.tables(), (tables.ASKED, questions)]:
             tables.write(table, frame, run / f"{table.name}.parquet")
         return summary(run, analysis.slopes)

@@ -84,8 +84,14 @@ def test_the_headline_speaks_in_the_measure_of_the_label():
         ({"light": 0.487}, "60 photos); light alone moves it 49 % as far."),
         ({"light": 0.08}, "60 photos)."),
         (
-            {"label": "Wearing_Lipstick", "n": 1},
+            {"label": "Wearing_Lipstick", "n": 50},
             "“Wearing lipstick” falls from 51 to 42 of 100 photos",
+        ),
+        ({"n": 49, "y_first": 25 / 49, "y_last": 21 / 49}, "falls from 25 to 21 of 49 photos"),
+        ({"n": 16, "y_first": 1 / 16, "y_last": 0.0}, "falls from 1 to 0 of 16 photos"),
+        (
+            {"n": 16, "y_first": 3 / 16, "y_last": 3 / 16},
+            "not at the ends themselves (3 and 3 of 16 photos)",
         ),
     ],
 )
@@ -152,4 +158,5 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
 
 
 def test_a_classifier_that_returned_nothing_is_told_what_to_do(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
     assert "give threshold=0" in summary(tmp_path, SLOPES.empty())

@@ -1,5 +1,6 @@
 """Two attributes crossed, from photos to a page; and what cannot be crossed, said before any work."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -144,6 +145,7 @@ def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribut
         "attribute": "gender-x-race",
         "measure": "presence",
         "slope": -1.0,
+        "n": 100,
         "y_first": low,
         "y_last": high,
     }
@@ -198,6 +200,25 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
     before = {file: file.stat().st_mtime_ns for file in (run / "edits").rglob("*.jpg")}
     again(run.parent)
     assert {file: file.stat().st_mtime_ns for file in (run / "edits").rglob("*.jpg")} == before
+
+
+@pytest.mark.slow
+def test_the_interaction_heads_page_terminal_and_summary_and_main_slopes_follow(crossed):
+    told = "whether the slope of “dark” along perceived gender differs with perceived race"
+    summary = json.loads((crossed.folder / "summary.json").read_text())
+    assert summary["headline"] == crossed.summary
+    sentences = crossed.summary.split("dark: ")[1:]
+    assert len(sentences) == 3, "slopes at an end are left to the tables"
+    assert told in sentences[0]
+    assert "moves with perceived gender more" in sentences[1]
+    assert "moves with perceived race more" in sentences[2]
+    blocks = re.findall("^dark along (.+)$", str(crossed), re.MULTILINE)
+    assert blocks[0] == "the interaction of perceived gender and perceived race"
+    assert blocks[1:3] == ["perceived gender", "perceived race"]
+    html = crossed.page.read_text("utf-8")
+    heading = html.index("<h1")
+    assert told in html[heading : html.index("</h1>")]
+    assert told in (crossed.folder / "report/model_card.md").read_text("utf-8")
 
 
 @pytest.mark.slow

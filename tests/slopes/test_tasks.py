@@ -117,6 +117,26 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
     assert_one_minute(chromium, run / "report/index.html")
 
 
+def test_answers_that_follow_the_order_of_the_options_are_the_headline_everywhere(
+    provider: FakeProvider, gslopes, tmp_path
+):
+    provider.chat.slopes, provider.chat.first = {"assistant": -0.25}, 0.999
+    run = write_run(tmp_path / "run", 12, part=6)
+    score(run, tmp_path / "cache", "boss-or-assistant", name=f"{MODEL},repeats=2")
+    result = redo(run, "fit")
+    told = "The answers follow the order of the options (an option scores 99.9 points more where it comes earlier)"
+    assert told in result.summary
+    assert told in " ".join(str(result).split())
+    assert set(result.findings["decision"]) == {"unjudged"}
+    assert f"{told}, so nothing is said of the face." in page_of(run)
+    assert "Take more photos" not in page_of(run)
+    summary = json.loads((run / "summary.json").read_text())
+    assert told in summary["headline"]
+    assert (summary["rows"], summary["decisions"]) == ([], {"unjudged": 2})
+    for condition, code in (("finding", 0), ("reason == 'order'", 4)):
+        assert gslopes("audit", run, "--only", "report", "--fail-if", condition).code == code
+
+
 @pytest.mark.slow
 def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(
     provider: FakeProvider, tmp_path
@@ -318,6 +338,7 @@ def test_what_the_order_of_options_moves_has_an_interval_over_photos(tmp_path):
         (tmp_path / f"models-{part:06d}.json").write_text(json.dumps(content))
     found = models_of(tmp_path)
     assert found["models"] == {"v1": 6}
+    assert found["order_points"] == 20.0
     assert (
         found["orders"]
         == "points more where an option is asked earlier: assistant +20.0, boss +20.0 [−4.8, +44.8]"

@@ -256,7 +256,8 @@ def models_of(folder: Path) -> dict[str, Any]:
     folder: of its parts.
 
     Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher if it is asked
-        earlier, in words, of options that are asked in both orders; t intervals over photos.
+        earlier, in words, of options that are asked in both orders; t intervals over photos; ``order_points``, the
+        largest of these.
     """
     models: Counter[str] = Counter()
     effects: dict[str, list[float]] = {}
@@ -274,10 +275,10 @@ def models_of(folder: Path) -> dict[str, Any]:
                 "Delete it, and repeat the command: its part is counted as one whose model is not known.",
             ) from error
     versions = {"models": dict(sorted(models.items()))} if models else {}
-    return versions | ({"orders": _in_words(effects)} if models and effects else {})
+    return versions | (_of_orders(effects) if models and effects else {})
 
 
-def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
+def _of_orders(effects: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """How much higher options score if they are asked earlier.  effects: option to a number a photo."""
     from gslopes.stats.intervals import mean_t  # asking needs no scipy
 
@@ -291,4 +292,7 @@ def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
         + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
         for label, mean in largest
     ).replace("-", "\u2212")
-    return f"points more where an option is asked earlier: {texts}"
+    return {
+        "orders": f"points more where an option is asked earlier: {texts}",
+        "order_points": round(abs(largest[0][1].value), 1),
+    }

@@ -1,6 +1,7 @@
 """What crossing two attributes adds to the page: interactions, grids of photos, a heat map a finding, its slopes."""
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(source: loading.RunTables, album: Album, credited: Mapping[str, Any]) -> list[Content]:
+def panels(
+    source: loading.RunTables, album: Album, credited: Mapping[str, Any]
+) -> list[SimpleNamespace]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
     credited: photo to credit.
@@ -48,21 +51,22 @@ def panels(source: loading.RunTables, album: Album, credited: Mapping[str, Any])
             moving, "expected", moving["attribute"] != grid.name, -moving["t"].abs(), "label"
         )
         drawn.append(
-            {
-                "classifier": words.printable(name),
-                "sentence": lead.headline(part, decisions.decide(part), grid.name).sentence,
-                "photos": pictures[:PHOTOS],
-                "names": list(map(words.perceived, grid.names)),
-                "ends": list(map(words.ends, grid.names)),
-                "values": [
+            SimpleNamespace(
+                classifier=words.printable(name),
+                attribute=grid.name,
+                headline=lead.headline(part, decisions.decide(part), grid.name),
+                photos=pictures[:PHOTOS],
+                names=list(map(words.perceived, grid.names)),
+                ends=list(map(words.ends, grid.names)),
+                values=[
                     [numbers.value(value, sign=True) for value in values] for values in grid.values
                 ],
-                "at": list(map(words.perceived, crossings)),
-                "maps": [
+                at=list(map(words.perceived, crossings)),
+                maps=[
                     _heat(answers, rows[rows["label"] == label], grid, crossings)
                     for label in order["label"].unique()[:MAPS]
                 ],
-            }
+            )
         )
     return drawn
 
@@ -83,11 +87,12 @@ def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[
         answers.labels.tolist().index(label)
     ]
     low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
-    texts = numbers.apart(shares) if by_number else [f"{100 * share:.0f}" for share in shares]
+    levels, counted = units.levels(row, *shares)
+    texts = numbers.apart(levels) if by_number else [f"{level:.0f}" for level in levels]
     shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
     return {
         "label": words.readable(label),
-        "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
+        "unit": {"log-odds": "mean score", "value": "mean"}.get(measure, counted),
         "slope": lead.slope_of(row),
         "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core.crossed import split
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, units, words
 from gslopes.report.layouts import to_latex
@@ -31,6 +32,8 @@ ABOUT = {
     NONE: "The label does not move more than chance explains.",
     UNJUDGED: "Too few photos change their answer to say anything.",
 }
+FOLLOWS = 95  # points that an option gains where it comes earlier, from which a task's answers follow the order
+BY_ORDER = "order"
 MEANINGS = {code: {"word": SHOWN[code], "about": ABOUT[code]} for code in CODES}
 
 
@@ -39,11 +42,13 @@ class Decision:
     """One label's: its code, and why it is not a finding, or what its interval rests on.
 
     expected: whether the label names the attribute itself, see ``slopes.expected``; it is shown below the others.
+    reason: code of the reason.
     """
 
     code: str
     why: str
     expected: bool = False
+    reason: str = ""
 
     @property
     def moves(self) -> bool:
@@ -59,13 +64,22 @@ class Decision:
 
 
 def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
-    """(classifier, attribute, its rows, the rows of its placebo sweeps), sorted, of a table with these two columns."""
+    """(classifier, attribute, its rows, the rows of its placebo sweeps), sorted, of a table with these two columns.
+
+    Of two attributes that are crossed their interaction comes first, then each by itself, then at the other's ends.
+    """
     real = rows[~placebo.among(rows["attribute"])]
-    for (classifier, attribute), part in real.groupby(["classifier", "attribute"], sort=True):
+    view = real["attribute"].map(_view)
+    for (classifier, _, attribute), part in real.groupby(["classifier", view, "attribute"]):
         fake = (rows["classifier"] == classifier) & rows["attribute"].isin(
             placebo.names(str(attribute))
         )
         yield str(classifier), str(attribute), part, rows[fake]
+
+
+def _view(attribute: object) -> int:
+    _, second, value = split(str(attribute))
+    return 2 * bool(value) - bool(second)
 
 
 def cut(rows: pd.DataFrame) -> str:
@@ -77,14 +91,28 @@ def cut(rows: pd.DataFrame) -> str:
 
 
 def decide(rows: pd.DataFrame) -> dict[str, Decision]:
-    """Label to decision, as the fit wrote it.  rows: those to read of one classifier and attribute."""
+    """Label to decision, as the fit wrote it; a task whose answers follow the order of its options is not judged.
+
+    They do if an option gains ``FOLLOWS`` points or more where it comes earlier: at most one answer of 20 is left to
+    follow the face, and a cut at half an answer would make much of that.
+
+    rows: those to read of one classifier and attribute, see ``loading.with_facts``.
+    """
     decisions = {}
-    for label, code, why, named in (
-        rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist()
-    ):
+    if by_order(rows) >= FOLLOWS:
+        why = "the answers follow the order of the options"
+        rows = rows.assign(decision=UNJUDGED, detail=why, reason=BY_ORDER)
+    columns = ["label", "decision", "expected", "detail", "reason"]
+    for label, code, named, *texts in rows.reindex(columns=columns).to_numpy(object).tolist():
         decision = str(code) if code in CODES else UNJUDGED
-        decisions[str(label)] = Decision(decision, _text(why), pd.notna(named) and bool(named))
+        why, reason = map(_text, texts)
+        decisions[str(label)] = Decision(decision, why, pd.notna(named) and bool(named), reason)
     return decisions
+
+
+def by_order(rows: pd.DataFrame) -> float:
+    """By how many points the order of the options moves a task's answers; NaN without two orders."""
+    return float(rows.get("by_order", pd.Series(dtype=float)).max())
 
 
 def apart(rows: pd.DataFrame, decided: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
@@ -114,47 +142,19 @@ def _text(value: object) -> str:
 
 # -- the table of findings --------------------------------------------------------------------------------------------
 
-COLUMNS = (
-    *(
-        "classifier",
-        "attribute",
-        "label",
-        "n",
-        "y_first",
-        "y_last",
-        "slope",
-        "ci_low",
-        "ci_high",
-        "unit",
-        "light",
-        "q",
-    ),
-    *("decision", "reason", "detail", "estimator", "expected"),
-)
+_LEVELS = ("n", "y_first", "y_last", "slope", "ci_low", "ci_high")
+_DECIDED = ("decision", "reason", "detail", "estimator", "expected")
+COLUMNS = ("classifier", "attribute", "label", *_LEVELS, "unit", "light", "q", *_DECIDED)
 
 ERRORS = "percentage points of errors per unit"
 # The columns of slopes.csv: what a reader needs; the Parquet table has the others.
-TIDY = (
-    *(
-        "classifier",
-        "attribute",
-        "label",
-        "estimator",
-        "n",
-        "y_first",
-        "y_last",
-        "slope",
-        "ci_low",
-        "ci_high",
-        "unit",
-    ),
-    *("p_test", "q", "decision"),
-)
+_NAMES = ("classifier", "attribute", "label", "estimator")
+TIDY = (*_NAMES, *_LEVELS, "unit", "p_test", "q", "decision")
 
 # What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
 CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(COLUMNS, ""),
-    **dict.fromkeys(("n", "y_first", "y_last", "slope", "ci_low", "ci_high", "light", "q"), 0.0),
+    **dict.fromkeys((*_LEVELS, "light", "q"), 0.0),
     "expected": False,
     "finding": False,
 }
@@ -239,7 +239,7 @@ def as_text(findings: pd.DataFrame) -> pd.DataFrame:
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
     decisions = [decided[label] for label in rows["label"]]
-    facts = {"decision": "code", "detail": "why", "expected": "expected"}
+    facts = {"decision": "code", "detail": "why", "reason": "reason", "expected": "expected"}
     frame = rows.assign(
         **{
             name: [getattr(decision, field) for decision in decisions]

@@ -13,7 +13,7 @@ from gslopes.slopes.expected import WORD
 from gslopes.slopes.page import decisions
 from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.lead import headline
-from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_units
+from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
 from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
 
@@ -173,13 +173,18 @@ def _unjudged(part: pd.DataFrame, decided: Mapping[str, Decision]) -> list[str]:
 
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:
-    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
+    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES.
+
+    What a crossed attribute does at an end of the other is left to the tables.
+    """
     silent = unanswered(run)
     drawn = drawings(run)
     sentences = []
     for classifier, attribute, rows, _ in decisions.by_pair(
-        tables.reading(with_units(slopes, run))
+        tables.reading(with_facts(slopes, run))
     ):
+        if split(attribute)[2]:
+            continue
         lead = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
         sentences.append(f"{words.printable(classifier)}: {lead.sentence}")
     if sentences:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -143,7 +144,7 @@ class WalkPage(Page):
         return {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
 
     @cached_property
-    def crossed(self) -> list[Content]:
+    def crossed(self) -> list[SimpleNamespace]:
         """See ``crossed``."""
         return crossed.panels(self.source, self.pictures, self.credited)
 
@@ -198,7 +199,7 @@ class WalkPage(Page):
         """What others may quote of the run."""
         if not self.screens:
             return None
-        first = self.screens[0]
+        first: Any = [*self.crossed, *self.screens][0]
         rows = self.findings
         leading = rows["model"].map(words.printable) == first.classifier
         leading &= rows["contrast"] == first.attribute

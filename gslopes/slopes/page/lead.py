@@ -10,12 +10,28 @@ import pandas as pd
 from gslopes.core.crossed import split
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
-from gslopes.slopes.page.decisions import FINDING, PLACEBO, SHOWN, UNJUDGED, Decision, by_drawing
+from gslopes.slopes.page.decisions import (
+    FINDING,
+    FOLLOWS,
+    NONE,
+    OPEN,
+    PLACEBO,
+    SHOWN,
+    UNJUDGED,
+    Decision,
+    by_drawing,
+    by_order,
+    counts,
+)
 from gslopes.slopes.page.loading import Drawn
 from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked
 
-HEADLINES = Sentences.read(Path(__file__).parents[1])
+_HOME = Path(__file__).parents[1]
+HEADLINES = Sentences.read(_HOME)
+CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(_HOME, "crossed").texts})
+WHY = Sentences.read(_HOME, "why").texts
+ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's options
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
 
@@ -49,43 +65,52 @@ def headline(
     ``loading.drawings``.
     """
     lead = _lead(rows, decided, attribute)
-    return replace(lead, sentence=f"{lead.sentence} {of_drawing(drawn or {})}".rstrip())
+    text = f"{lead.sentence} {of_drawing(drawn or {})}".rstrip()
+    order = by_order(rows)
+    if order >= ORDER_MATTERS:
+        text = _ordered(rows, order, text)
+    return replace(lead, sentence=text)
+
+
+def _ordered(rows: pd.DataFrame, order: float, text: str) -> str:
+    """The sentence, and what the order of a task's options does, if that goes further.  order: in points."""
+    shares = rows.query("measure != 'value'")
+    face = 100 * float((shares["y_last"] - shares["y_first"]).abs().max())
+    if order < min(face, FOLLOWS):
+        return text
+    case = "by_order" if order >= FOLLOWS else "more_by_order"
+    return HEADLINES.say(case, order=numbers.size(order), face=numbers.size(face), sentence=text)
 
 
 def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -> Lead:
-    codes = [decision.code for decision in decided.values()]
-    unjudged = codes.count(UNJUDGED)
-    judged = len(codes) - unjudged
-    moving = [label for label, decision in decided.items() if decision.moves]
-    if not judged:
-        return Lead(_too_few(rows, decided, attribute), unjudged, SHOWN[UNJUDGED])
-    still = {
-        label
-        for label, decision in decided.items()
-        if decision.code != UNJUDGED and not decision.moves
-    }
     quiet = [
         nothing(
             row,
             f"“{words.readable(row['label'])}”",
             row["intercept"] / 100,  # its line at 0: steadier
             int(row.get("units", row["n"])),
-            decided[row["label"]].why,
+            WHY.get(one.reason, one.why),
         )
-        for row in rows[rows["label"].astype(str).isin(still)].to_dict("records")
+        for row in rows.to_dict("records")
+        if (one := decided[str(row["label"])]).code in (PLACEBO, NONE)
     ]
-    if not moving:
-        unclear = sum(not estimate.clear for estimate in quiet)
-        text = HEADLINES.nothing(
-            quiet,
-            *over(rows),
-            attribute=words.perceived(attribute),
-            chance=HEADLINES.say("chance", 1 + codes.count(PLACEBO)),
-        )
-        return Lead(
-            text, unjudged, HEADLINES.say("still", 1 + unclear, open=f"{unclear:,}"), judged
-        )
-    return _moving(rows, decided, attribute, quiet)
+    number = counts(decided)
+    unjudged = number[UNJUDGED]
+    if number[FINDING] + number[OPEN]:
+        return _moving(rows, decided, attribute, quiet)
+    if not quiet:
+        return Lead(_too_few(rows, decided, attribute), unjudged, SHOWN[UNJUDGED])
+    unclear = sum(not estimate.clear for estimate in quiet)
+    text = _said(attribute).nothing(
+        quiet,
+        *over(rows),
+        chance=HEADLINES.say("chance", 1 + number[PLACEBO]),
+        **_along(attribute),
+    )
+    if unjudged:
+        text = f"{text.removesuffix('.')}{HEADLINES.say('others', unjudged)}."
+    effect = HEADLINES.say("still", 1 + unclear, open=f"{unclear:,}")
+    return Lead(text, unjudged, effect, len(quiet))
 
 
 def _moving(
@@ -98,40 +123,42 @@ def _moving(
     leading = _leading(rows, decided)
     first = leading.iloc[0]
     label = str(leading.index[0])
-    moving = [label for label, decision in decided.items() if decision.moves]
-    expected = [label for label in moving if decided[label].expected]
+    said = _said(attribute)
+    number = counts(decided)
+    moves = number[FINDING] + number[OPEN]
+    expected = [label for label, one in decided.items() if one.moves and one.expected]
     slope = slope_of(first)
     text = HEADLINES.say(
         "found",
         effect=effect_of(first, words.readable(label), words.between(attribute)),
         slope=slope,
-        n=words.many(int(first["n"]), "photo"),
+        n=words.many(int(first.get("units", first["n"])), *over(rows)),
     )
     light = first.get("light")
     if pd.notna(light) and light >= WORTH_NAMING:
-        text += HEADLINES.say("light", share=numbers.share(light, 0))
-    codes = [decision.code for decision in decided.values()]
-    unjudged = codes.count(UNJUDGED)
-    judged = len(codes) - unjudged
-    if judged > 1:
-        text += HEADLINES.say("moves", len(moving), judged=f"{judged:,}")
+        text += said.say("light", share=numbers.share(light, 0))
+    if len(decided) > 1:
+        text += said.say("moves", moves, labels=f"{len(decided):,}")
     if expected:
-        case = "all_expected" if len(expected) == len(moving) else "expected"
+        case = "all_expected" if len(expected) == moves else "expected"
         text += HEADLINES.say(case, len(expected), label=words.readable(expected[0]))
+    if number[OPEN]:
+        case = "some_open" if number[FINDING] else "open"
+        why = next(one.why for one in decided.values() if one.code == OPEN)
+        text += said.say(case, number[OPEN], why=why or HEADLINES.say("no_placebo"))
     clear = sum(estimate.clear for estimate in quiet)
-    if clear:
-        text += HEADLINES.say("not_moving", clear)
-    if clear < len(quiet):
-        text += f", {undecided(quiet)}"
-    if FINDING not in codes:
-        text += HEADLINES.say("open", why=decided[label].why or HEADLINES.say("no_placebo"))
+    unjudged = number[UNJUDGED]
+    rest = [said.say("not_moving", clear)] if clear else []
+    rest += [HEADLINES.say("unjudged_too", unjudged)] if unjudged else []
+    rest += [undecided(quiet)] if clear < len(quiet) else []
+    if rest:
+        text += f"{';' if number[OPEN] else ','} {', '.join(rest)}"
     effect = effect_of(first, words.readable(label))
-    still = judged - len(moving)
-    return Lead(f"{text}.", unjudged, effect, still, len(moving), len(expected), label, slope)
+    return Lead(f"{text}.", unjudged, effect, len(quiet), moves, len(expected), label, slope)
 
 
 def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFrame:
-    """The labels that move, expected ones only if no other moves; the steepest first.
+    """The labels that move, expected ones only if no other moves; findings first, then the steepest.
 
     One unit is not more than another: if units differ, the surest first.
     """
@@ -142,22 +169,36 @@ def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFram
         by_label = by_label[~expected]
     measures = {units.measure_of(row) for row in by_label.to_dict("records")}
     size = by_label["slope" if len(measures) == 1 else "t"].abs()
-    order = by_label.assign(_size=-size, _name=by_label.index)
-    return order.sort_values(["_size", "_name"], key=sort_key)
+    names = by_label.index.to_series()
+    opened = names.map(lambda label: decided[label].code == OPEN)
+    return ranked(by_label, opened, -size, names)
 
 
 def _too_few(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
     """The sentence if no label is judged: which is the nearest to it, as far as the table tells."""
     photos = int(rows["n"].max()) if len(rows) else 0
+    said = _said(attribute)
     if photos == 1:
-        return HEADLINES.say("one_photo", attribute=words.perceived(attribute))
+        return said.say("one_photo", **_along(attribute))
     nearest = ""
     if "varying" in rows and rows["varying"].notna().any():
-        most = rows["varying"].astype(float).fillna(0).to_numpy().argmax()
-        label = str(rows["label"].iloc[int(most)])
+        label = str(rows["label"].iloc[highest(rows["varying"])])
         if why := decided[label].why:
             nearest = HEADLINES.say("nearest", label=words.readable(label), why=why)
-    return HEADLINES.say("unjudged", photos, attribute=words.perceived(attribute), nearest=nearest)
+    return said.say("unjudged", photos, nearest=nearest, **_along(attribute))
+
+
+def _said(attribute: str) -> Sentences:
+    """The sentences about one attribute, or about the interaction of two."""
+    if units.is_crossed({"attribute": attribute}):
+        return CROSSED
+    return HEADLINES
+
+
+def _along(attribute: str) -> dict[str, Any]:
+    """The attribute as sentences name it; of two that are crossed both."""
+    first, second, _ = map(words.perceived, split(attribute))
+    return {"attribute": words.perceived(attribute), "first": first, "second": second}
 
 
 def nothing(
@@ -217,17 +258,12 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    measure = units.measure_of(row)
-    unit = f" {units.short(row)}".rstrip()
-    subject = HEADLINES.say(measure, name=name.removesuffix(f" ({unit.lstrip()})"))
-    scale = 1
-    if measure == "presence":
-        scale, unit = 100, " of 100 photos"
-    elif measure == "log-odds":
-        unit = ""
+    (start, end), unit = units.levels(row, row["y_first"], row["y_last"])
+    subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
+    unit = f" {unit}".rstrip()
     if units.is_crossed(row):
-        return _at_both_ends(row, subject, scale, unit)
-    first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])
+        return _at_both_ends(row, subject, (start, end), unit)
+    first, last = numbers.change(start, end)
     case = "from_to"
     if numbers.NONE in (first, last):
         case = "somehow"
@@ -244,10 +280,9 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     )
 
 
-def _at_both_ends(row: pd.Series, subject: str, scale: int, unit: str) -> str:
+def _at_both_ends(row: pd.Series, subject: str, changes: Sequence[float], unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     first, second, _ = split(row["attribute"])
-    changes = [scale * row["y_first"], scale * row["y_last"]]
     lead = changes[highest(list(map(abs, changes)))]
     verbs = [HEADLINES.say("verb", 2 - (change * lead < 0)) for change in changes]
     low, high = words.faces(second)

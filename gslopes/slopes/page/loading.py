@@ -84,7 +84,7 @@ def load(run: Path) -> RunTables:
     Raises: UsageError if it is not one; TableError if it has no slopes table, or a damaged one.
     """
     manifest = runfolder.read_manifest(run)
-    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
+    slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
     grid = grid_of(manifest.get("values"))
     by_attribute = (
@@ -229,8 +229,11 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(low=size.where(signed, -size) - half, high=size + half)
 
 
-def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
-    """The slopes with the column units: as how many units of equal size their photos count, rounded down.
+def with_facts(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
+    """The slopes with what other files of the run know.
+
+    units: as how many units of equal size their photos count, rounded down.
+    by_order: by how many points the order of the options moves the answers to a language model's task, NaN without.
 
     Raises: TableError if the table balance is damaged.
     """
@@ -239,7 +242,12 @@ def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
         tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
     ).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
-    return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
+    asked = runfolder.read_manifest(run).get("classifiers", {})
+    points = {name: facts.get("order_points") for name, facts in asked.items()}
+    return slopes.assign(
+        units=(worth.fillna(slopes["n"]) + 1e-9).astype(int),
+        by_order=pd.to_numeric(slopes["classifier"].map(points), errors="coerce"),
+    )
 
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:

@@ -213,11 +213,11 @@ def _error_sentence(row: Record, rates: pd.DataFrame, ends: Sequence[str]) -> st
     if row["note"]:
         return f"{text} Not judged: {words.printable(row['note'])}."
     if row["decision"] == decisions.NONE:
-        return f"{text} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
+        return f"{text} It cannot be said from these photos whether errors depend on the face."
     if row["decision"] == decisions.PLACEBO:
         return (
             f"{text} A placebo, in which the attribute does not change, may move the errors as far."
         )
     if row["decision"] == decisions.FINDING:
         return text
-    return f"{text} Not settled: some placebo sweeps are missing."
+    return f"{text} What moves the errors is not settled: some placebo sweeps are missing."

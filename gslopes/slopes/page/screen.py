@@ -73,7 +73,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
-    values: as texts.  asked: what became of the pictures.  scale: of a language model's task.
+    values: as texts.  asked: see ``loading.outcomes_of``.  scale: of a language model's task.
     """
 
     key: str
@@ -91,7 +91,7 @@ class Screen:
     placebo: bool
     drawn: bool
     values: tuple[str, ...]
-    asked: str
+    asked: Mapping[str, tuple[int, str]]
     scale: Scale | None = None
 
 
@@ -139,10 +139,7 @@ def screen_of(
         placebo=len(finding.placebo) > 0,
         drawn=bool(finding.drawn),
         values=tuple(map(numbers.value, finding.values)),
-        asked=", ".join(
-            f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
-            for status, (number, why) in finding.outcomes.items()
-        ),
+        asked=finding.outcomes,
         scale=scale_of(finding, decided, manifest),
     )
 
@@ -164,7 +161,8 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
             continue
         ends = np.array([row["y_first"], row["y_last"]])
         low, high = 0.0, 1.0
-        scale = {"presence": "of 100"}.get(measure, "score")
+        levels, scale = units.levels(row, *ends)
+        scale = scale or "score"
         if measure == "value":
             every = np.append(scores[answers.labels[answers.label] == label], ends)
             low, high = float(np.nanmin(every)), float(np.nanmax(every))
@@ -180,7 +178,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 "neg" if row["slope"] < 0 else "pos",
                 round(nudged(first), 1),
                 round(nudged(last), 1),
-                numbers.change(*(ends * (100 if measure == "presence" else 1))),
+                numbers.change(*levels),
                 scale,
                 interval_of(row),
                 units.short(row),

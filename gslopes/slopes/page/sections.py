@@ -31,7 +31,7 @@ _question = partial(_if, first=True)
 SECTIONS = (
     _always("title", "screens"),
     _always("kicker", "pairs", "created"),
-    _always("headline", "screens"),
+    _always("headline", "screens", "crossed"),
     _if("lede", "screens", "pairs", "photos", "crossed", "steps"),
     _always("nav", "screens", "crossed", "album"),
     _question("notes", "notes"),
@@ -44,7 +44,7 @@ SECTIONS = (
     _question("show", "album", "pictured", title="Show me"),
     _question("next", "screens", "album", "observed", title="What next?"),
     _always("contents", "observed", "errors", "occupations", "switches", "sweeps", "quoted"),
-    _always("findings", "screens"),
+    _always("findings", "screens", "crossed"),
     _if("observed", "observed"),
     _if("errors", "errors"),
     _if("occupations", "occupations"),

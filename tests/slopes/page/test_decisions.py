@@ -37,6 +37,30 @@ def test_the_decision_of_the_fit_is_taken_as_it_is() -> None:
     assert [one.moves for one in found.values()] == [False, True, False]
 
 
+def test_a_task_whose_answers_follow_the_order_of_its_options_is_not_judged() -> None:
+    rows = slopes({"label": "boss", "slope": 20.0}, {"label": "assistant", "slope": -20.0})
+    judged = findings_table(rows.assign(by_order=94.9))
+    assert judged["decision"].tolist() == ["finding"] * 2
+    found = findings_table(rows.assign(by_order=95.0))
+    assert found["decision"].tolist() == ["unjudged"] * 2
+    assert set(found["reason"]) == {"order"}
+    assert set(found["detail"]) == {"the answers follow the order of the options"}
+
+
+def test_an_interaction_comes_before_main_slopes_and_these_before_those_at_an_end() -> None:
+    names = [
+        "gender",
+        "gender-x-race",
+        "gender-x-race=-2",
+        "gender-x-race=2",
+        "race",
+        "race-x-gender=2",
+    ]
+    rows = slopes(*({"label": "a", "slope": 1.0, "attribute": name} for name in names))
+    found = [attribute for _, attribute, _, _ in decisions.by_pair(rows)]
+    assert found == ["gender-x-race", "gender", "race", *names[2:4], names[5]]
+
+
 def test_every_code_has_a_word_and_a_sentence_and_is_counted() -> None:
     assert set(decisions.SHOWN) == set(decisions.ABOUT) == set(decisions.CODES)
     counted = decisions.counts({"a": decisions.Decision("none", "")})

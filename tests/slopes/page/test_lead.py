@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page.decisions import Decision, decide
 from gslopes.slopes.page.lead import headline
 
 
@@ -35,8 +35,8 @@ LATER = "too few photos change their answer (9 of 12 do; 10 must; about 14 like 
                 "Bald": "unjudged",
             },
             "“Male” rises from 32 to 68 of 100 photos between the feminine and the masculine end "
-            "(slope +17.5 [+14.9, +20.2] points per unit, 100 photos); 1 of 3 labels moves, 1 does not, "
-            "“Makeup” is undecided: it lies in [−32.6, −27.4] points per unit (light alone).",
+            "(slope +17.5 [+14.9, +20.2] points per unit, 100 photos); 1 of 4 labels moves, 1 does not, "
+            "1 cannot be judged, “Makeup” is undecided: it lies in [−32.6, −27.4] points per unit (light alone).",
         ),
         (
             {"Makeup": -18.4},
@@ -54,14 +54,37 @@ LATER = "too few photos change their answer (9 of 12 do; 10 must; about 14 like 
             {"age": 0.1, "rare": 9.0},
             {"age": "none", "rare": "unjudged"},
             "“age” does not move with perceived gender more than chance explains "
-            "(100 photos; widest: [−2.5, +2.7] points per unit, 5 would matter).",
+            "(100 photos; widest: [−2.5, +2.7] points per unit, 5 would matter); 1 other label cannot be judged.",
         ),
         (
             {"a": 5.0},
             {"a": Decision("open", "no placebo sweep was run")},
             "“a” rises from 45 to 55 of 100 photos between the feminine and the masculine end "
-            "(slope +5.0 [+2.4, +7.6] points per unit, 100 photos). "
-            "Not settled: no placebo sweep was run.",
+            "(slope +5.0 [+2.4, +7.6] points per unit, 100 photos), "
+            "but what moves it is not settled (no placebo sweep was run).",
+        ),
+        (
+            {"a": 5.0, "b": -6.0, "c": 4.0, "d": 1.0, "rare": 9.0},
+            {
+                "a": "finding",
+                "b": Decision("open", "refusals depend on the value"),
+                "c": "finding",
+                "d": "none",
+                "rare": "unjudged",
+            },
+            "“a” rises from 45 to 55 of 100 photos between the feminine and the masculine end "
+            "(slope +5.0 [+2.4, +7.6] points per unit, 100 photos); 3 of 5 labels move, but what moves 1 of them is "
+            "not settled (refusals depend on the value); 1 does not, 1 cannot be judged.",
+        ),
+        (
+            {"a": 5.0, "b": 6.0},
+            {
+                "a": Decision("open", "no placebo sweep was run"),
+                "b": Decision("open", "no placebo sweep was run"),
+            },
+            "“b” rises from 44 to 56 of 100 photos between the feminine and the masculine end "
+            "(slope +6.0 [+3.4, +8.6] points per unit, 100 photos); 2 of 2 labels move, "
+            "but what moves them is not settled (no placebo sweep was run).",
         ),
         (
             {"Male": 28.0, "Heavy_Makeup": -21.9, "Hat": 1.0},
@@ -117,7 +140,7 @@ def test_with_few_photos_or_a_wide_interval_it_says_that_it_cannot_tell() -> Non
     frame = slopes_of(a=1.0, b=2.0, c=30.0).assign(ci_high=[3.0, 9.0, 33.0])
     some = headline(frame, decided(a="none", b="placebo", c="none"), "gender").sentence
     assert "is shown to move" in some
-    assert "with 100 photos 2 are undecided: " in some
+    assert "more than chance or a placebo explains (100 photos); 2 are undecided: " in some
 
 
 def test_each_measure_has_its_own_size_that_matters() -> None:
@@ -171,3 +194,107 @@ def test_absence_is_shown_by_an_interval_about_0_within_what_matters(
             ).sentence
             assert ("1 does not" in said) == (still and units >= 10)
             assert ("“a” is undecided: it" in said) == (not still or units < 10)
+
+
+def test_of_labels_that_were_asked_it_counts_those_that_cannot_be_judged() -> None:
+    names = [f"l{place:02d}" for place in range(21)]
+    rows = slopes_of(16, **{name: 25.0 + place / 10 for place, name in enumerate(names)})
+    codes = ["finding"] * 6 + ["unjudged"] * 15
+    ends = {"y_first": 14 / 16, "y_last": 0.0, "slope": -25.0}
+    sentence = headline(
+        rows.assign(**ends), decided(**dict(zip(names, codes, strict=True))), "gender"
+    ).sentence
+    assert sentence.startswith("“l00” falls from 14 to 0 of 16 photos between")
+    assert sentence.endswith("16 photos); 6 of 21 labels move, 15 cannot be judged.")
+
+
+def test_the_count_after_a_slope_is_of_clusters_where_they_are_the_units() -> None:
+    rows = slopes_of(120, a=9.0).assign(units=30)
+    sentence = headline(rows, decided(a="finding"), "gender").sentence
+    assert sentence.endswith("points per unit, 30 clusters' worth of photos).")
+
+
+@pytest.mark.parametrize("reason", ["own-test", "same", "light", "random"])
+@pytest.mark.parametrize("moving", [False, True])
+def test_why_a_label_is_undecided_is_told_without_a_p(reason: str, moving: bool) -> None:
+    why = "light alone: +2.7; paired difference +4.7 [+0.25, +12], p 0.065"
+    found = {"a": Decision("placebo", why, reason=reason)}
+    found |= {"b": Decision("finding", "")} if moving else {}
+    rows = slopes_of(a=9.0, b=30.0)[: len(found)]
+    said = headline(rows, found, "gender").sentence
+    assert "“a”" in said
+    assert "[+6.4, +11.6] points per unit (" in said
+    for word in ("paired", "p 0", "q 0", "+4.7"):
+        assert word not in said
+    assert "chance" in said if reason == "own-test" else "may move as far" in said
+
+
+# -- two attributes crossed -------------------------------------------------------------------------------------------
+
+CROSSED = "gender-x-race"
+
+
+def interaction(codes: dict[str, str], **columns: object) -> str:
+    rows = slopes_of(**dict.fromkeys(codes, -3.0)).assign(attribute=CROSSED, **columns)
+    return headline(rows, decided(**codes), CROSSED).sentence
+
+
+def test_an_interaction_is_told_as_a_slope_that_differs() -> None:
+    still = {"ci_low": -1.0, "ci_high": 1.0}
+    assert interaction({"a": "none"}, **still) == (
+        "The slope of “a” along perceived gender does not differ with perceived race more than chance explains "
+        "(100 photos; widest: [−1.0, +1.0] points per unit of both, 5 would matter)."
+    )
+    assert interaction({"a": "none", "b": "placebo"}, **still).startswith(
+        "No slope of 2 labels along perceived gender differs with perceived race more than chance or a placebo explains"
+    )
+    assert interaction({"a": "none", "b": "none"}, n=9, **still).startswith(
+        "Cannot tell with 9 photos whether the slope of any of 2 labels along perceived gender differs with perceived"
+    )
+    assert interaction({"a": "none", "b": "none"}, ci_low=[-1.0, -9.0], ci_high=1.0).startswith(
+        "No slope of 2 labels along perceived gender is shown to differ with perceived race more than chance explains "
+        "(100 photos); “b” is undecided"
+    )
+    assert interaction({"a": "unjudged"}) == (
+        "No label's answer varies on enough of 100 photos to say whether its slope along perceived gender differs "
+        "with perceived race."
+    )
+    assert "whether a label's slope along perceived gender" in interaction({"a": "unjudged"}, n=1)
+
+
+def test_an_interaction_that_is_found_counts_labels_that_have_one() -> None:
+    ends = {"y_first": -0.25, "y_last": -1 / 16, "n": 16}
+    assert interaction({"a": "finding", "b": "none", "c": "unjudged"}, **ends) == (
+        "“a” rises toward feminine by 4 of 16 photos on darker-skinned faces and by 1 on lighter-skinned ones "
+        "(interaction −3.0 [−5.6, −0.4] points per unit of both, 16 photos); 1 of 3 labels has an interaction, "
+        "1 cannot be judged, “b” is undecided: it lies in [−5.6, −0.4] points per unit of both (5 would matter)."
+    )
+
+
+# -- the order of a task's options ------------------------------------------------------------------------------------
+
+FOLLOWED = (
+    "The answers follow the order of the options (an option scores 95.0 points more where it comes earlier), "
+    "so nothing is said of the face."
+)
+
+
+def ordered(points: float, code: str = "finding") -> str:
+    rows = slopes_of(boss=10.0).assign(by_order=points, measure="presence")
+    rows = rows.assign(decision=code, detail="", expected=None, reason="")
+    return headline(rows, decide(rows), "gender").sentence
+
+
+def test_a_task_whose_answers_follow_the_order_of_the_options_says_nothing_of_the_face() -> None:
+    for code in ("finding", "none", "unjudged"):
+        assert ordered(95.0, code) == FOLLOWED
+
+
+def test_an_order_that_goes_further_than_the_face_is_told_first_with_both_sizes() -> None:
+    assert ordered(94.9).startswith(
+        "The order of the options moves the answers further than the face does: by 94.9 points against 20.0 at most. "
+        "“boss” rises from 40 to 60 of 100 photos"
+    )
+    assert ordered(20.0).startswith("The order")
+    for less in (19.9, 4.9, float("nan")):
+        assert ordered(less).startswith("“boss” rises from 40 to 60 of 100 photos")

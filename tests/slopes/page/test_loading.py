@@ -12,7 +12,7 @@ from gslopes.core.errors import TableError
 from gslopes.core.tables import SOURCES
 from gslopes.report.words import link
 from gslopes.slopes.page import loading, write_report
-from gslopes.slopes.page.loading import load, with_units
+from gslopes.slopes.page.loading import load, with_facts
 from tests.slopes.page.conftest import placebos_of
 
 
@@ -50,11 +50,23 @@ def test_a_cluster_counts_as_one_where_photos_are_counted(
         pd.DataFrame(rows).reindex(columns=tables.BALANCE.columns),
         run / "balance.parquet",
     )
-    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
+    slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     assert slopes.groupby("classifier")["units"].unique().map(list).to_dict() == {
         "a": [11],
         "b": [4],
     }
+
+
+def test_what_the_order_of_a_tasks_options_moves_is_taken_from_the_run(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = make(tmp_path / "run", [("a", "gender"), ("b", "gender"), ("c", "gender")], photos=4)
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["classifiers"]["a"]["order_points"] = 99.5
+    manifest["classifiers"]["b"]["order_points"] = "<b>"
+    (run / "run.json").write_text(json.dumps(manifest))
+    points = load(run).slopes.groupby("classifier")["by_order"].max()
+    assert points.dropna().to_dict() == {"a": 99.5}
 
 
 # -- test tally -------------------------------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(
     for code, words in (
         ("none", "It cannot be said"),
         ("placebo", "A placebo"),
-        ("open", "Not settled"),
+        ("open", "is not settled"),
     ):
         rows = slopes.assign(q=np.where(slopes["q"].notna(), 0.6, np.nan), note="", decision=code)
         tables.write(tables.ERROR_SLOPES, rows, copy / "error_slopes.parquet")

@@ -41,8 +41,8 @@ def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_
         "l59",
         20,
         79,
-        ("20", "79"),
-        "of 100",
+        ("2", "9"),
+        "of 11 photos",
     )
     assert (first.slope, first.unit, first.side) == ("+60.0 [+59.0, +61.0]", "points", "pos")
     named = {

@@ -1,8 +1,10 @@
 """What the page says of several tasks: which scales move, whether they agree, which one alone shows a move."""
 
+from dataclasses import replace
+
 import pytest
 
-from gslopes.slopes.page.decisions import FINDING, NONE, Decision
+from gslopes.slopes.page.decisions import BY_ORDER, FINDING, NONE, UNJUDGED, Decision
 from gslopes.slopes.page.tasks import Scale, sentences
 
 
@@ -32,6 +34,20 @@ def scale(task: str, rises: bool | None, model: str = "m", attribute: str = "gen
 )
 def test_one_sentence_says_which_tasks_agree(moves, said):
     assert sentences([scale(task, rises) for task, rises in moves.items()]) == [said]
+
+
+def test_tasks_whose_answers_follow_the_order_of_the_options_are_named_apart():
+    follows = [
+        replace(scale(task, None), decision=Decision(UNJUDGED, "", reason=BY_ORDER))
+        for task in "bc"
+    ]
+    told = "the answers to b, c follow the order of the options"
+    assert sentences([scale("a", True), *follows, scale("d", None)]) == [
+        f"One of 4 tasks alone shows a move: a rises toward masculine; {told}; of d no move is shown."
+    ]
+    assert sentences(follows) == [
+        f"No scale of 2 tasks is shown to move with perceived gender; {told}."
+    ]
 
 
 def test_one_task_is_compared_with_none_and_classifiers_without_a_scale_are_left_out():
