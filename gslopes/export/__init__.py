@@ -147,8 +147,7 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
             WRITERS[form](out / name, files.of(shard, tick), files.suffix)
     if not (out / "README.md").is_file():
         about = card.Facts(run, form, rows)
-        if card.available():
-            runfolder.write_json(out / "croissant.json", card.metadata(about, out))
+        runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())
         runfolder.settle([out / "README.md"])
 
