@@ -18,13 +18,15 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from gslopes.ask.secrets import scrub_json
+from gslopes.core import frozen
+from gslopes.core.arrays import batches
 from gslopes.core.errors import StorageError
 from gslopes.core.runfolder import show, storage
 from gslopes.core.runtime import gslopes_version
@@ -106,7 +108,7 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
 # -- what it holds -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CachedAnswer:
     """One answer in the cache.
 
@@ -122,7 +124,7 @@ class CachedAnswer:
     client: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """What came of claiming pictures, by sha256: ours ``to_ask``, ``cached`` already, ``in_progress`` elsewhere."""
 
@@ -295,8 +297,7 @@ class AnswerCache:
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a query that are about these pictures, which it does not name itself."""
         keys = list(dict.fromkeys(pictures))
-        for start in range(0, len(keys), CHUNK):
-            chunk = keys[start : start + CHUNK]
+        for chunk in batches(keys, CHUNK):
             marks = ",".join("?" * len(chunk))
             yield from self.rows(f"{query} AND picture IN ({marks})", *values, *chunk)
 
@@ -397,7 +398,7 @@ _PRUNED = """
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CachedClassifier:
     """One classifier in one version.
 

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import cast
 
 from gslopes.ask.cost import Budget, UsageStats
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
 from gslopes.core.traits import Able, traits_of
@@ -98,7 +99,7 @@ class Stopped(Exception):
     """The run was stopped while something waited: a request to be sent, or a connection."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryPolicy:
     """How often, and after how long.
 
@@ -130,7 +131,7 @@ class RetryPolicy:
 
 
 # when a request of this thread ends, monotonic
-_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)
+_LATEST = ContextVar("latest", default=math.inf)
 
 
 def seconds_left(most: float) -> float:

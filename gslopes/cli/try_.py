@@ -1,7 +1,5 @@
 """``gslopes try``: what a classifier is sent and what it answers, before any audit."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

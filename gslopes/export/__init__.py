@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime
+from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.files import csv_bytes, read_json, read_named
 from gslopes.core.options import build
@@ -34,7 +34,7 @@ SHARD = (
 STATE = ".export.json"  # in an export: a digest of what it is
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exported:
     """What was exported.
 

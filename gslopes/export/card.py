@@ -13,7 +13,7 @@ from gslopes.core.files import read_json, sha256_of
 from gslopes.report.inline import templates
 from gslopes.report.layouts import escaped, markdown
 
-TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 UNSTATED = "not stated: that gives no permission"
 
 

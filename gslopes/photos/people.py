@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core import tables
+from gslopes.core import frozen, tables
 from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
@@ -22,7 +21,7 @@ PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
 CROSS = " + "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class People:
     """A table with a row per photo, or per person: name to cells, and the lines of the file in which rows begin."""
 

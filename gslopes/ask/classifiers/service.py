@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -167,14 +168,12 @@ def kind_of_code(vendor: str, code: int) -> Kind:
     return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
-def innermost(error: Exception) -> Exception:
-    """What ``ask.transport`` raised, if an error of a vendor's client wraps it; else the error itself."""
-    cause: BaseException | None = error
-    while cause is not None and kind_of(cause, {"httpx.RequestError": "lost"}) is None:
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(cause, Exception):
-        return cause
-    return error
+def kind_of_words(vendor: str, code: str, words: str) -> Kind | None:
+    """The kind of an error whose words decide more than its code, in a section of errors.toml; None for others."""
+    special = _ERRORS[vendor]["words"].get(code, {})
+    return next(
+        (kind for kind, pattern in special.items() if re.search(pattern, words.lower())), None
+    )
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
@@ -286,7 +285,11 @@ class Service(ABC):
 
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """
-        cause = innermost(error)
+        inner: BaseException | None = error
+        while inner is not None and kind_of(inner, {"httpx.RequestError": "lost"}) is None:
+            inner = inner.__cause__ or inner.__context__
+        # what ``ask.transport`` raised, if an error of a vendor's client wraps it
+        cause = inner if isinstance(inner, Exception) else error
         kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
         if kind is None:
             raise error

@@ -16,7 +16,7 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 import os
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
@@ -114,17 +115,11 @@ _SIZES = {
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (10000, *_DEPRECATED)
 _BY_OUTPUT = (10010, 10020)  # mixed, or all failed: each output has a status
-_EXCEPTIONS: tuple[tuple[str, str, Kind], ...] = (  # from the kind of a status code of gRPC
-    # the connection's end after sending may have cost money
-    ("UNAVAILABLE", "socket closed|reset|connection closed|goaway", "lost"),
-    ("UNAVAILABLE", "certificate_verify_failed", "service"),
-    ("RESOURCE_EXHAUSTED", "larger than max", "failed"),  # no throttling: the channel's size
-)
 # gRPC follows no redirect, nor names its target
 _REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClarifaiOptions(ServiceOptions):
     """model, model_version, user, app: which model; a version of it, empty: the newest; whose, and in which app."""
 
@@ -230,10 +225,7 @@ class Clarifai(Service):
             text = f"it sends us on to another address, and no picture follows a redirect ({words})"
             return "service", text
         kind = service.codes_of("clarifai").get(name, "unavailable")
-        for code, pattern, exception in _EXCEPTIONS:
-            if name == code and re.search(pattern, words.lower()):
-                kind = exception
-        return kind, f"{name}: {words}"
+        return service.kind_of_words("clarifai", name, words) or kind, f"{name}: {words}"
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
@@ -243,7 +235,7 @@ ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
 API_KEY = "GOOGLE_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GoogleOptions(ServiceOptions):
     """max_results: labels a picture at most; Google gives 10 unless asked, and rarely more than 50.
 
@@ -404,7 +396,7 @@ class Imagga(OnePictureService):
 # -- Amazon Rekognition ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RekognitionOptions(ServiceOptions):
     """max_labels: a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
 

@@ -8,7 +8,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from gslopes.ask.classifiers.model_file import (
 )
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
@@ -44,7 +45,7 @@ _PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compil
 _HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibraryOptions:
     """A model of a library, by its name there.
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
 from gslopes.ask.questions import digest, read_picture
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -18,7 +18,7 @@ from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """What one classifier still has to be asked, and what that costs.
 
