@@ -93,7 +93,11 @@ class LazyGroup(click.Group):
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
         extra["standalone_mode"] = False
-        arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
+        given = list(sys.argv[1:] if args is None else args)
+        # it may come before or after the verb
+        end = [*given, "--"].index("--")
+        debug = "--debug" in given[:end]
+        arguments = [arg for arg in given[:end] if arg != "--debug"] + given[end:]
         code: Any = 1
         try:
             code = super().main(arguments, *rest, **extra)
@@ -187,12 +191,6 @@ def _end(code: int) -> None:
     with suppress(Exception):
         sys.stdout.flush()
     os._exit(code)
-
-
-def _take_debug(args: list[str]) -> tuple[list[str], bool]:
-    """``--debug`` may come before or after the verb."""
-    end = [*args, "--"].index("--")
-    return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
 
 def _explain(error: Exception, debug: bool) -> int:

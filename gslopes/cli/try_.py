@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.list_ import price_words
+from gslopes.cli.list_ import words
 from gslopes.core.text import some_of
 from gslopes.frame.commands import (
     PATH,
@@ -49,22 +49,17 @@ def try_(
     """
     from gslopes.ask.classifiers import load_classifiers
     from gslopes.ask.scoring.trial import try_classifier
-    from gslopes.report.inline import templates
 
     (loaded,) = load_classifiers([classifier], device, trust)
     trial = try_classifier(loaded, photos, out)
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
-        words = (
-            templates(Path(__file__).parent).overlay(autoescape=False).get_template("try.txt.j2")
-        )
         answers = [f"{picture['picture']}: {_answer(picture)}" for picture in trial.pictures]
         if trial.failed == len(answers) > 1 and len(alike := {*map(_answer, trial.pictures)}) == 1:
             answers = [f"each picture {alike.pop()}"]
         varying = some_of(trial.varying, _LABELS)
-        price = price_words(trial.price)
-        say(words.render(trial=trial, answers=answers, varying=varying, price=price).rstrip())
+        say(words("try.txt.j2", trial=trial, answers=answers, varying=varying))
     if not trial.failed:
         return 0
     if trial.failed == len(trial.pictures):

@@ -312,7 +312,8 @@ def people_of(
         ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),
         group=rows["ethnic_group"].map(census["group"]).fillna(rows["ethnic_group"]),
     )
-    joined = words.groupby("person").agg(lambda values: MIXED.join(sorted(set(values))))
+    by_person: Any = words.groupby("person")
+    joined = by_person.agg(lambda values: MIXED.join(sorted(set(values))))
     table = rows[["person", "file"]].drop_duplicates().join(joined.astype(object), on="person")
     sizes = table.groupby(["group", "gender"])["person"].transform("nunique")
     mixed = (table["group"] + table["gender"]).str.contains(MIXED)  # of several: the audit decides

@@ -86,7 +86,11 @@ def export(
         return Exported(path, form, _write_answers(answers(folder), path))
     rows = pictures(folder, config)
     path = Path(out) if out else folder / "export" / form
-    identity = _identity(form, config, rows)
+    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
+    digest.update(
+        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
+    )
+    identity = digest.hexdigest()  # of what makes two exports the same
     _check(path, identity)
     with (
         runfolder.locked(path),
@@ -109,15 +113,6 @@ def _write_answers(rows: pd.DataFrame, path: Path) -> int:
         data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
     runfolder.write_bytes(path, data)
     return len(rows)
-
-
-def _identity(form: Form, config: ExportConfig, rows: pd.DataFrame) -> str:
-    """A digest of what makes two exports the same."""
-    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
-    digest.update(
-        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
-    )
-    return digest.hexdigest()
 
 
 def _check(out: Path, identity: str) -> None:

@@ -129,9 +129,7 @@ class OwnModel(ABC):
         self.traits = Traits(cached=True, numbers=numbers, labels=self.labels, shows=True)
         self._options = options
         self._what = what
-        self._threshold, self._top_k = presence(
-            options.top_k, options.threshold, options.activation
-        )
+        self._presence = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
@@ -151,7 +149,7 @@ class OwnModel(ABC):
         if self.traits.numbers:
             return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
         scores = ACTIVATIONS[self._options.activation](outputs)
-        return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
+        return Answer("answered", choose(self.labels, scores, *self._presence))
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""

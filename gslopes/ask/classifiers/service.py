@@ -64,6 +64,7 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNFIT = re.compile(r"\A\s|\s\Z|[\x00-\x1f\x7f]")  # of a credential
 _ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
 
 
@@ -219,6 +220,7 @@ class Service(ABC):
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, if the option ``url`` is missing or empty.
+    HOSTS: how names of the vendor's hosts end; answers of any other host in a variable are another version.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -227,6 +229,7 @@ class Service(ABC):
     SERVICE: ClassVar[str]
     CREDENTIALS: ClassVar[Sequence[str]] = ()
     ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
+    HOSTS: ClassVar[tuple[str, ...]] = ()
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -239,7 +242,8 @@ class Service(ABC):
         if self._address and not given:  # answers of an address in a variable are kept apart
             for part in secrets_within(self._address):
                 remember_secret(part)
-            self.version = f"at {shown_address(self._address)}"
+            if not (urlsplit(self._address).hostname or "").endswith(self.HOSTS):
+                self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
         limits = options.applied_to(listed.limits if listed else LOCAL)
         self.traits = Traits(limits=limits, prepares=True, warns=True)
@@ -250,9 +254,7 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if value != value.strip() or any(
-                ord(letter) < 32 or ord(letter) == 127 for letter in value
-            ):
+            if _UNFIT.search(value):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )

@@ -19,7 +19,6 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
@@ -31,6 +30,7 @@ from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits
 
 
 def _labels(pairs: Any, version: object = "") -> Answer:
@@ -40,13 +40,6 @@ def _labels(pairs: Any, version: object = "") -> Answer:
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
 
 
-_AZURE_HOSTS = (
-    ".cognitiveservices.azure.com",
-    ".api.cognitive.microsoft.com",
-    ".services.ai.azure.com",
-)
-
-
 class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
@@ -54,11 +47,11 @@ class Azure(OnePictureService):
     SERVICE = "azure"
     CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
     ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
-
-    def __init__(self, name: str, options: ServiceOptions, device: str = "cpu") -> None:
-        super().__init__(name, options, device)
-        if (urlsplit(self._address).hostname or "").endswith(_AZURE_HOSTS):
-            self.version = ""
+    HOSTS = (
+        ".cognitiveservices.azure.com",
+        ".api.cognitive.microsoft.com",
+        ".services.ai.azure.com",
+    )
 
     def parse(self, raw: Any) -> Answer:
         """Names and confidences of the tags."""
@@ -197,16 +190,18 @@ class Clarifai(Service):
             raise self._error(
                 "lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs"
             )
-        return [self._concepts(output) for output in reply.outputs]
-
-    def _concepts(self, output: Any) -> object:
-        if output.status.code not in _ANSWERED:
-            return self._failure(output.status)
-        concepts = [
-            {"id": concept.id, "name": concept.name, "value": concept.value}
-            for concept in output.data.concepts
+        return [
+            {
+                "concepts": [
+                    {"id": concept.id, "name": concept.name, "value": concept.value}
+                    for concept in output.data.concepts
+                ],
+                "model_version": output.model.model_version.id,
+            }
+            if output.status.code in _ANSWERED
+            else self._failure(output.status)
+            for output in reply.outputs
         ]
-        return {"concepts": concepts, "model_version": output.model.model_version.id}
 
     def _failure(self, status: Any) -> GslopesError:
         words = dict.fromkeys(text for text in (status.description, status.details) if text)
@@ -252,6 +247,11 @@ class GoogleOptions(ServiceOptions):
                 "google's max_results must be from 1 to 1000, and its images_per_minute above 0."
             )
 
+    def applied_to(self, limits: Limits) -> Limits:
+        """As of every service, and the pictures a minute."""
+        given = ServiceOptions.applied_to(self, limits)
+        return replace(given, pictures_per_second=self.images_per_minute / 60)
+
 
 class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
@@ -261,12 +261,6 @@ class Google(Service):
     CREDENTIALS = (ACCOUNT,)
     ENDPOINT_VARIABLES = ("GOOGLE_VISION_ENDPOINT",)
     batch = 16
-
-    def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
-        super().__init__(name, options, device)
-        listed = self.traits.limits
-        limits = replace(listed, pictures_per_second=options.images_per_minute / 60)
-        self.traits = replace(self.traits, limits=limits)
 
     def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as returned; topicality is left out."""

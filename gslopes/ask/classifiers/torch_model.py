@@ -93,9 +93,7 @@ class TorchModel:
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._threshold, self._top_k = presence(
-            options.top_k, options.threshold, options.activation
-        )
+        self._presence = presence(options.top_k, options.threshold, options.activation)
         self._activation = ACTIVATIONS[options.activation]
         self._device = device
 
@@ -146,7 +144,7 @@ class TorchModel:
         """Pairs to the labels that count as returned."""
         labels = [self.labels[number] for number, _ in raw]
         scores = np.array([score for _, score in raw], np.float64)
-        return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
+        return Answer("answered", choose(labels, scores, *self._presence))
 
     def _forward(self, batch: Any) -> Any:
         return self._module(batch)
@@ -154,8 +152,8 @@ class TorchModel:
     def _pairs(self, logits: Any) -> list[list[float]]:
         scores = np.round(self._activation(logits), 7)
         order = np.argsort(-scores, kind="stable")
-        least = min(SMALL, self._threshold or SMALL)
-        count = max(FEW, self._top_k, int((scores >= least).sum()))
+        threshold, top_k = self._presence
+        count = max(FEW, top_k, int((scores >= min(SMALL, threshold or SMALL)).sum()))
         return [[int(number), float(scores[number])] for number in order[:count]]
 
 
