@@ -20,7 +20,7 @@ class Commands(LazyGroup):
         "pack": ("training.commands", "Pack an editor's photos into one file."),
         "calibrate": ("training.commands", "Study: the walk against planted biases."),
     }
-    together: ClassVar[dict[tuple[str, ...], str]] = {}
+    together: ClassVar[dict[str, str]] = {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does it; a recipe's name without a verb means ``train``."""

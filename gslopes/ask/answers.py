@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import cast
@@ -13,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
-from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
 from gslopes.core.errors import (
@@ -247,26 +247,18 @@ class ClassifierCache:
 # -- asking ------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Worker:
     """Asks batches; its methods may run in any number of threads.
 
     halt: set as soon as an error concerns every picture, so that no request that waits is sent any more.
     """
 
-    def __init__(
-        self,
-        cache: ClassifierCache,
-        budget: Budget,
-        usage: UsageStats,
-        halt: threading.Event,
-        retry: RetryPolicy,
-    ) -> None:
-        self._classifier = cache.classifier
-        self._cache = cache
-        self._halt = halt
-        self._retry = retry
-        self._sender = RequestSender(cache.classifier, budget, usage, halt)
-        self._down = 0
+    cache: ClassifierCache
+    sender: RequestSender
+    halt: threading.Event
+    retry: RetryPolicy
+    _down: int = 0
 
     def ask(self, pictures: Encoded) -> Answers:
         """sha256 to bytes of one batch to answers, all in the cache before this returns, even if it raises.
@@ -275,17 +267,17 @@ class Worker:
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
         answers: Answers = {}
-        if traits_of(self._classifier).resumes:
-            resuming = cast("Able", self._classifier)
+        if traits_of(self.cache.classifier).resumes:
+            resuming = cast("Able", self.cache.classifier)
             for key, data in pictures.items():
-                resuming.resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
+                resuming.resume(data, self.cache.begun(key), partial(self.cache.keep_begun, key))
         try:
-            self._ask(dict(pictures), answers, self._retry)
+            self._ask(dict(pictures), answers, self.retry)
         except BaseException as error:
             if not isinstance(error, Stopped):
-                self._halt.set()
+                self.halt.set()
             with suppress(StorageError):
-                self._cache.release([key for key in pictures if key not in answers])
+                self.cache.release([key for key in pictures if key not in answers])
             if not isinstance(error, Stopped):
                 raise
         return answers
@@ -300,17 +292,17 @@ class Worker:
             parsed = {
                 key: failed_answer(raw)
                 if isinstance(raw, Exception)
-                else parse_answer(self._classifier, raw)
+                else parse_answer(self.cache.classifier, raw)
                 for key, raw in responses.items()
             }
             kill_point("answers:asked")
-            self._cache.put(responses, parsed)
+            self.cache.put(responses, parsed)
             kill_point("answers:kept")
             answers.update(parsed)
 
-        before = self._sender.answered
+        before = self.sender.answered
         try:
-            self._sender.send(pictures, put, retry)
+            self.sender.send(pictures, put, retry)
             self._down = 0
             return
         except Stopped:
@@ -318,10 +310,10 @@ class Worker:
         except Exception as error:
             raise_if_fatal(error)
             if isinstance(error, RETRYABLE):
-                self._down = self._down + 1 if self._sender.answered == before else 0
+                self._down = self._down + 1 if self.sender.answered == before else 0
                 if self._down >= MAX_OUTAGES:
                     raise ServiceError(
-                        f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}.",
+                        f"{self.cache.classifier.name} does not answer: {scrub(error.message).rstrip('.')}.",
                         "Answers so far are kept: run the same command again later.",
                     ) from None
                 retry = retry.short()

@@ -5,11 +5,11 @@ flat preview, 2.0 a tall one. Only one dimension of a picture is ever cropped.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
@@ -51,7 +51,7 @@ class Cropper(Protocol):
     def crop(self, picture: ByteArray, ratio: float) -> Crop: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """x0, y0 inside, x1, y1 outside; pixels."""
 

@@ -18,13 +18,15 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from gslopes.ask.secrets import scrub_json
+from gslopes.core import frozen
+from gslopes.core.arrays import batches
 from gslopes.core.errors import StorageError
 from gslopes.core.runfolder import show, storage
 from gslopes.core.runtime import gslopes_version
@@ -106,7 +108,7 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
 # -- what it holds -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CachedAnswer:
     """One answer in the cache.
 
@@ -122,7 +124,7 @@ class CachedAnswer:
     client: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """What came of claiming pictures, by sha256: ours ``to_ask``, ``cached`` already, ``in_progress`` elsewhere."""
 
@@ -266,7 +268,7 @@ class AnswerCache:
         with self._lock, _sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
-    def delete(self, where: str, values: Sequence[object]) -> int:
+    def delete(self, where: str, values: Mapping[str, object]) -> int:
         """Delete the answers that meet a condition, and shrink the file; returns how many."""
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
@@ -295,8 +297,7 @@ class AnswerCache:
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a query that are about these pictures, which it does not name itself."""
         keys = list(dict.fromkeys(pictures))
-        for start in range(0, len(keys), CHUNK):
-            chunk = keys[start : start + CHUNK]
+        for chunk in batches(keys, CHUNK):
             marks = ",".join("?" * len(chunk))
             yield from self.rows(f"{query} AND picture IN ({marks})", *values, *chunk)
 
@@ -377,16 +378,27 @@ def _packed(raw: object) -> bytes:
 # -- as a user handles it ----------------------------------------------------------------------------------------------
 
 
-_CLASSIFIERS = "SELECT id, name, version FROM classifiers ORDER BY name, version"
-_FACTS = (
-    "SELECT count(*), sum(status = 'refused'), min(asked), max(asked), sum(length(raw)) FROM answers "
-    "WHERE classifier = ?"
+_CLASSIFIERS = (
+    "SELECT id, name, version FROM classifiers WHERE ? IN ('', name) ORDER BY name, version"
 )
-_MODELS = "SELECT DISTINCT model FROM sources JOIN answers ON sources.id = source WHERE classifier = ? ORDER BY 1"
-_NEXT = "SELECT id, picture FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?"
+_FACTS = """
+SELECT name, version, count(*), sum(status = 'refused'),
+    strftime('%Y-%m-%dT%H:%M:%S+00:00', min(asked), 'unixepoch'),
+    strftime('%Y-%m-%dT%H:%M:%S+00:00', max(asked), 'unixepoch'),
+    json_group_array(DISTINCT model) FILTER (WHERE model != ''), sum(length(raw))
+FROM answers JOIN classifiers ON classifiers.id = classifier JOIN sources ON sources.id = source
+GROUP BY classifier ORDER BY name, version
+"""
+_NEXT = """
+SELECT id, picture, strftime('%Y-%m-%dT%H:%M:%S+00:00', asked, 'unixepoch')
+FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?
+"""
+_PRUNED = """
+(:name = '' OR classifier IN (SELECT id FROM classifiers WHERE name = :name)) AND (:before IS NULL OR asked < :before)
+"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CachedClassifier:
     """One classifier in one version.
 
@@ -406,15 +418,10 @@ class CachedClassifier:
 
 def facts(cache: AnswerCache) -> list[CachedClassifier]:
     """What the cache holds, by classifier.  Raises: StorageError."""
-    rows = []
-    for classifier_id, name, version in cache.rows(_CLASSIFIERS):
-        ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
-        if answers:
-            models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
-            times = (_when(first), _when(last))
-            facts_of = CachedClassifier(name, version, answers, refused, *times, models, size)
-            rows.append(facts_of)
-    return rows
+    return [
+        CachedClassifier(*about, sorted(json.loads(models)), size)  # type: ignore[call-arg]
+        for *about, models, size in cache.rows(_FACTS)
+    ]
 
 
 def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
@@ -427,17 +434,14 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
     """
     count = 0
     with storage(file), file.open("w", encoding="utf-8") as out:
-        for classifier_id, classifier, version in cache.rows(_CLASSIFIERS):
-            if name not in ("", classifier):
-                continue
+        for classifier_id, classifier, version in cache.rows(_CLASSIFIERS, name):
             last = 0
             while rows := cache.rows(_NEXT, classifier_id, last, CHUNK):
                 last = rows[-1][0]
-                answers = cache.find(classifier_id, [picture for _, picture in rows])
-                for _, picture in rows:
-                    cached = answers[picture]
+                answers = cache.find(classifier_id, [picture for _, picture, _ in rows])
+                for _, picture, asked in rows:
                     line = {"classifier": classifier, "version": version, "picture": picture.hex()}
-                    line |= asdict(cached) | {"asked": _when(cached.asked)}
+                    line |= asdict(answers[picture]) | {"asked": asked}
                     out.write(json.dumps(line, ensure_ascii=True) + "\n")
                 count += len(rows)
     return count
@@ -448,13 +452,5 @@ def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None
 
     name: only this classifier's, with its parameters.  before: only answers from before this time.
     """
-    where: dict[str, str] = {}
-    if name:
-        where["classifier IN (SELECT id FROM classifiers WHERE name = ?)"] = name
-    if before is not None:
-        where["asked < ?"] = str(int(before.timestamp()))
-    return cache.delete(" AND ".join(where) or "1", [*where.values()])
-
-
-def _when(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
+    earlier = before and int(before.timestamp())
+    return cache.delete(_PRUNED, {"name": name, "before": earlier})

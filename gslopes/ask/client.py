@@ -17,7 +17,7 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import fit_pictures
 from gslopes.ask.questions import PartProgress, Question, digest
-from gslopes.ask.retry import Encoded, RetryPolicy
+from gslopes.ask.retry import Encoded, RequestSender, RetryPolicy
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
@@ -58,9 +58,8 @@ class Client:
         self._threads = max(1, self._limits.concurrency)
         self._cache = ClassifierCache(classifier, cache, journal)
         self._halt = threading.Event()
-        self._worker = Worker(
-            self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy()
-        )
+        sender = RequestSender(classifier, budget or Budget(), self.usage, self._halt)
+        self._worker = Worker(self._cache, sender, self._halt, retry or RetryPolicy())
         self._open: list[PartProgress] = []
         # Pictures that are being asked, to the parts that wait for them; of them, those that another process asks, to
         # the questions of their photo.
@@ -245,7 +244,15 @@ class Client:
     def _emit_finished(self) -> None:
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
-            self._stop_if_all_failed(progress)
+            answers = list(progress.answers.values())
+            all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
+            # a walk that would only collect failures: scores in percent, a wrong model
+            if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
+                why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
+                raise ClassifierError(
+                    f"The classifier {self.classifier.name} failed {why}",
+                    "Earlier answers are kept.",
+                )
             self._done(progress)
 
     def _drain(self) -> None:
@@ -259,13 +266,3 @@ class Client:
         self._emit_finished()
         if errors:
             raise errors[0]
-
-    def _stop_if_all_failed(self, progress: PartProgress) -> None:
-        """Stop a walk that would only collect failures: scores in percent, a wrong model."""
-        answers = list(progress.answers.values())
-        all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
-        if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
-            why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
-            raise ClassifierError(
-                f"The classifier {self.classifier.name} failed {why}", "Earlier answers are kept."
-            )

@@ -1,13 +1,13 @@
 """Who is asked, about what, and what it may cost."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.ask.names import with_tasks
+from gslopes.core import frozen
 from gslopes.core.options import option
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CostLimits:
     """What asking may cost, and the folder of the cache."""
 
@@ -28,7 +28,7 @@ class CostLimits:
     retry_failed: bool = option(False, help="Retry pictures that failed.", advanced=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoreConfig(CostLimits):
     """Which classifiers are asked, about what, and what that may cost."""
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gslopes.ask.names import OPERATIONAL
+from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.traits import Limits
 
 # -- limits and prices -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceOptions:
     """Options of every service about its rate, price and address; the first two are not part of the classifier's name.
 
@@ -111,22 +112,19 @@ class Budget:
                     self._waiting += 1
                     return count, unit_price * count
                 if not self._waiting:
-                    raise self._used_up(most or 0.0)
+                    break
                 if stopped():
                     return 0, 0.0
                 self._changed.wait(0.2)
-
-    def _used_up(self, most: float) -> BudgetReached:
-        what = f"What was agreed to, {self.shown(most)} USD,"
+        given = self.shown(most or 0.0)
+        what = f"What was agreed to, {given} USD,"
         if self.usd is not None:
-            what = f"The budget of {self.shown(most)} USD"
-        left = self.shown(self.left(most))
-        why = f"and the rest, {left} USD, does not cover another picture."
-        hint = (
-            "Answers so far are kept: the same command with a larger --budget goes on from there."
-        )
-        return BudgetReached(
-            f"{what} is used up: {self.shown(self.spent)} USD were spent, {why}", hint
+            what = f"The budget of {given} USD"
+        left = self.shown(self.left(most or 0.0))
+        raise BudgetReached(
+            f"{what} is used up: {self.shown(self.spent)} USD were spent, and the rest, {left} USD, "
+            "does not cover another picture.",
+            "Answers so far are kept: the same command with a larger --budget goes on from there.",
         )
 
     def left(self, most: float) -> float:

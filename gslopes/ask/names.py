@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import scrub, secret_in_address
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@frozen
 class NoOptions:
     """The options of what has none."""
 
@@ -36,12 +37,12 @@ Options = TypeVar("Options", bound="DataclassInstance")
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 # Metadata of an option's field: it is written right after the colon;
-ARGUMENT: Mapping[str, bool] = {"argument": True}
+ARGUMENT = {"argument": True}
 # it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
-OPERATIONAL: Mapping[str, bool] = {"operational": True}
+OPERATIONAL = {"operational": True}
 
 NO_KEY = " Add public=yes if nothing in it is a key."
-_BOOLEANS: Mapping[str, bool] = {
+_BOOLEANS = {
     "true": True,
     "yes": True,
     "1": True,

@@ -3,7 +3,6 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gslopes.core import tables
+from gslopes.core import frozen_identity, tables
 from gslopes.core.errors import PhotoError, TableError
 from gslopes.core.files import inside, read_regular
 from gslopes.core.reasons import SkipReason
@@ -19,7 +18,7 @@ from gslopes.core.records import Answer
 from gslopes.photos.decode import LARGEST_FILE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Question:
     """One picture that is asked about.
 

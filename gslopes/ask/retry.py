@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import cast
 
 from gslopes.ask.cost import Budget, UsageStats
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
 from gslopes.core.traits import Able, traits_of
@@ -98,7 +99,7 @@ class Stopped(Exception):
     """The run was stopped while something waited: a request to be sent, or a connection."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryPolicy:
     """How often, and after how long.
 
@@ -130,7 +131,7 @@ class RetryPolicy:
 
 
 # when a request of this thread ends, monotonic
-_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)
+_LATEST = ContextVar("latest", default=math.inf)
 
 
 def seconds_left(most: float) -> float:
@@ -182,7 +183,19 @@ class RequestSender:
         patience = Patience(retry.patience / (2 if len(pictures) > 1 else 1))
         for attempt in itertools.count(1):
             try:
-                self._once(pictures, store, patience)
+                while pictures:
+                    raws = self._request(list(pictures.values()), patience)
+                    later = [raw for raw in raws if isinstance(raw, RETRYABLE)]
+                    settled = {  # fewer than the pictures, if the budget pays for fewer
+                        key: raw
+                        for key, raw in zip(list(pictures), raws, strict=False)
+                        if not isinstance(raw, (*RETRYABLE, Unfinished))
+                    }
+                    store(settled)
+                    for key in settled:
+                        del pictures[key]
+                    if later:
+                        raise later[0]
                 return
             except RETRYABLE as error:
                 throttled = isinstance(error, Throttled)
@@ -198,21 +211,6 @@ class RequestSender:
             if self._halt.wait(seconds):
                 raise Stopped
             self._usage.add(retries=1)
-
-    def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
-        while pictures:
-            raws = self._request(list(pictures.values()), patience)
-            later = [raw for raw in raws if isinstance(raw, RETRYABLE)]
-            settled = {  # fewer than the pictures, if the budget pays for fewer
-                key: raw
-                for key, raw in zip(list(pictures), raws, strict=False)
-                if not isinstance(raw, (*RETRYABLE, Unfinished))
-            }
-            store(settled)
-            for key in settled:
-                del pictures[key]
-            if later:
-                raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
         """USD: by what was sent, never only by what came back, which is the server's to make up.

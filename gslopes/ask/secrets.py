@@ -6,7 +6,6 @@ What is not covered is in SECURITY.md: a server that already has the key, and di
 """
 
 import base64
-import hashlib
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from gslopes.core.errors import GslopesError
+from gslopes.core.files import hexdigest
 from gslopes.core.text import printable, printable_lines
 
 LIMIT = 300  # characters of a reason; the rest of a long message, such as a request's body, is of no use in a table
@@ -238,7 +238,7 @@ def shown_address(url: str) -> str:
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
     if address == url:
         return address
-    return f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
+    return f"{address} {hexdigest(url)[:4]}"
 
 
 def secrets_within(url: str) -> list[str]:

@@ -4,10 +4,11 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
+from gslopes.core import frozen
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
 from gslopes.core.tables import Row, read_tables
@@ -77,7 +78,7 @@ class Technique(NamedTuple):
 TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditOptions:
     """What techniques take.
 
@@ -100,7 +101,7 @@ class AuditOptions:
     seed: int = field(default=0, metadata={"least": 0})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaptionsConfig:
     """One audit.  truth: ``auto`` is stage 1, else 3; what lies above it is audited."""
 

@@ -7,17 +7,14 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import click
 
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.faces.zoo.spec import PACKAGE
 from gslopes.frame.commands import examples, json_option, print_json, say, verb
-
-if TYPE_CHECKING:
-    from gslopes.ask.classifiers import ClassifierEntry
-
 
 WIDTH = 100
 
@@ -46,19 +43,7 @@ def classifiers(name: str | None, as_json: bool) -> int:
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return 0
-    for entry in entries:
-        missing = f"  (not installed: pip install '{entry.extra}')" * (not entry.installed)
-        say(entry.name + missing)
-        if entry.summary:
-            say(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
-        if entry.parameters:
-            say("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
-        for line in _conditions(entry):
-            say(
-                textwrap.fill(
-                    f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False
-                )
-            )
+    say(words("list.txt.j2", entries=entries, fill=_filled, wrapped=_wrapped))
     if name is not None:
         say(f"\n{manual_of(name)}")
     return 0
@@ -74,57 +59,33 @@ def models(as_json: bool) -> int:
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return 0
-    for entry in entries:
-        where = f"{entry.path} ({entry.bytes / 2**20:.1f} MiB)" if entry.sha256 else "no weights"
-        facts = {
-            "network": entry.network,
-            "licence": entry.licence,
-            "weights": where,
-            "sha256": entry.sha256 or "-",
-        }
-        lines = [f"  {key:<8} {value}" for key, value in facts.items()]
-        say("\n".join([entry.name, f"  {entry.summary}", *lines]))
+    say(words("models.txt.j2", entries=entries))
     return 0
 
 
-def _conditions(entry: ClassifierEntry) -> list[str]:
-    """Extra, credentials, limits and price, as far as there are any."""
-    limits = entry.limits
-    lines = [("extra", entry.extra and f"pip install '{entry.extra}'")]
-    if limits.remote:
-        allowed = [f"{limits.concurrency} at once"]
-        for rate, unit in (
-            (limits.pictures_per_second, "pictures a second"),
-            (limits.requests_per_second, "requests a second"),
-        ):
-            if rate:
-                allowed.insert(0, f"{rate:g} {unit}")
-        if limits.picture_bytes:
-            allowed.append(f"{limits.picture_bytes:,} bytes a picture")
-        lines += [
-            ("credentials", entry.credentials * (entry.credentials != "none needed")),
-            ("limits", ", ".join(allowed)),
-            ("price", price_words(entry.price)),
-            ("", limits.note),
-        ]
-    return [f"{name:<12} {text}" for name, text in lines if text]
+def words(template: str, **facts: Any) -> str:
+    """A text for the terminal, by a template of this folder."""
+    from gslopes.report.inline import templates
+
+    plain = templates(Path(__file__).parent).overlay(autoescape=False)
+    return plain.get_template(template).render(**facts).rstrip("\n")
 
 
-def price_words(price: float | None) -> str:
-    """A price in USD per 1,000 pictures; None if it depends."""
-    if price is None:
-        return "depends on your plan"
-    return f"{price:,.2f} USD per 1,000 pictures"
+def _filled(text: str, begin: str, indent: int) -> str:
+    rest = " " * indent
+    return textwrap.fill(
+        text, WIDTH, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
+    )
 
 
-def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
+def _wrapped(start: str, parameters: Sequence[str]) -> str:
     """A name with its parameters in lines of at most 100 columns, broken only behind commas."""
     lines = [f"  {start}"]
     for text in [*(f"{parameter}," for parameter in parameters[:-1]), *parameters[-1:]]:
         if len(lines[-1] + text) > WIDTH and lines[-1].strip() != start:
             lines.append("    ")
         lines[-1] += text
-    return lines
+    return "\n".join(lines)
 
 
 @verb(

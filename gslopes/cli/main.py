@@ -10,11 +10,13 @@ import signal
 import sys
 import threading
 import time
+import tomllib
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 import click
@@ -30,35 +32,8 @@ INTERRUPTED = 130
 ENDING = 3.0  # seconds that a process may take to end after its work
 
 AUDIT = "an audit"
-# The module that holds a verb, imported when it is needed, or AUDIT; and what the verb does. First those to begin with.
-VERBS = {
-    "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
-    "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
-    "audit": ("gslopes.slopes.cli.audit", "Photos in, slopes out: every stage in one command."),
-    "compare": (
-        "gslopes.slopes.cli.compare",
-        "Compare two runs, or a service with its earlier answers.",
-    ),
-    "contexts": (AUDIT, "Does the background decide who is seen?"),
-    "crops": (AUDIT, "Whom does an automatic crop keep?"),
-    "captions": (AUDIT, "What captions do to the people depicted."),
-    "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
-    "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
-    "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
-    "power": ("gslopes.slopes.cli.power", "How many photos does an audit need?"),
-    "synthesise": ("gslopes.slopes.cli.audit", "Make the edited (counterfactual) photos."),
-    "export": ("gslopes.export.cli", "The pictures or answers of a run, for other programs."),
-    "cache": ("gslopes.cli.cache", "Show, export or prune cached answers."),
-    "train": ("gslopes.cli.list_", "Train a model from its recipe, in a checkout."),
-}
-# Those that share a line of the help, which fits a screen of 24 lines.
-TOGETHER = {
-    ("contexts", "crops", "captions"): "Audits of backgrounds, crops and captions.",
-    ("collect", "census"): "Find photos of people, and see who is in them.",
-    ("list", "power"): "Choose a classifier; plan how many photos.",
-    ("synthesise", "export"): "Only edit photos; hand a run to other programs.",
-    ("cache", "train"): "Keep or prune answers; train a model.",
-}
+_HELP = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
+VERBS = {name: (verb["home"], verb["does"]) for name, verb in _HELP["verbs"].items()}
 
 
 class LazyGroup(click.Group):
@@ -68,7 +43,7 @@ class LazyGroup(click.Group):
     """
 
     verbs: ClassVar[dict[str, tuple[str, str]]] = VERBS
-    together: ClassVar[dict[tuple[str, ...], str]] = TOGETHER
+    together: ClassVar[dict[str, str]] = _HELP["together"]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in their order."""
@@ -89,15 +64,13 @@ class LazyGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
-        shared = {name for names in self.together for name in names}
+        shared = ", ".join(self.together).split(", ")
         alone = [(name, text) for name, (_, text) in self.verbs.items() if name not in shared]
-        with formatter.section("Begin with" if shared else "Commands"):
+        with formatter.section("Begin with" if self.together else "Commands"):
             formatter.write_dl(alone)
-        if shared:
+        if self.together:
             with formatter.section("Then"):
-                formatter.write_dl(
-                    [(", ".join(names), text) for names, text in self.together.items()]
-                )
+                formatter.write_dl([*self.together.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -120,7 +93,11 @@ class LazyGroup(click.Group):
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
         extra["standalone_mode"] = False
-        arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
+        given = list(sys.argv[1:] if args is None else args)
+        # it may come before or after the verb
+        end = [*given, "--"].index("--")
+        debug = "--debug" in given[:end]
+        arguments = [arg for arg in given[:end] if arg != "--debug"] + given[end:]
         code: Any = 1
         try:
             code = super().main(arguments, *rest, **extra)
@@ -214,12 +191,6 @@ def _end(code: int) -> None:
     with suppress(Exception):
         sys.stdout.flush()
     os._exit(code)
-
-
-def _take_debug(args: list[str]) -> tuple[list[str], bool]:
-    """``--debug`` may come before or after the verb."""
-    end = [*args, "--"].index("--")
-    return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
 
 def _explain(error: Exception, debug: bool) -> int:

@@ -1,14 +1,12 @@
 """``gslopes try``: what a classifier is sent and what it answers, before any audit."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from gslopes.cli.list_ import price_words
+from gslopes.cli.list_ import words
 from gslopes.core.text import some_of
 from gslopes.frame.commands import (
     PATH,
@@ -21,9 +19,6 @@ from gslopes.frame.commands import (
     verb,
 )
 from gslopes.slopes.config import RunConfig
-
-if TYPE_CHECKING:
-    from gslopes.ask.scoring.trial import Trial
 
 _LABELS = 5  # of an answer, that are shown
 
@@ -60,7 +55,11 @@ def try_(
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
-        say("\n".join(_lines(trial)))
+        answers = [f"{picture['picture']}: {_answer(picture)}" for picture in trial.pictures]
+        if trial.failed == len(answers) > 1 and len(alike := {*map(_answer, trial.pictures)}) == 1:
+            answers = [f"each picture {alike.pop()}"]
+        varying = some_of(trial.varying, _LABELS)
+        say(words("try.txt.j2", trial=trial, answers=answers, varying=varying))
     if not trial.failed:
         return 0
     if trial.failed == len(trial.pictures):
@@ -68,42 +67,10 @@ def try_(
     return 3
 
 
-def _lines(trial: Trial) -> list[str]:
-    lines = [
-        f"classifier  {trial.classifier}",
-        f"sent        {trial.sent}",
-        f"            see {trial.thumbnail}",
-    ]
-    answers = [f"{picture['picture']}: {_answer(picture)}" for picture in trial.pictures]
-    if trial.failed == len(answers) > 1 and len(reasons := {*map(_answer, trial.pictures)}) == 1:
-        answers = [f"each picture {reasons.pop()}"]
-    lines += [f"{'' if number else 'answers':<12}{answer}" for number, answer in enumerate(answers)]
-    count = sum(picture["status"] == "answered" for picture in trial.pictures)
-    if count < 2:
-        lines.append("varies      cannot be said: fewer than two pictures were answered")
-    elif trial.varying:
-        lines.append(f"varies      yes: {some_of(trial.varying, _LABELS)}")
-    else:
-        lines.append(
-            "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
-        )
-    price = price_words(trial.price)
-    if trial.price == 0:
-        price = "free"
-    took = "answered before"
-    if trial.seconds:
-        took = f"{trial.seconds:.2f} s a picture"
-    lines.append(f"cost        {price}; {trial.usd:,.4f} USD now, {took}")
-    return [*lines, *(f"warning     {note}" for note in trial.notes)]
-
-
-def _answer(picture: dict[str, object]) -> str:
-    labels = picture["labels"]
-    if picture["status"] != "answered" or not isinstance(labels, dict):
-        status = str(picture["status"])
-        reason = str(picture["reason"])
-        if reason.startswith(status):
-            return reason
-        return f"{status}: {reason}"
-    best = sorted(labels.items(), key=lambda pair: -pair[1])
+def _answer(picture: dict[str, Any]) -> str:
+    status = picture["status"]
+    if status != "answered":
+        reason = picture["reason"]
+        return str(reason if reason.startswith(status) else f"{status}: {reason}")
+    best = sorted(picture["labels"].items(), key=lambda pair: -pair[1])
     return some_of([f"{label} {score:.3g}" for label, score in best], _LABELS) or "no label"

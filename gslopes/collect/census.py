@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ import pandas as pd
 from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConfig
 from gslopes.collect.review import item_of, render_review
 from gslopes.collect.search import women_of
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import frozen_identity, runfolder, runtime, tables
+from gslopes.core.arrays import batches
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
@@ -50,7 +51,7 @@ Answers = Mapping[str, Mapping[str, str]]  # the id of a photo to its row of the
 Searches = Sequence[tuple[str, str, str]]  # path, occupation and keyword
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Census:
     """Who is on the photos of a folder.
 
@@ -130,10 +131,7 @@ def take_census(
         runfolder.compare(out, manifest, IDENTITY)
         manifest["gslopes"] = runtime.gslopes_version()
         runfolder.write_json(out / runfolder.MANIFEST, manifest)
-        parts = {
-            part: files[part * _PART : (part + 1) * _PART]
-            for part in range(folder.count_parts(len(files), _PART))
-        }
+        parts = list(batches(files, _PART))
         missing = runfolder.missing_parts(out, STAGE, CENSUS, len(parts))
         sizes = {part: len(parts[part]) for part in missing}
         if missing:
@@ -227,21 +225,19 @@ def _reads(
     """core.tables.CENSUS of these photos."""
     rows: list[dict[str, Any]] = []
 
-    def add(file: PhotoFile, photo: str = "", faces: int = 0) -> dict[str, Any]:
-        row = dict.fromkeys(CENSUS.columns) | dict.fromkeys(("reason", "detail"), "")
-        row |= {"photo": photo, "path": file.relative, "faces": faces, "status": "read"}
+    def add(file: PhotoFile, reason: str = "", photo: str = "", faces: int = 0) -> dict[str, Any]:
+        row = dict.fromkeys(CENSUS.columns) | SkipReason.of(reason).columns
+        row |= {"photo": photo, "path": file.relative, "faces": faces}
+        row |= {"status": "skipped" if reason else "read"}
         row["occupation"] = occupations.get(file.relative, "")
         rows.append(row)
         return row
-
-    def skip(row: dict[str, Any], reason: str) -> None:
-        row.update(status="skipped", **SkipReason.of(reason).columns)
 
     def opened(file: PhotoFile) -> Photo | None:
         try:
             return folder.open_photo(file.path)
         except PhotoError as error:
-            skip(add(file), error.reason)
+            add(file, error.reason)
             return None
 
     for batch in photo_batches(files, opened):
@@ -251,9 +247,9 @@ def _reads(
         for (file, photo), faces in zip(batch, detections, strict=True):
             height, width = photo.pixels.shape[:2]
             face = choose(faces, width, height, MIN_FACE, reader.size)
-            row = add(file, photo.id, len(faces.scores))
+            reason = face if isinstance(face, str) else ""
+            row = add(file, reason, photo.id, len(faces.scores))
             if isinstance(face, str):
-                skip(row, face)
                 continue
             sides = np.array([width, height] * 2, np.float32)
             row["box"] = (face.box / sides).astype(np.float32)

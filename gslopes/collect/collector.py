@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
-from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +26,7 @@ from gslopes.collect.fetch import DownloadError, Fetcher, Robots, refused
 from gslopes.collect.search import Candidate, Provider, Query
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, ServiceError
-from gslopes.core.files import parse_json, read_json
+from gslopes.core.files import hexdigest, parse_json, read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.tables import MANIFEST
@@ -69,7 +68,7 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
     if min(width, height) < min_side:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
         raise refused(Reason.TOO_SMALL, detail)
-    photo = sha256(data).hexdigest()
+    photo = hexdigest(data)
     return {
         "photo": photo,
         "path": f"{photo[:16]}.{suffix}",
@@ -131,7 +130,13 @@ class Collector:
             start = len(rows)
             most = min(2 * WORKERS, wanted - saved)
             batch = list(enumerate(results[start : start + most], start + 1))
-            coming = self._downloads([candidate for rank, candidate in batch if rank not in done])
+            # each is fetched once, however many results point to it
+            wanted_urls = (candidate.url for rank, candidate in batch if rank not in done)
+            coming = {
+                url: self._pool.submit(self._bytes, url)
+                for url in dict.fromkeys(wanted_urls)
+                if url not in self._settled
+            }
             for rank, candidate in batch:
                 row = done.get(rank) or self._judge(self._row(query, rank, candidate), coming)
                 kill_point("collect:stored")
@@ -202,14 +207,6 @@ class Collector:
             ) from None
 
     # -- photos -------------------------------------------------------------------------------------------------------
-
-    def _downloads(self, batch: Sequence[Candidate]) -> dict[str, Future[Outcome]]:
-        """Address to what is on its way; each is fetched once, however many results point to it."""
-        coming: dict[str, Future[Outcome]] = {}
-        for candidate in batch:
-            if candidate.url not in self._settled and candidate.url not in coming:
-                coming[candidate.url] = self._pool.submit(self._bytes, candidate.url)
-        return coming
 
     def _bytes(self, url: str) -> Outcome:
         """In a thread of the pool.  Raises: Stopped."""

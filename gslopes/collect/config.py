@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslopes.core import runtime
+from gslopes.core import frozen, runtime
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.options import option
 
@@ -23,7 +22,7 @@ DECISIONS = ("accept", "correct", "exclude", "undecided")
 COLUMNS = ("photo", "path", "decision", *VALUES)  # of the review's answers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectConfig:
     """One collection; see ``collect.photos``, ``collect.search`` and ``collect.wikidata``."""
 
@@ -71,7 +70,7 @@ class CollectConfig:
         return FetchPolicy(gap=self.gap, agent=f"gslopes/{runtime.gslopes_version()} ({about})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CensusConfig:
     """One census."""
 

@@ -17,7 +17,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -26,6 +25,7 @@ import httpx
 from gslopes.ask.retry import RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
 from gslopes.collect.search import DATA, read_rows
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -86,23 +86,20 @@ class PublicNetwork(httpcore.SyncBackend):
 
         Raises: DownloadError if any address of the host is not public; httpcore.ConnectError.
         """
-        address = host if f"{host}:{port}" in self._allowed else _checked(host, port)
-        return super().connect_tcp(address, port, *rest, **named)
+        if f"{host}:{port}" in self._allowed:
+            return super().connect_tcp(host, port, *rest, **named)
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError(f"no address: {error}") from error
+        addresses = [str(entry[4][0]) for entry in entries]
+        if not addresses or not all(map(is_public, addresses)):
+            raise refused(Reason.PRIVATE_ADDRESS)
+        return super().connect_tcp(addresses[0], port, *rest, **named)
 
     def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Raises: httpcore.ConnectError: no address of ours means one."""
         raise httpcore.ConnectError("a local socket")
-
-
-def _checked(host: str, port: int) -> str:
-    try:
-        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise httpcore.ConnectError(f"no address: {error}") from error
-    addresses = [str(entry[4][0]) for entry in entries]
-    if not addresses or not all(map(is_public, addresses)):
-        raise refused(Reason.PRIVATE_ADDRESS)
-    return addresses[0]
 
 
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
@@ -130,7 +127,7 @@ def refused(reason: Reason, detail: str = "", code: int = 0) -> DownloadError:
     return DownloadError("refused", SkipReason(reason, detail), code)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """An answer with status 200: its type without parameters, lower case, and its body."""
 
@@ -138,7 +135,7 @@ class Reply:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchPolicy:
     """How the network is used.
 

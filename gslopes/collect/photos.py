@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ from gslopes.collect.search import (
     read_occupations,
 )
 from gslopes.collect.wikidata import Steps, Wikidata, people_of
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import frozen, runfolder, runtime, tables
 from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.files import csv_bytes
+from gslopes.core.files import csv_bytes, hexdigest
 from gslopes.core.options import build
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
@@ -34,7 +33,7 @@ IDENTITY = ("kind", "source", "queries", "limits")
 NAMES = ("openverse", "wikidata", "urls")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectPlan:
     """What a collection will do: the provider, its searches in their order, how many are done already."""
 
@@ -60,7 +59,7 @@ class CollectPlan:
         return min(wanted, self.provider.terms.max_results or wanted)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collection:
     """What was collected.
 
@@ -199,6 +198,6 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
     return {
         "kind": "collection",
         "source": config.source,
-        "queries": {"searches": len(queries), "digest": sha256(lines.encode()).hexdigest()},
+        "queries": {"searches": len(queries), "digest": hexdigest(lines)},
         "limits": {name: getattr(config, name) for name in limits},
     }

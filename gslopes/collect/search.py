@@ -9,10 +9,10 @@ import os
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, read_text, show
@@ -25,7 +25,7 @@ WOMEN = (
 )  # Bureau of Labor Statistics, Current Population Survey 2022, table 11
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occupation:
     """One job.
 
@@ -38,7 +38,7 @@ class Occupation:
     cps: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """One search: an occupation with a demographic keyword, or with none (empty)."""
 
@@ -163,7 +163,7 @@ FetchJson = Callable[[str, Mapping[str, str], Mapping[str, str]], Any]
 """Asks an address with parameters and headers; the JSON of its answer.  Raises: ServiceError."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """One search result, as the provider gives it; whatever it lacks is empty.
 
@@ -179,7 +179,7 @@ class Candidate:
     licence_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """What may be asked of a provider, and what its photos may be used for.
 
@@ -261,7 +261,11 @@ class Urls(Provider):
                 text(row.get("keyword")),
                 text(row.get("soc")),
             )
-            about = {name: text(row.get(name)) for name in Candidate.__slots__ if name != "url"}
+            about = {
+                name: text(row.get(name))
+                for name in Candidate.__dataclass_fields__
+                if name != "url"
+            }
             self._searches.setdefault(query, []).append(Candidate(row["url"].strip(), **about))
         if not rows:
             raise UsageError(

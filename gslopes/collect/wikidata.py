@@ -16,7 +16,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -32,6 +32,8 @@ from gslopes.collect.search import (
     read_rows,
     text,
 )
+from gslopes.core import frozen
+from gslopes.core.arrays import batches
 from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
@@ -51,12 +53,12 @@ COLUMNS = ("person", "file", "gender", "ethnicity", "group")
 MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
-ASKED: dict[str, Any] = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+ASKED = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
 Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
 Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A row of an answer: a person's Q-id, the picture's file name, Q-ids of gender and ethnic group, and the rest."""
 
@@ -207,8 +209,8 @@ class Wikidata(Provider):
         """File name to what Commons knows; files that are gone are missing."""
         by_name: Files = {}
         names = list(dict.fromkeys(files))
-        for start in range(0, len(names), TITLES):
-            titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
+        for some in batches(names, TITLES):
+            titles = {name: f"File:{name}" for name in some}
             asked = ASKED["commons"] | {"titles": "|".join(titles.values())}
             reply = ask(f"{self.commons}/w/api.php", asked, {}).get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
@@ -275,14 +277,8 @@ def traits_of(title: str) -> dict[str, str]:
 
 
 def _year(when: str) -> str:
-    match = re.search(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
-    if match:
-        return match[1]
-    return ""
-
-
-def _several(values: pd.Series) -> str:
-    return MIXED.join(sorted(set(values)))
+    years: list[str] = re.findall(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
+    return "".join(years[:1])
 
 
 def people_of(
@@ -316,7 +312,8 @@ def people_of(
         ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),
         group=rows["ethnic_group"].map(census["group"]).fillna(rows["ethnic_group"]),
     )
-    joined = words.groupby("person").agg(_several)
+    by_person: Any = words.groupby("person")
+    joined = by_person.agg(lambda values: MIXED.join(sorted(set(values))))
     table = rows[["person", "file"]].drop_duplicates().join(joined.astype(object), on="person")
     sizes = table.groupby(["group", "gender"])["person"].transform("nunique")
     mixed = (table["group"] + table["gender"]).str.contains(MIXED)  # of several: the audit decides

@@ -1,10 +1,11 @@
 """Settings of a context audit: its pictures, the columns of people.csv, and how answers become tables."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
 from gslopes.ask.config import CostLimits
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import option, section
 
@@ -20,7 +21,7 @@ def size(text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageConfig:
     """What the pictures are.  It is a run's identity: another one needs another folder.
 
@@ -71,7 +72,7 @@ class StageConfig:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextOptions:
     """How answers become tables.  None of it needs a tagger to be asked again.
 
@@ -91,7 +92,7 @@ class ContextOptions:
     seed: int = field(default=0, metadata={"least": 0})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextsConfig:
     """One context audit.
 

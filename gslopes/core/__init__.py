@@ -1,1 +1,21 @@
 """The foundation of every room: records, tables, errors, configuration, run folders."""
+
+from dataclasses import dataclass, field
+from typing import TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(kind: type[T]) -> type[T]:
+    """A dataclass with slots that cannot be changed.
+
+    ``core.records`` and ``core.traits`` spell it out: the site's reference reads their fields from the source.
+    """
+    return dataclass(frozen=True, slots=True)(kind)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+def frozen_identity(kind: type[T]) -> type[T]:
+    """The same, equal only to itself: for arrays, of which == gives an array."""
+    return dataclass(frozen=True, slots=True, eq=False)(kind)

@@ -1,6 +1,7 @@
 """Arrays by what they hold, as annotations name them; a sweep's centre; rows in parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 Objects = NDArray[np.object_]
+T = TypeVar("T")
 
 
 def centre_of(values: Array) -> int:
@@ -35,3 +37,12 @@ def slices(count: int, step: int) -> Iterator[slice]:
     [[0, 1], [2, 3], [4]]
     """
     return (slice(start, start + step) for start in range(0, count, step))
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Consecutive items, ``size`` at a time.
+
+    >>> list(batches("abcde", 2))
+    ['ab', 'cd', 'e']
+    """
+    return (items[rows] for rows in slices(len(items), size))

@@ -5,16 +5,16 @@ Its pictures are one sweep of the tables, and its slopes come from views of it, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.core.placebo import CROSS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """Two attributes with their values, ascending, an odd number of each.
 

@@ -10,11 +10,11 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslopes.core import frozen
 from gslopes.core.errors import GslopesError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
 from gslopes.core.progress import tell
@@ -27,7 +27,7 @@ LARGEST_UNPACKED = 4 << 30  # bytes of a Parquet table's columns
 MOST_COLUMNS = 16_384  # a spreadsheet has no more
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CsvTable:
     """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins.
 

@@ -21,7 +21,6 @@ import threading
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from importlib.util import find_spec, resolve_name
 from io import BytesIO
 from pathlib import Path
@@ -161,18 +160,13 @@ class _Digest:
     def _all(self, kind: str, parts: Iterable[Any]) -> bytes:
         return _hashed(kind, *map(self.of, parts))
 
-    @contextmanager
-    def _named(self, name: str) -> Iterator[None]:
-        self._trail.append(name)
-        yield
-        self._trail.pop()
-
     def _members(self, kind: str, members: Mapping[str, Any]) -> bytes:
         """Named parts, in the order of their names."""
         digests = []
         for name in sorted(members):
-            with self._named(name):
-                digests += [_hashed("name", name), self.of(members[name])]
+            self._trail.append(name)
+            digests += [_hashed("name", name), self.of(members[name])]
+            self._trail.pop()
         return _hashed(kind, *digests)
 
     # -- objects ------------------------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """What an executor is, and what a work must offer to be sent elsewhere."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.progress import Tick
 
@@ -29,7 +29,7 @@ class Executor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteTask:
     """What another process needs to do a work: without networks, which are built in that process.
 

@@ -57,6 +57,12 @@ def open_regular(path: Path | str | bytes) -> BufferedReader:
     return os.fdopen(handle, "rb")
 
 
+def hexdigest(content: str | bytes) -> str:
+    """sha256 of bytes, or of a text in UTF-8, 64 hex digits."""
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()
+
+
 def sha256_of(path: Path) -> str:
     """Of a file's bytes, 64 hex digits.  Raises: OSError, NotRegular among them."""
     with open_regular(path) as file:

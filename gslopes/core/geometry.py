@@ -45,7 +45,15 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     A face larger than the chip is smoothed first, so that it does not alias; pixels beyond the photo mirror it.
     """
     scale = scale_of(matrix)
-    source, matrix = _crop(pixels, matrix, size)
+    # the part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo
+    corners = np.array([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)], np.float64)
+    around = corners @ cv2.invertAffineTransform(matrix).T
+    margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
+    height, width = pixels.shape[:2]
+    x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
+    matrix = matrix.copy()
+    matrix[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
+    source = np.ascontiguousarray(pixels[y0:y1, x0:x1])
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))
         source = cast(
@@ -55,19 +63,6 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
         source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
     )
     return cast(ByteArray, chip)
-
-
-def _crop(pixels: ByteArray, matrix: Array, size: int) -> tuple[ByteArray, Array]:
-    """The part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo."""
-    corners = np.array([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)], np.float64)
-    back = cv2.invertAffineTransform(matrix)
-    around = corners @ back.T
-    margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
-    height, width = pixels.shape[:2]
-    x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
-    shifted = matrix.copy()
-    shifted[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
-    return np.ascontiguousarray(pixels[y0:y1, x0:x1]), shifted
 
 
 def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int, int, int, int]:

@@ -18,13 +18,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, nearest
 
 T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """One option of a configuration.
 

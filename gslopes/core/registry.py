@@ -4,13 +4,13 @@ Listing imports nothing, so that one broken or heavy plug-in neither slows down 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module, metadata
 
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """Where a registered name leads: ``path`` is ``module:Class``.
 
@@ -41,7 +41,7 @@ class Target:
         return target
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Registry:
     """One kind of named thing.
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -31,25 +32,12 @@ from gslopes.core.tables import Table
 MANIFEST = "run.json"
 GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
-_OTHER = "Choose another folder with --out"
-_FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ("the disk has no space left", _FREE)),
-    errno.EFBIG: (
-        "the file would be larger than the system allows",
-        "Raise the limit (ulimit -f) and run it again.",
-    ),
-    errno.EROFS: ("it is on a read-only file system", f"{_OTHER}."),
-    **dict.fromkeys(
-        (errno.EACCES, errno.EPERM), ("permission denied", f"{_OTHER}, or change its permissions.")
-    ),
-    errno.ENOENT: ("a folder of its path does not exist", f"{_OTHER}, or make it again."),
-    errno.ENOTDIR: ("a part of its path is a file, not a folder", f"{_OTHER}."),
-    **dict.fromkeys(
-        (errno.EEXIST, errno.EISDIR), ("a file or folder of that name is in the way", f"{_OTHER}.")
-    ),
-    errno.ENAMETOOLONG: ("its name is too long", f"{_OTHER}."),
-    errno.EIO: ("the disk reported an error", "Check the disk; the same command resumes."),
+    getattr(errno, code): (refusal["why"], refusal["hint"])
+    for refusal in tomllib.loads(
+        Path(__file__).with_name("storage.toml").read_text("utf-8")
+    ).values()
+    for code in refusal["codes"]
 }
 
 

@@ -1,21 +1,17 @@
 """``summary.json`` of every audit: what a dashboard or a gate needs, in one small, versioned form."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
 from gslopes.core.tables import Table, read_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "summary.json"
 VERSION = 1

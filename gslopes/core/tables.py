@@ -8,7 +8,6 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from gslopes.core import frozen
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import split_prose
 
 # --- What a table is, and the TOML in which tables are declared -------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """One table: name, pyarrow schema (non-nullable columns must hold no null), key that names and sorts its rows."""
 
@@ -68,7 +68,7 @@ def read_tables(file: Path) -> dict[str, Table]:
 Row = dict[str, Any]  # column to value
 Record = Mapping[Any, Any]  # a row that is only read, as ``DataFrame.to_dict`` gives it
 
-TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
+TABLES = read_tables(Path(__file__).with_name("tables.toml"))
 
 (PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
  PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING, EXPLAINED,

@@ -1,7 +1,5 @@
 """What a classifier declares beyond ``ask`` and ``parse``: one frozen record, with its limits and its price."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime
+from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.files import csv_bytes, read_json, read_named
 from gslopes.core.options import build
@@ -34,7 +34,7 @@ SHARD = (
 STATE = ".export.json"  # in an export: a digest of what it is
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exported:
     """What was exported.
 
@@ -86,7 +86,11 @@ def export(
         return Exported(path, form, _write_answers(answers(folder), path))
     rows = pictures(folder, config)
     path = Path(out) if out else folder / "export" / form
-    identity = _identity(form, config, rows)
+    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
+    digest.update(
+        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
+    )
+    identity = digest.hexdigest()  # of what makes two exports the same
     _check(path, identity)
     with (
         runfolder.locked(path),
@@ -109,15 +113,6 @@ def _write_answers(rows: pd.DataFrame, path: Path) -> int:
         data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
     runfolder.write_bytes(path, data)
     return len(rows)
-
-
-def _identity(form: Form, config: ExportConfig, rows: pd.DataFrame) -> str:
-    """A digest of what makes two exports the same."""
-    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
-    digest.update(
-        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
-    )
-    return digest.hexdigest()
 
 
 def _check(out: Path, identity: str) -> None:
@@ -147,8 +142,7 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
             WRITERS[form](out / name, files.of(shard, tick), files.suffix)
     if not (out / "README.md").is_file():
         about = card.Facts(run, form, rows)
-        if card.available():
-            runfolder.write_json(out / "croissant.json", card.metadata(about, out))
+        runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())
         runfolder.settle([out / "README.md"])
 

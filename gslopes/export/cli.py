@@ -39,8 +39,8 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     webdataset   tar files; a set is never divided
     answers      CSV or Parquet, one row a picture and label
 
-    With the pictures come a card (README.md) and, with the extra croissant, a Croissant file. Every edited picture says
-    in its metadata that it is one.
+    With the pictures come a card (README.md) and a Croissant file. Every edited picture says in its metadata that it is
+    one.
     """  # noqa: D301 - click's mark of lines to keep
     from gslopes.core.runfolder import show
     from gslopes.export import export as export_run
@@ -54,10 +54,5 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
         parts = ", ".join(f"{name} {count:,}" for name, count in exported.splits.items())
         say(
             f"{many(exported.rows, 'picture')} in {exported.sets:,} sets ({parts}) in {show(exported.path)}"
-        )
-    if form != "answers" and not (exported.path / "croissant.json").is_file():
-        say(
-            "Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.",
-            err=True,
         )
     return 0

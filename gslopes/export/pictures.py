@@ -1,16 +1,15 @@
 """What is exported: the pictures of a run as rows, in which split, with which facts; its answers as rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.crossed import check_plain
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.files import hexdigest
 from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
@@ -37,7 +36,7 @@ TRAIN = "train"
 TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportConfig:
     """Which pictures of a run are exported, and how they are divided."""
 
@@ -181,7 +180,7 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
         )
     units = photos.map(people[column].str.strip()) if config.split_by else photos
     units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo is its own unit
-    order = sorted(units.unique(), key=lambda unit: sha256(f"{seed}:{unit}".encode()).hexdigest())
+    order = sorted(units.unique(), key=lambda unit: hexdigest(f"{seed}:{unit}"))
     count = round(config.split * len(order))
     if not 0 < count < len(order):
         hint = "Choose another share, or leave out --split."

@@ -5,7 +5,7 @@ import json
 import struct
 import tarfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
             tar.members.clear()  # type: ignore[attr-defined]  # else it remembers each of them
 
 
-WRITERS: Mapping[str, Callable[[Path, Iterable[Picture], str], None]] = {
+WRITERS = {
     "imagefolder": write_imagefolder,
     "parquet": write_parquet,
     "webdataset": write_tar,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.faces.config import FacesConfig
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gslopes.faces.zoo import ModelSpec
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Components:
     """The components that a walk uses; tests bring others.
 

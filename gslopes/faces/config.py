@@ -1,12 +1,12 @@
 """How counterfactual faces are made: sections of every configuration that makes some."""
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import extent, option
 from gslopes.core.placebo import CROSS
@@ -14,7 +14,7 @@ from gslopes.core.records import FloatArray
 from gslopes.core.runfolder import FARTHEST
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FindConfig:
     """Which faces are edited."""
 
@@ -56,7 +56,7 @@ def values_for(
     return np.linspace(low, high, count, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditConfig:
     """What is changed, and how far: a sweep for each attribute."""
 
@@ -131,7 +131,7 @@ class EditConfig:
         return sweeps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposeConfig:
     """How the edited face goes back into the photo, and how the photo is written.
 

@@ -63,7 +63,9 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     with _reading(data, path):
         image = _open(data, path)
         image.load()
-        orientation = _orientation(image)
+        orientation = 1
+        with suppress(Exception):  # of free-form binary, which no viewer takes amiss
+            orientation = int(image.getexif().get(ExifTags.Base.Orientation, 1))
         rgb, gray, icc = _to_rgb(image)
     if orientation in _TRANSPOSE:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
@@ -186,14 +188,6 @@ def _cut_short(data: bytes) -> bool:
         order: Literal["little", "big"] = "little" if data.startswith(b"II") else "big"
         return len(data) < 8 + int.from_bytes(data[4:8], order)
     return data.startswith(b"GIF8") and not data.endswith(b";")
-
-
-def _orientation(image: Image.Image) -> int:
-    """EXIF orientation 1 to 8; 1 without one, or if the EXIF block is damaged, which no viewer takes amiss."""
-    try:
-        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception:  # of free-form binary: struct.error, SyntaxError, ValueError, …
-        return 1
 
 
 def _to_rgb(image: Image.Image) -> tuple[Image.Image, bool, bytes | None]:

@@ -1,17 +1,25 @@
 """A folder of photos, as the user has it: which files there are, and each one as pixels."""
 
 import errno
-import hashlib
 import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
+from gslopes.core.files import (
+    NotRegular,
+    TooLarge,
+    hexdigest,
+    open_regular,
+    read_regular,
+    resolved,
+    show,
+)
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Photo
 from gslopes.core.text import many, some_of
@@ -37,7 +45,7 @@ SUFFIXES = (
 _RAW = (b".dng", b".nef", b".cr2", b".arw", b".pef", b".srw", b".orf", b".rw2", b".raf", b".cr3")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PhotoFile:
     """One file that may hold a photo.
 
@@ -128,7 +136,7 @@ def _end_of(path: Path) -> bytes:
 def digest_of(path: Path) -> str:
     """The sha256 of a file's bytes, hex; empty if they cannot be read."""
     try:
-        return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
+        return hexdigest(read_regular(path, LARGEST_FILE))
     except (OSError, ValueError):
         return ""
 
@@ -181,7 +189,7 @@ def photo_of(data: bytes, path: Path) -> Photo:
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
     pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
-    return Photo(hashlib.sha256(data).hexdigest(), path, pixels, gray, icc)
+    return Photo(hexdigest(data), path, pixels, gray, icc)
 
 
 def photo_batches(
@@ -308,8 +316,8 @@ def count_parts(photos: int, part: int) -> int:
 
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
-    lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files]).encode()
-    return {"photos": len(files), "digest": hashlib.sha256(lines).hexdigest()}
+    lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files])
+    return {"photos": len(files), "digest": hexdigest(lines)}
 
 
 def size_of(path: Path) -> int:

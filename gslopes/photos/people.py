@@ -1,28 +1,23 @@
 """The one reader of tables about people: which photo a row is about, and the groups that it names."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gslopes.core import tables
+import pandas as pd
+
+from gslopes.core import frozen, tables
 from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
 from gslopes.core.reasons import Reason
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from gslopes.photos.folder import PhotoFile
+from gslopes.photos.folder import PhotoFile
 
 PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
 CROSS = " + "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class People:
     """A table with a row per photo, or per person: name to cells, and the lines of the file in which rows begin."""
 
@@ -128,8 +123,6 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
     Raises: UsageError if the file cannot be read, has no column of photos, or tells about no photo of the run.
     """
-    import pandas as pd
-
     people = read_people(path)
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")

@@ -12,8 +12,8 @@ Source: an interval within bounds set beforehand, as in tests of equivalence, Sc
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gslopes.core import frozen
 from gslopes.stats.rounding import places
 
 LEAST = 10
@@ -31,7 +31,7 @@ def points(share: float) -> float:
     return 100 * MATTERS["log-odds"] * share * (1 - share)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nothing:
     """An estimate that is not a finding.
 

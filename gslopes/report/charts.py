@@ -6,13 +6,12 @@ import io
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gslopes.core import runfolder
+from gslopes.core import frozen, runfolder
 from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
 from gslopes.report import fonts, numbers, words
@@ -38,7 +37,7 @@ _NAMELESS: dict[Form, dict[str, None]] = {
 # -- the palette ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Theme:
     """Colours of a figure.
 
@@ -221,7 +220,7 @@ def whisker(low: float, value: float, high: float, scale: float) -> dict[str, fl
     return {"low": left, "high": right, "at": middle, "cut": max(abs(low), abs(high)) > scale}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A row of a chart in HTML: a name, a number as text, and its interval in a strip.
 

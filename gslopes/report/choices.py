@@ -2,10 +2,10 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.files import read_text
 from gslopes.report.layouts import markdown
 
@@ -13,7 +13,7 @@ NOT_SAID = "not said"
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One choice of the method.
 

@@ -5,17 +5,18 @@ list: for one thing, and for several. ``{names}`` in it are facts that the audit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
+from gslopes.core import frozen
 from gslopes.core.config import read_toml
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentences:
     """The sentences of one kind of headline.  texts: case to its sentence, or to both forms of it."""
 

@@ -1,11 +1,10 @@
 """What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import runfolder, summary
+from gslopes.core import frozen, runfolder, summary
 from gslopes.core.tables import Record
 from gslopes.report import numbers, words
 from gslopes.report.layouts import to_markdown
@@ -21,7 +20,7 @@ LIMITS = (
 SOURCE = "Joo and Kärkkäinen 2020, doi 10.1145/3422841.3423533"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quote:
     """sentence: of the finding that leads the page.  card: Markdown of all of them."""
 
@@ -29,7 +28,7 @@ class Quote:
     card: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """How an audit describes itself.
 

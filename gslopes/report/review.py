@@ -5,15 +5,15 @@ Each audit gives its items and questions, and a template that extends ``review.h
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.report.inline import render
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A row of buttons.
 

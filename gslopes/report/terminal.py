@@ -3,15 +3,15 @@
 import io
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from gslopes.core import frozen
 from gslopes.report import words
 
 WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """A column: its title, and whether its cells are numbers, which are aligned right.
 

@@ -18,12 +18,12 @@ TOML file:
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
-from gslopes.core import placebo
+from gslopes.core import frozen, placebo
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
@@ -63,7 +63,7 @@ PUBLISHED: Mapping[tuple[str, str], Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FitConfig:
     """What the fit computes; see ``slopes.measures.options.FitOptions``, ``slopes.presence`` and
     ``photos.people.read_about``.
@@ -123,7 +123,7 @@ class FitConfig:
         return FitOptions(permutations=self.permutations, min_varying=self.min_varying, seed=seed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 

@@ -6,7 +6,6 @@ editor. Then the shipped gender editor sweeps the public-domain portrait of the 
 """
 
 import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.ask.questions import read_picture
-from gslopes.core import runfolder, tables
+from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -38,7 +37,7 @@ SIZE = 160  # of the drawn photos, pixels
 PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Demo:
     """What the demo found.
 

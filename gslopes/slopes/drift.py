@@ -2,7 +2,6 @@
 
 import math
 import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Integers
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -36,7 +35,7 @@ FEWEST = 1 + math.ceil(
 _KEY = ["photo", "attribute", "step"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Drift:
     """What came of asking again.
 

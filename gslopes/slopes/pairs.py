@@ -8,7 +8,6 @@ or names: each of these is a sweep from 0, a baseline, to 1. Columns of other na
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gslopes.core import placebo
+from gslopes.core import frozen, placebo
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.files import parse_json, read_text, show
@@ -35,7 +34,7 @@ _ROUNDED = 6e-5  # values that somebody wrote with four digits
 _WITHIN = ("image", "picture")  # columns of Parquet that may hold the pictures themselves
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """A file; or in a Parquet file a cell: its row group, and the row there."""
 
@@ -57,7 +56,7 @@ class Picture:
         return b""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairSet:
     """A checked set.  values: sweep to its K values.  facts: a digest of what is read.
 

@@ -7,14 +7,14 @@ what was done before.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.core import placebo, runfolder, runtime
+from gslopes.core import frozen, placebo, runfolder, runtime
 from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
@@ -81,7 +81,7 @@ class _Faces(NamedTuple):
     heads: Mapping[float | None, Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Synthesis:
     """What makes the pictures of a part.
 

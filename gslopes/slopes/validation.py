@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import runfolder, tables
+from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
@@ -31,7 +31,7 @@ PERCEIVED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """One attribute's sweeps; every number is over all of them, kept or not, with a 95 % interval over photos.
 

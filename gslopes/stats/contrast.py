@@ -18,13 +18,13 @@ only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, doubles
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
@@ -64,7 +64,7 @@ def infer(sums: Moments, intercept: Array, scale: float, most: float = np.inf) -
 # -- one number a unit ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Units:
     """One number of each unit for each label, summed over the unit's photos; no stored one is 0 but for rounding.
 
@@ -181,7 +181,7 @@ def _settled(both: sparse.csr_array, sizes: Array, most: Array | float) -> Units
     return Units(sums, sizes, both.data.imag.copy(), most)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Contrast:
     """Differences and their tests, (L,) each; NaN if no unit's number is other than 0.
 

@@ -4,13 +4,13 @@ Proportions are ours, not statsmodels': a share may be a mean of probabilities, 
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from gslopes.core import frozen
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.rounding import EXACT, settled
 
@@ -292,7 +292,7 @@ def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:
     return value, ((squares + 1) / (n + 2) - value**2) / (n + 2)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """A share of n photos with its interval; all three are NaN without a photo."""
 

@@ -1,16 +1,15 @@
 """Ordinary least squares of many curves on the same few values at once."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles
 from gslopes.stats.intervals import t_quantile, t_test
 from gslopes.stats.rounding import EXACT, settled
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Lines:
     """One fitted line a curve; every array is (L,) float64, NaN for a curve that holds a NaN.
 

@@ -4,11 +4,10 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 *outcomes* for a label are K numbers, one a condition. Almost all of them are 0 for almost all labels.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Integers, doubles
 from gslopes.stats.ols import line_weights
 from gslopes.stats.rounding import EXACT, settled
@@ -16,7 +15,7 @@ from gslopes.stats.rounding import EXACT, settled
 Single = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Outcomes:
     """The K outcomes of each unit for each label that it has, sums over the unit's photos; all others are zero.
 
@@ -58,7 +57,7 @@ class Outcomes:
         return np.repeat(np.arange(self.labels), np.diff(self.starts))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Spread:
     """One number of each unit for every label: its mean over photos, and how units depart from it, (L,) each.
 
@@ -73,7 +72,7 @@ class Spread:
     influence: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Moments:
     """What gives a linear estimator's mean and variance.
 

@@ -27,13 +27,13 @@ Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.101
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.stats.outcomes import Outcomes, Single
 from gslopes.stats.resampling import seeded_blocks
@@ -102,7 +102,7 @@ def below_floor(
 # -- the outcomes of a unit, permuted over its conditions ---------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Permuted:
     """p-values of the labels, (L,), NaN if a label is not tested.
 

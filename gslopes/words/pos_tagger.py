@@ -128,7 +128,7 @@ def hanta() -> HanTa:
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
-GRAMMAR: dict[str, list[str]] = tomllib.loads((DATA / "grammar.toml").read_text("utf-8"))
+GRAMMAR = tomllib.loads((DATA / "grammar.toml").read_text("utf-8"))
 MULTIWORD = tuple(tuple(words.split()) for words in GRAMMAR["multiword"])
 PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")

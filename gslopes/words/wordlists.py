@@ -6,21 +6,21 @@ Lists are assumed exclusive, exhaustive and up to date, and are not. No list of 
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import read_text
+from gslopes.core.files import hexdigest, read_text
 from gslopes.core.text import plain
 from gslopes.words.wordnet import WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordList:
     """One list.
 
@@ -80,7 +80,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     Raises: ConfigError if the file is missing or no list, or holds an unknown synset.
     """
     text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
-    digest = sha256(text.encode()).hexdigest()
+    digest = hexdigest(text)
     content: dict[str, Any] = {"entries": text}
     if path.suffix == ".toml":
         try:

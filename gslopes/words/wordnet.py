@@ -9,7 +9,6 @@ Source: Fellbaum (ed.) 1998, WordNet: An Electronic Lexical Database; database f
 import io
 import math
 from functools import cache, lru_cache
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
+from gslopes.core.files import hexdigest
 
 DATA = Path(__file__).parent / "data"
 SHA256 = {
@@ -56,7 +56,7 @@ class WordNet:
     def __init__(self) -> None:
         lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
         self.name = "wordnet-3.0"
-        self.digest = sha256("".join(SHA256.values()).encode()).hexdigest()
+        self.digest = hexdigest("".join(SHA256.values()))
         words = lemmas["lemma"].to_pylist()
         parts = lemmas["part"].to_numpy()
         keys = zip(words, ("nvar"[part] for part in parts), strict=True)
@@ -214,6 +214,6 @@ def _checked(name: str) -> bytes:
         raise ModelError(
             f"The embedded WordNet table {name} is missing.", "Install gslopes again."
         ) from error
-    if sha256(content).hexdigest() != SHA256[name]:
+    if hexdigest(content) != SHA256[name]:
         raise ModelError(f"The embedded WordNet table {name} is damaged.", "Install gslopes again.")
     return content

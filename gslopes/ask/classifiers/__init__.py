@@ -10,12 +10,12 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import CATALOGUE, full_name, perhaps
 from gslopes.ask.secrets import scrub, scrub_error
+from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
@@ -29,7 +29,7 @@ _REGISTRY = Registry(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassifierEntry:
     """One line of ``gslopes list classifiers``.
 

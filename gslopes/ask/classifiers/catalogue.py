@@ -3,7 +3,6 @@
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.ask.names import as_address
+from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.traits import LOCAL, Limits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Credential:
     """One credential of a service.
 
@@ -35,7 +35,7 @@ class Credential:
         return variables or any(Path(file).expanduser().is_file() for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """A classifier of gslopes.
 

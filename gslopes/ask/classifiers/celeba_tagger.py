@@ -7,7 +7,6 @@ other people's judgements of a face ("Attractive", "Male"), never facts about th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 from gslopes.ask.boxes import resized
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.pictures import decoded, normalise
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
@@ -32,7 +32,7 @@ LOOK = 640
 MIN_FACE = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaggerOptions:
     """threshold: a label is returned if its sigmoid is at least this, in [0, 1]."""
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
-from gslopes.ask.classifiers.prompt import KEYS, LOG, Prompt
+from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Prompt
 from gslopes.core.errors import AnswerError
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.words import wordlists
@@ -227,7 +227,7 @@ def _only(value: Any) -> Any:
 
 
 def _choice(text: str, answers: Mapping[str, str]) -> str | None:
-    value = _only(_content(text, KEYS["choice"]))
+    value = _only(_content(text, ANSWERS["choice"]["key"]))
     if value is None:
         value = text
     return meant(value if isinstance(value, str) else "", answers)
@@ -250,7 +250,7 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
         if key is None:
             return ()
         return (answers[key],)
-    value = _content(text, KEYS[prompt.kind])
+    value = _content(text, ANSWERS[prompt.kind]["key"])
     if prompt.kind == "labels":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return ()

@@ -33,6 +33,7 @@ from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded, png
+from gslopes.core import frozen
 from gslopes.core.errors import (
     AnswerError,
     ConfigError,
@@ -41,7 +42,7 @@ from gslopes.core.errors import (
     Unfinished,
     UsageError,
 )
-from gslopes.core.files import sha256_of, show
+from gslopes.core.files import hexdigest, sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
 from gslopes.core.traits import LOCAL, Traits
@@ -54,7 +55,7 @@ MOST = 128  # opponents in the circle: the first ones in the order that is drawn
 Seen = tuple[ByteArray, Box | None]  # (H, W, 3) uint8 RGB, and the head
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CropsOptions:
     r"""cropper: its name; commas within it are written ``\,``.  opponents: a folder of photos of other people.
 
@@ -103,9 +104,7 @@ class CropsClassifier:
         self._model = self if self._service else model
         self._paths = _circle(options)
         self._place = {photo: place for place, photo in enumerate(self._paths)}
-        self.version = (
-            f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
-        )
+        self.version = f"{model.version} opponents {hexdigest(''.join(self._paths))[:16]}"
         asked = 2 * options.others
         limits = LOCAL
         self.batch = 8
@@ -167,7 +166,7 @@ class CropsClassifier:
         """What the cropper sees first, in words and as a picture."""
         from gslopes.ask.croppers.joining import join
 
-        near = self._next_to(sha256(data).hexdigest())
+        near = self._next_to(hexdigest(data))
         joined = join([*decoded([data]), cast("Seen", self._opponent(near[0]))[0]])[0]
         return (
             f"the picture next to {len(near)} of {len(self._paths)} others, in both orders",
@@ -241,7 +240,7 @@ class CropsClassifier:
         count = len(self._paths)
         near = list[int]()
         place = self._place.get(photo)
-        start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
+        start = int(hexdigest(photo), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):
             if other != place and self._opponent(other):
                 near.append(other)

@@ -29,10 +29,12 @@ import math
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from dataclasses import field as option
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, cast
+
+import numpy as np
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import picking, problems, service
@@ -42,6 +44,7 @@ from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.records import Answer, Crop
@@ -52,7 +55,7 @@ _PNG = b"\x89PNG"
 _LACKS = re.compile(r'"loc"\s*:\s*\[\s*"body"\s*,\s*"(\w+)"')  # FastAPI about a part of the form
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddressOptions(ServiceOptions):
     """Where to ask.
 
@@ -149,7 +152,7 @@ class Endpoint(Service):
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpOptions(AddressOptions):
     """Fields of ``AddressOptions``, and what the answers are.
 
@@ -284,7 +287,7 @@ _CROP_LIMITS = Limits(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpCropOptions(AddressOptions):
     """Fields of ``AddressOptions``, and how to ask and to read the answer.
 
@@ -350,22 +353,15 @@ class HttpCropper(Endpoint, service.OnePictureService):
             _number(at, next((name for name in names if at.get(name) is not None), names[0]))
             for names in _SIDES
         )
-        across, down = unit
-        right = (left + width) * across
-        bottom = (top + height) * down
-        left *= across
-        top *= down
-        x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
-        y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
-        out = max(-left, -top, right - wide, bottom - tall)
-        if out > 1 + 1e-6 or min(x1 - x0, y1 - y0) < 1 - 1e-6:
-            pixels = f"{left:g} to {right:g} and {top:g} to {bottom:g}"
+        sides = np.array([left, top, left + width, top + height]) * (*unit, *unit)
+        inside = np.clip(sides, 0, (wide, tall, wide, tall))
+        if np.abs(sides - inside).max() > 1 + 1e-6 or min(inside[2:] - inside[:2]) < 1 - 1e-6:
+            pixels = f"{sides[0]:g} to {sides[2]:g} and {sides[1]:g} to {sides[3]:g}"
             raise AnswerError(
                 f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}."
             )
-        width = max(round(x1) - round(x0), 1)
-        height = max(round(y1) - round(y0), 1)
-        return Answer("answered", box=Crop(round(x0), round(y0), width, height))
+        x0, y0, x1, y1 = np.rint(inside).astype(int).tolist()
+        return Answer("answered", box=Crop(x0, y0, max(x1 - x0, 1), max(y1 - y0, 1)))
 
     def _answer(self, picture: bytes) -> object:
         from PIL import Image

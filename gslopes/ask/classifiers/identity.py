@@ -55,14 +55,11 @@ def _identity(function: Any, name: str, version: str, call: str) -> Identity:
         return Identity(digest_of_object(function)[:16])
     except NoDigest as error:
         note = f"The answers of {name} are not kept between calls: {error}. To keep them, name a version: {call}."
-        _tell_once(note)
+        _tell_once(f"Warning: {note}")
         return Identity(f"not known {token_hex(4)}", note)
 
 
-@functools.cache
-def _tell_once(note: str) -> None:
-    """Each sentence once on stderr."""
-    tell(f"Warning: {note}")
+_tell_once = functools.cache(tell)
 
 
 def source_digest(module: str) -> str:

@@ -17,7 +17,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import chat, problems, service
@@ -27,6 +27,7 @@ from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
@@ -43,7 +44,7 @@ FIRST_REPLIES = 100
 NEARLY_ALL = 0.9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmOptions(ServiceOptions):
     """Whom to ask, what, and how often.
 

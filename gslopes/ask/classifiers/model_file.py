@@ -7,14 +7,13 @@ file takes a batch of pictures and returns one row of outputs each. Such a file 
 with your rights, and only with ``--trust``. The same model as an ONNX file (``onnx``) needs no trust.
 """
 
-import hashlib
 import io
 import math
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -26,9 +25,10 @@ from numpy.typing import NDArray
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
+from gslopes.core import frozen
 from gslopes.core.arrays import Array
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
-from gslopes.core.files import inside, read_named, read_text, sha256_of, show
+from gslopes.core.files import hexdigest, inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.core.traits import Traits
@@ -39,7 +39,7 @@ _LARGEST_PROGRAM = 16 << 30  # bytes of a file
 SAME = 1e-6  # scores that differ by less are one answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputOptions:
     """What a model of the user's own is sent.
 
@@ -68,7 +68,7 @@ class InputOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelOptions(InputOptions):
     """Fields of ``InputOptions``, and how the first output is read.
 
@@ -96,7 +96,7 @@ class ModelOptions(InputOptions):
         check_unit(self.kind, self.unit)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelFileOptions(ModelOptions):
     """Fields of ``ModelOptions``.  file: the model.  labels: text file, one label a line, in the outputs' order."""
 
@@ -104,7 +104,7 @@ class ModelFileOptions(ModelOptions):
     labels: Path = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnnxOptions(ModelFileOptions):
     """Fields of ``ModelFileOptions``.  output: which one is read; empty: the only one that fits the labels."""
 
@@ -129,9 +129,7 @@ class OwnModel(ABC):
         self.traits = Traits(cached=True, numbers=numbers, labels=self.labels, shows=True)
         self._options = options
         self._what = what
-        self._threshold, self._top_k = presence(
-            options.top_k, options.threshold, options.activation
-        )
+        self._presence = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
@@ -151,7 +149,7 @@ class OwnModel(ABC):
         if self.traits.numbers:
             return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
         scores = ACTIVATIONS[self._options.activation](outputs)
-        return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
+        return Answer("answered", choose(self.labels, scores, *self._presence))
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the model is sent for an encoded picture: in words, and (S, S, 3) uint8 in the order of its channels."""
@@ -249,12 +247,12 @@ def label_list(name: str) -> tuple[str, ...]:
 def digest_of(paths: Sequence[Path]) -> str:
     """sha256 over the files that exist, in their order."""
     digests = (sha256_of(path) for path in paths if path.is_file())
-    return hashlib.sha256(bytes.fromhex("".join(digests))).hexdigest()
+    return hexdigest(bytes.fromhex("".join(digests)))
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
     """16 hex digits of the sha256 over texts in their order."""
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    return hexdigest("\0".join(texts))[:16]
 
 
 def first_words(error: Exception) -> str:

@@ -36,8 +36,8 @@ answered by a letter, whose probability a server can give, more by their text.
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 from string import ascii_uppercase
@@ -46,21 +46,16 @@ from typing import Literal
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
+from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import JsonObject
+from gslopes.core.files import JsonObject, hexdigest
 from gslopes.words import wordlists
 
 _FOLDER = Path(str(files("gslopes.ask") / "prompts"))
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 LETTERS = 20  # options; servers give the probabilities of at most this many tokens
-KEYS: Mapping[str, str] = {
-    "choice": "answer",
-    "number": "answer",
-    "labels": "labels",
-    "caption": "caption",
-    "words": "text",
-}
+ANSWERS = read_toml(Path(__file__).with_name("answers.toml"))
 ORDER = "order"
 LEVELS = "levels"
 LOG = "log points"
@@ -68,7 +63,7 @@ _SENT = ("name", "kind", "question", "system", "options")
 _READ = ("measures", "least", "most", "lists")  # how replies are read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """One question, the same for every picture.
 
@@ -215,28 +210,16 @@ class Prompt:
             f"{key}. {option}" if self.lettered else f"- {option}"
             for key, option in answers.items()
         ]
-        form = {
-            "choice": '{"answer": "the letter of one option"}'
-            if self.lettered
-            else '{"answer": "one of the options"}',
-            "labels": '{"labels": ["...", "..."]}',
-            "caption": '{"caption": "..."}',
-            "number": f'{{"answer": a number of {self.unit}}}',
-            "words": '{"text": "..."}',
-        }[self.kind]
+        form = ANSWERS[self.kind]["letters" if self.lettered else "form"]
+        form = form.replace("UNIT", self.unit)
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
     def schema(self, order: Sequence[int]) -> JsonObject:
         """The JSON schema of the answer, as ``response_format`` takes it."""
-        values: dict[str, JsonObject] = {
-            "choice": {"type": "string", "enum": list(self.answers(order))},
-            "labels": {"type": "array", "items": {"type": "string"}},
-            "caption": {"type": "string"},
-            "number": {"type": "number"},
-            "words": {"type": "string"},
-        }
-        key = KEYS[self.kind]
-        value = values[self.kind]
+        key = ANSWERS[self.kind]["key"]
+        value = dict(ANSWERS[self.kind]["schema"])
+        if self.kind == "choice":
+            value["enum"] = list(self.answers(order))
         form = {
             "type": "object",
             "properties": {key: value},
@@ -281,4 +264,4 @@ def load_prompt(name: str) -> Prompt:
 
 
 def _digest(content: JsonObject) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hexdigest(json.dumps(content, sort_keys=True))

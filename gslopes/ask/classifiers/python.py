@@ -21,7 +21,7 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -35,6 +35,7 @@ from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
+from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
 from gslopes.core.traits import Traits
@@ -42,7 +43,7 @@ from gslopes.core.traits import Traits
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PythonOptions:
     """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
 

@@ -9,7 +9,7 @@ credentials. A picture that is not in the file is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
+from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
 from gslopes.core.records import Answer
@@ -68,7 +69,7 @@ class Recording:
         return lines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayOptions:
     """file: the recording.  classifier: only the lines of this one, if the file holds lines of several."""
 

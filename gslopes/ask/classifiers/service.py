@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,6 +64,7 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNFIT = re.compile(r"\A\s|\s\Z|[\x00-\x1f\x7f]")  # of a credential
 _ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
 
 
@@ -167,14 +169,12 @@ def kind_of_code(vendor: str, code: int) -> Kind:
     return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
-def innermost(error: Exception) -> Exception:
-    """What ``ask.transport`` raised, if an error of a vendor's client wraps it; else the error itself."""
-    cause: BaseException | None = error
-    while cause is not None and kind_of(cause, {"httpx.RequestError": "lost"}) is None:
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(cause, Exception):
-        return cause
-    return error
+def kind_of_words(vendor: str, code: str, words: str) -> Kind | None:
+    """The kind of an error whose words decide more than its code, in a section of errors.toml; None for others."""
+    special = _ERRORS[vendor]["words"].get(code, {})
+    return next(
+        (kind for kind, pattern in special.items() if re.search(pattern, words.lower())), None
+    )
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
@@ -220,6 +220,7 @@ class Service(ABC):
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, if the option ``url`` is missing or empty.
+    HOSTS: how names of the vendor's hosts end; answers of any other host in a variable are another version.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -228,6 +229,7 @@ class Service(ABC):
     SERVICE: ClassVar[str]
     CREDENTIALS: ClassVar[Sequence[str]] = ()
     ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
+    HOSTS: ClassVar[tuple[str, ...]] = ()
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -240,7 +242,8 @@ class Service(ABC):
         if self._address and not given:  # answers of an address in a variable are kept apart
             for part in secrets_within(self._address):
                 remember_secret(part)
-            self.version = f"at {shown_address(self._address)}"
+            if not (urlsplit(self._address).hostname or "").endswith(self.HOSTS):
+                self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
         limits = options.applied_to(listed.limits if listed else LOCAL)
         self.traits = Traits(limits=limits, prepares=True, warns=True)
@@ -251,9 +254,7 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if value != value.strip() or any(
-                ord(letter) < 32 or ord(letter) == 127 for letter in value
-            ):
+            if _UNFIT.search(value):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
@@ -286,7 +287,11 @@ class Service(ABC):
 
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """
-        cause = innermost(error)
+        inner: BaseException | None = error
+        while inner is not None and kind_of(inner, {"httpx.RequestError": "lost"}) is None:
+            inner = inner.__cause__ or inner.__context__
+        # what ``ask.transport`` raised, if an error of a vendor's client wraps it
+        cause = inner if isinstance(inner, Exception) else error
         kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
         if kind is None:
             raise error

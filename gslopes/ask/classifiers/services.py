@@ -16,10 +16,9 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 import os
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
@@ -27,9 +26,11 @@ from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits
 
 
 def _labels(pairs: Any, version: object = "") -> Answer:
@@ -39,13 +40,6 @@ def _labels(pairs: Any, version: object = "") -> Answer:
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
 
 
-_AZURE_HOSTS = (
-    ".cognitiveservices.azure.com",
-    ".api.cognitive.microsoft.com",
-    ".services.ai.azure.com",
-)
-
-
 class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
@@ -53,11 +47,11 @@ class Azure(OnePictureService):
     SERVICE = "azure"
     CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
     ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
-
-    def __init__(self, name: str, options: ServiceOptions, device: str = "cpu") -> None:
-        super().__init__(name, options, device)
-        if (urlsplit(self._address).hostname or "").endswith(_AZURE_HOSTS):
-            self.version = ""
+    HOSTS = (
+        ".cognitiveservices.azure.com",
+        ".api.cognitive.microsoft.com",
+        ".services.ai.azure.com",
+    )
 
     def parse(self, raw: Any) -> Answer:
         """Names and confidences of the tags."""
@@ -114,17 +108,11 @@ _SIZES = {
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (10000, *_DEPRECATED)
 _BY_OUTPUT = (10010, 10020)  # mixed, or all failed: each output has a status
-_EXCEPTIONS: tuple[tuple[str, str, Kind], ...] = (  # from the kind of a status code of gRPC
-    # the connection's end after sending may have cost money
-    ("UNAVAILABLE", "socket closed|reset|connection closed|goaway", "lost"),
-    ("UNAVAILABLE", "certificate_verify_failed", "service"),
-    ("RESOURCE_EXHAUSTED", "larger than max", "failed"),  # no throttling: the channel's size
-)
 # gRPC follows no redirect, nor names its target
 _REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClarifaiOptions(ServiceOptions):
     """model, model_version, user, app: which model; a version of it, empty: the newest; whose, and in which app."""
 
@@ -202,16 +190,18 @@ class Clarifai(Service):
             raise self._error(
                 "lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs"
             )
-        return [self._concepts(output) for output in reply.outputs]
-
-    def _concepts(self, output: Any) -> object:
-        if output.status.code not in _ANSWERED:
-            return self._failure(output.status)
-        concepts = [
-            {"id": concept.id, "name": concept.name, "value": concept.value}
-            for concept in output.data.concepts
+        return [
+            {
+                "concepts": [
+                    {"id": concept.id, "name": concept.name, "value": concept.value}
+                    for concept in output.data.concepts
+                ],
+                "model_version": output.model.model_version.id,
+            }
+            if output.status.code in _ANSWERED
+            else self._failure(output.status)
+            for output in reply.outputs
         ]
-        return {"concepts": concepts, "model_version": output.model.model_version.id}
 
     def _failure(self, status: Any) -> GslopesError:
         words = dict.fromkeys(text for text in (status.description, status.details) if text)
@@ -230,10 +220,7 @@ class Clarifai(Service):
             text = f"it sends us on to another address, and no picture follows a redirect ({words})"
             return "service", text
         kind = service.codes_of("clarifai").get(name, "unavailable")
-        for code, pattern, exception in _EXCEPTIONS:
-            if name == code and re.search(pattern, words.lower()):
-                kind = exception
-        return kind, f"{name}: {words}"
+        return service.kind_of_words("clarifai", name, words) or kind, f"{name}: {words}"
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
@@ -243,7 +230,7 @@ ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
 API_KEY = "GOOGLE_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GoogleOptions(ServiceOptions):
     """max_results: labels a picture at most; Google gives 10 unless asked, and rarely more than 50.
 
@@ -260,6 +247,11 @@ class GoogleOptions(ServiceOptions):
                 "google's max_results must be from 1 to 1000, and its images_per_minute above 0."
             )
 
+    def applied_to(self, limits: Limits) -> Limits:
+        """As of every service, and the pictures a minute."""
+        given = ServiceOptions.applied_to(self, limits)
+        return replace(given, pictures_per_second=self.images_per_minute / 60)
+
 
 class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
@@ -269,12 +261,6 @@ class Google(Service):
     CREDENTIALS = (ACCOUNT,)
     ENDPOINT_VARIABLES = ("GOOGLE_VISION_ENDPOINT",)
     batch = 16
-
-    def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
-        super().__init__(name, options, device)
-        listed = self.traits.limits
-        limits = replace(listed, pictures_per_second=options.images_per_minute / 60)
-        self.traits = replace(self.traits, limits=limits)
 
     def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as returned; topicality is left out."""
@@ -404,7 +390,7 @@ class Imagga(OnePictureService):
 # -- Amazon Rekognition ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RekognitionOptions(ServiceOptions):
     """max_labels: a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
 

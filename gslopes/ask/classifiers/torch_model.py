@@ -8,7 +8,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from gslopes.ask.classifiers.model_file import (
 )
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
@@ -44,7 +45,7 @@ _PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compil
 _HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibraryOptions:
     """A model of a library, by its name there.
 
@@ -92,9 +93,7 @@ class TorchModel:
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._threshold, self._top_k = presence(
-            options.top_k, options.threshold, options.activation
-        )
+        self._presence = presence(options.top_k, options.threshold, options.activation)
         self._activation = ACTIVATIONS[options.activation]
         self._device = device
 
@@ -145,7 +144,7 @@ class TorchModel:
         """Pairs to the labels that count as returned."""
         labels = [self.labels[number] for number, _ in raw]
         scores = np.array([score for _, score in raw], np.float64)
-        return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
+        return Answer("answered", choose(labels, scores, *self._presence))
 
     def _forward(self, batch: Any) -> Any:
         return self._module(batch)
@@ -153,8 +152,8 @@ class TorchModel:
     def _pairs(self, logits: Any) -> list[list[float]]:
         scores = np.round(self._activation(logits), 7)
         order = np.argsort(-scores, kind="stable")
-        least = min(SMALL, self._threshold or SMALL)
-        count = max(FEW, self._top_k, int((scores >= least).sum()))
+        threshold, top_k = self._presence
+        count = max(FEW, top_k, int((scores >= min(SMALL, threshold or SMALL)).sum()))
         return [[int(number), float(scores[number])] for number in order[:count]]
 
 

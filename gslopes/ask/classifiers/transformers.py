@@ -12,7 +12,6 @@ similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is t
 a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has an independent score.
 """
 
-import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -28,7 +27,7 @@ from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
 from gslopes.ask.names import ARGUMENT, takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.files import read_json
+from gslopes.core.files import hexdigest, read_json
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.traits import Traits
 
@@ -276,8 +275,8 @@ def _version(model: str, config: Any) -> str:
     if not folder.is_dir():
         return str(getattr(config, "_commit_hash", "") or model)
     files = sorted(path for path in folder.iterdir() if path.suffix in _KINDS)
-    names = hashlib.sha256("\0".join(path.name for path in files).encode()).hexdigest()
-    return hashlib.sha256(f"{names}{digest_of(files)}".encode()).hexdigest()
+    names = hexdigest("\0".join(path.name for path in files))
+    return hexdigest(f"{names}{digest_of(files)}")
 
 
 def _transform(processor: Any) -> Any:

@@ -6,12 +6,12 @@ written as those of classifiers are (``ask.names``). Other packages add theirs b
 ``gslopes.croppers``.
 """
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
@@ -37,7 +37,7 @@ REGISTRY = Registry(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What croppers of one command share.
 

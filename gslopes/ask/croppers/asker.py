@@ -34,7 +34,7 @@ from gslopes.ask.croppers.joining import (
 from gslopes.ask.croppers.policies import outcomes, temperature_for
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.ask.pictures import png
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, batches
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
@@ -260,8 +260,7 @@ class Asker:
             layouts[tuple(self.sizes[photo] for photo in numbers)].append(row)
         for sizes, rows in layouts.items():
             plan = layout(sizes, stacked=self.stacked)
-            for start in range(0, len(rows), BATCH):
-                part = rows[start : start + BATCH]
+            for part in batches(rows, BATCH):
                 batch = self._assembled(photos, part, plan, sizes)
                 if batch is not None and (self.checked or self._agrees(photos, batch)):
                     yield batch
@@ -305,8 +304,7 @@ class Asker:
     def _joined(
         self, photos: list[list[int]], rows: Sequence[int], plan: Layout
     ) -> Iterator[MapBatch | Joined]:
-        for start in range(0, len(rows), _JOINED):
-            part = rows[start : start + _JOINED]
+        for part in batches(rows, _JOINED):
             answers = self._asked([self.picture(photos[row])[0] for row in part], plan)
             shapes: dict[tuple[int, ...], list[tuple[int, SaliencyMap]]] = defaultdict(list)
             for row, answer in zip(part, answers, strict=True):

@@ -10,7 +10,6 @@ one JSON object a line, ``picture`` being ``picture_key`` of the picture that wa
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -34,13 +33,15 @@ from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT, takes
+from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.core.files import hexdigest
 from gslopes.core.records import ByteArray, Crop, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PythonCropOptions:
     """path: ``module:function``.  answers: what it returns.  version: of the function."""
 
@@ -149,7 +150,7 @@ def _whole(side: Any) -> int:
 # -- a model in a file -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapFileOptions(InputOptions):
     """Fields of ``InputOptions``; size is the longer side, 0: of the picture.
 
@@ -211,7 +212,7 @@ def _is_map(shape: Sequence[object]) -> bool:
 # -- a recording -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayCropOptions:
     """file: the recording."""
 
@@ -239,7 +240,7 @@ def replay_cropper(name: str, options: ReplayCropOptions, setting: Setting) -> R
 
 def picture_key(picture: ByteArray) -> str:
     """The sha256 of a picture's size and pixels, hex."""
-    return sha256(f"{picture.shape}".encode() + picture.tobytes()).hexdigest()
+    return hexdigest(f"{picture.shape}".encode() + picture.tobytes())
 
 
 def _key(picture: str, ratio: float) -> bytes:

@@ -5,7 +5,6 @@ Source: Yee et al. 2021, section 3.2: side by side, at native size, on black; fo
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import cv2
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.boxes import Box, Size
+from gslopes.core import frozen
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
@@ -23,7 +23,7 @@ TIE = 1e-6  # of the map's range: scores as near to the highest are ties
 Ties = Literal["half", "first"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Where the photos lie in a joined picture.
 

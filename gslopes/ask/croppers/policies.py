@@ -18,13 +18,16 @@ from gslopes.core.records import FloatArray
 
 # Agency, automation, coverage, risk, if several points are salient: the words of the paper's Table 1.
 TABLE_1 = {
-    "argmax": ("none", "full", "majority", "high"),
-    "sample": ("none", "full", "high", "reduced"),
-    "average": ("none", "full", "high", "reduced"),
-    "top-k-average": ("none", "full", "high", "reduced"),
-    "choose-k": ("some", "some", "higher", "greatly reduced"),
-    "focal-point": ("full", "none", "full", "none"),
-    "pad": ("as uploaded", "full", "full", "none"),
+    name: points.split(", ")
+    for name, points in {
+        "argmax": "none, full, majority, high",
+        "sample": "none, full, high, reduced",
+        "average": "none, full, high, reduced",
+        "top-k-average": "none, full, high, reduced",
+        "choose-k": "some, some, higher, greatly reduced",
+        "focal-point": "full, none, full, none",
+        "pad": "as uploaded, full, full, none",
+    }.items()
 }
 TOP = 10  # k of top-k-average
 PEAKS = 3  # k of choose-k

@@ -18,6 +18,7 @@ from gslopes.ask.croppers import Setting, load_cropper
 from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Price, estimate
+from gslopes.core.arrays import batches
 from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, Finder
 
@@ -64,7 +65,7 @@ class RemoteCropper:
         answers: list[dict[float, Answer]] = [{} for _ in pictures]
         lot = np.random.default_rng(self._seed).permutation(len(pictures)).tolist()
         questions = [Question(f"{number}", pictures[number]) for number in lot]
-        parts = [questions[start : start + PART] for start in range(0, len(questions), PART)]
+        parts = [list(part) for part in batches(questions, PART)]
 
         def done(ratio: float, progress: PartProgress) -> None:
             for question, answer in progress.answered():

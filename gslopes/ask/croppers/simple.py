@@ -15,6 +15,7 @@ from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
 
@@ -71,7 +72,7 @@ class Faces(Centre):
         self._latest: tuple[str, tuple[int, int]] | None = None
 
     def _point(self, picture: ByteArray) -> tuple[int, int]:
-        key = sha256(picture.tobytes()).hexdigest()
+        key = hexdigest(picture.tobytes())
         if self._latest is None or self._latest[0] != key:  # all ratios of a picture come together
             self._latest = (key, self._of_face(Photo(key, Path(), picture)))
         return self._latest[1]

@@ -10,8 +10,7 @@ The file has a Gaussian layer, too, which the published program reads and never 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import field
 from itertools import groupby
 from math import prod
 from pathlib import Path
@@ -24,8 +23,10 @@ from torch.nn import functional as F
 from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import ARGUMENT
+from gslopes.core import frozen, frozen_identity
+from gslopes.core.arrays import batches
 from gslopes.core.errors import ModelError
-from gslopes.core.files import read_named
+from gslopes.core.files import hexdigest, read_named
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 LARGEST = 1 << 30  # bytes of a file
@@ -42,7 +43,7 @@ _BATCH = 16
 _SIDE = 320  # pixels of the square that a picture is fitted into, as the published program does it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Layer:
     """One layer as the file has it.
 
@@ -66,7 +67,7 @@ def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
     Raises: ModelError naming the fault and its place: missing, truncated, wrong magic, unknown layer, sizes.
     """
     data = read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file.")
-    return parse(data, str(path)), sha256(data).hexdigest()
+    return parse(data, str(path)), hexdigest(data)
 
 
 def parse(data: bytes, name: str = "the file") -> tuple[Layer, ...]:
@@ -201,7 +202,7 @@ class FastGaze(nn.Module):
 # -- the saliency model ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FastGazeOptions:
     """path: the .vxm file."""
 
@@ -232,8 +233,7 @@ class FastGazeModel:
         maps: list[SaliencyMap] = []
         for _, group in groupby(zip(small, pictures, strict=True), key=lambda pair: pair[0].shape):
             pairs = list(group)
-            for start in range(0, len(pairs), _BATCH):
-                batch = pairs[start : start + _BATCH]
+            for batch in batches(pairs, _BATCH):
                 stack = torch.from_numpy(np.stack([resized for resized, _ in batch]))
                 with torch.inference_mode():
                     on_device = stack.to(self._device).permute(0, 3, 1, 2).float()

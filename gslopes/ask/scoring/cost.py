@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
 from gslopes.ask.questions import digest, read_picture
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -18,7 +18,7 @@ from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """What one classifier still has to be asked, and what that costs.
 
@@ -39,22 +39,16 @@ class Price:
     estimated: bool = False
 
     def __str__(self) -> str:
-        parts = [many(self.pictures, "picture")]
-        parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
-        about = "estimated " if self.estimated else ""
-        parts += (
-            [f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens"]
-            if any(self.tokens)
-            else []
-        )
-        parts += (
-            []
-            if self.usd == 0
-            else ["price unknown" if self.usd is None else f"{about}{self.usd:,.2f} USD"]
-        )
-        parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
-        before = f"; {self.cached:,} answered before" if self.cached else ""
-        return f"{self.name}: {', '.join(parts)}{before}"
+        price = f"{'estimated ' * self.estimated}{self.usd or 0:,.2f} USD"
+        parts = [
+            many(self.pictures, "picture"),
+            many(self.calls, "call") * bool(self.usd != 0 or self.seconds),
+            f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens" * any(self.tokens),
+            {None: "price unknown", 0.0: ""}.get(self.usd, price),
+            f"{self.seconds / 60:,.1f} minutes at the quota" * bool(self.seconds),
+        ]
+        before = f"; {self.cached:,} answered before" * bool(self.cached)
+        return f"{self.name}: {', '.join(filter(None, parts))}{before}"
 
 
 def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Price:
@@ -68,20 +62,9 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Price
     calls = (
         sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
     )
-    tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
-    price = limits.cost(pictures)
-    seconds = limits.seconds(pictures, calls)
-    return Price(
-        classifier.name,
-        pictures,
-        cached,
-        calls,
-        price,
-        seconds,
-        limits.note,
-        tokens,
-        limits.estimated,
-    )
+    tokens = (limits.tokens[0] * pictures, limits.tokens[1] * pictures)
+    costs = (limits.cost(pictures), limits.seconds(pictures, calls), limits.note, tokens)
+    return Price(classifier.name, pictures, cached, calls, *costs, limits.estimated)
 
 
 def estimate_parts(
@@ -145,9 +128,9 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
-    price = f"{word} {total:,.2f} USD" + (
-        f" and what your plan says for {', '.join(unknown)}" if unknown else ""
-    )
+    price = f"{word} {total:,.2f} USD"
+    if unknown:
+        price += f" and what your plan says for {', '.join(unknown)}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"This will cost {price}, and no terminal is there to confirm it.",

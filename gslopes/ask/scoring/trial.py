@@ -4,7 +4,6 @@ import io
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +21,7 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import decoded, fit_pictures
 from gslopes.ask.questions import PartProgress, Question, digest
+from gslopes.core import frozen
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
@@ -146,7 +146,7 @@ def _asked(
 # -- trying one --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """classifier: its name.  sent: what it was sent for the first picture, in words.  thumbnail: that as a picture.
 

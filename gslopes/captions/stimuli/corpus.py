@@ -1,7 +1,7 @@
 """What the techniques work on: facts of every image at every stage, groups, boxes, coverage."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.config import CaptionsConfig
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.errors import ConfigError
 from gslopes.words.graph import Fact, Facts, Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
@@ -20,7 +21,7 @@ from gslopes.words.wordnet import wordnet
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caption:
     """One caption of an image, or its labels (source −1).  kept: its facts but for those that it denies."""
 
@@ -88,7 +89,7 @@ class Coverage(NamedTuple):
     types: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Corpus:
     """Everything that was read and parsed.
 

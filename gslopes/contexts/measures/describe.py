@@ -6,7 +6,6 @@ gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of 
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
@@ -138,7 +138,7 @@ ALL = "all"
 MEASURES = ("distance", "n_tags", "demographics", "concrete", "abstract")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Grid:
     """One classifier's answers about P photos under A conditions, for one kind of tags.
 

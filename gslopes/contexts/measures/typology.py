@@ -8,12 +8,13 @@ Source: Barlas et al. 2020, section 5 and table 5.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Literal
 
 from gslopes.contexts import HOME
+from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -30,7 +31,7 @@ SHIPPED = {
 SUPERS = ("demographics", "concrete", "abstract", "other")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Typology:
     """One typology, every tag normalised.
 
@@ -90,13 +91,13 @@ def normalise(tag: str) -> str:
     return "_".join(plain(tag).casefold().split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     super: Literal["", "demographics", "concrete", "abstract", "other"] = ""
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     name: str = ""
     version: str = ""

@@ -4,12 +4,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
@@ -22,7 +23,7 @@ SMALLEST = 200
 USED = SkipReason()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """What is known of a context.
 
@@ -46,7 +47,7 @@ class Context:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class BackgroundPicture:
     """One background, read.
 

@@ -6,13 +6,14 @@ surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edg
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -127,7 +128,7 @@ OPEN = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Person:
     """A mask (H, W) of a person, how it was found, and the part of the photo that was holes in it.
 

@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgro
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
-from gslopes.core import runfolder, runtime
+from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.config import to_dict
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
@@ -40,7 +40,7 @@ from gslopes.photos.people import names_of
 EXTRAS = ("statsmodels", "krippendorff")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Material:
     """Looked at, and not yet worked on.
 

@@ -1,13 +1,13 @@
 """Answers about joined pictures as matrices over persons: every measure of them is computed from these."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.tables import Row, lookup
 from gslopes.crops.config import BOOTSTRAP
@@ -44,7 +44,7 @@ class Couple(NamedTuple):
     weights: tuple[Array, Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Panel:
     """Persons by number, which photos are theirs, and to which groups they belong.
 

@@ -4,13 +4,13 @@ Photo and chip frames: see ``core.records``.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, floats
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import scale_of
@@ -22,7 +22,7 @@ Box = tuple[int, int, int, int]
 _NOWHERE: tuple[FloatArray, Box] = np.zeros((0, 0), np.float32), (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Composite:
     """The K counterfactuals of one photo, kept as the part that differs: memory grows with the face, not the photo.
 

@@ -4,12 +4,12 @@ Everything here is in the chip frame. The chip of a photo that is cut tight ends
 runs over its border and a mask has to come down to zero before it gets there.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, floats
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
@@ -112,7 +112,7 @@ CHEST = (1.2, 1.48)  # rows between which the edit fades
 MEAN = 0.02  # share of the face's mean edit in places that the Gaussian hardly reaches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Head:
     """Where the head's skin is, of one photo.
 

@@ -4,11 +4,11 @@ Every interval is a percentile bootstrap over photos: it speaks of their choice,
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gslopes.core import frozen
 from gslopes.core.arrays import Array, doubles
 from gslopes.stats.agreement import kendall
 from gslopes.stats.ols import line_slopes
@@ -20,7 +20,7 @@ Statistic = Callable[[Rows], float]
 RESAMPLES = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """A value and the ends of its 95 % interval; all NaN if nothing can be measured."""
 
@@ -32,7 +32,7 @@ class Interval:
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """One group's number, and of how many photos."""
 
@@ -40,7 +40,7 @@ class Group:
     number: Interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Groups:
     """A number group by group, sorted by name.
 

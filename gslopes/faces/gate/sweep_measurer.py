@@ -1,11 +1,11 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import similarity, warp, whole_pixels
 from gslopes.core.records import ByteArray, FloatArray
@@ -24,7 +24,7 @@ LEAST_FACE = 40
 MIN_IOU = 0.3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Sweep:
     """One photo's pictures along one attribute.
 

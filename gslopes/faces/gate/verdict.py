@@ -8,12 +8,12 @@ few kept it is not. How many were dropped, and why, is therefore shown next to e
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gslopes.core import frozen
 from gslopes.core.arrays import doubles
 from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
@@ -38,7 +38,7 @@ CHANGE = (0.5, 64.0)
 NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than only the face may
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GateConfig:
     """Whether sweeps are judged, and what a sweep must satisfy to be kept.
 
@@ -79,7 +79,7 @@ class GateConfig:
         return self.on
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """One sweep in numbers; NaN for what could not be measured.
 

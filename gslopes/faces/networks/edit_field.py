@@ -8,7 +8,6 @@ It tells what the face becomes at both ends of the attribute. Its teacher, which
 changes, is in ``training.field_network``.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,12 +15,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from gslopes.core import frozen
+
 GROUPS = 8
 MOTION = 3.0  # pixels of a chip of 128 a unit, at most
 RATIO = 2.5  # logarithms of a channel between a face and either end, at most
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditEndsConfig:
     """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 

@@ -6,15 +6,16 @@ attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) 
 the same functions; and, if the configuration asks for it, a 1x1 convolution that narrows the latent.
 """
 
-from dataclasses import dataclass
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from gslopes.core import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class FaderConfig:
     """Shape of a Fader Network.
 

@@ -6,10 +6,10 @@ Panoptic Feature Pyramid Networks; narrower levels, since chips have 128 pixels.
 Convolutions of stride 2 are padded as TensorFlow does, right and below first, so that weights trained there fit.
 """
 
-from dataclasses import dataclass
-
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from gslopes.core import frozen
 
 STEM = 32  # channels
 # kernel, stride, expansion, channels, blocks
@@ -100,7 +100,7 @@ def _norm(channels: int) -> nn.BatchNorm2d:
 LEVELS = (0, 1, 2, 4)  # stages at 1/2, 1/4, 1/8 and 1/16 of the side
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeaturePyramidConfig:
     """Shape of a feature pyramid.
 

@@ -1,15 +1,16 @@
 """A small residual network that answers several questions about a face at once: tagger, judge and labeller."""
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from gslopes.core import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class TaggerConfig:
     """Shape of a tagger: how many logits; channels of the stem and of each stage, which halves the picture's side."""
 

@@ -1,13 +1,13 @@
 """From a spec to a network with its weights in it; weights as files."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
 from torch import nn
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
 from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig
@@ -26,7 +26,7 @@ from gslopes.faces.zoo.spec import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class LoadedModel:
     """A network ready to use (eval mode, no gradients), its spec and the sha256 of its weights."""
 
@@ -35,7 +35,7 @@ class LoadedModel:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelEntry:
     """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights."""
 

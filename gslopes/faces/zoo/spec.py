@@ -4,13 +4,14 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
+from gslopes.core import frozen
 from gslopes.core.config import from_dict, load_toml
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import sha256_of
@@ -49,7 +50,7 @@ def asset_names(folder: str, inside: str = "") -> list[str]:
 Blend = Literal["difference", "ratio", "paste"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelSpec:
     """One model.
 

@@ -6,9 +6,10 @@ which they are done: the tables are always the same.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 
+from gslopes.core import frozen
 from gslopes.core.executor import Executor, Work
 from gslopes.core.progress import Notes
 from gslopes.core.runtime import pick_device
@@ -34,7 +35,7 @@ def engine(executor: Executor, name: str, workers: int | None, device: str) -> E
     return process
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Auto(Notes):
     """Ray if a GPU is there, which one process leaves idle most of the time, and Ray is installed; else one process.
 

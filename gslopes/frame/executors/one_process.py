@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from importlib import import_module
 from threading import Event
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.executor import Work
 from gslopes.core.progress import Notes, Tick, progress_line
 from gslopes.core.runtime import limit_threads
@@ -54,7 +54,7 @@ def one_thread_each() -> Iterator[None]:
         limit_threads(before)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneProcess(Notes):
     """Parts in threads of this process, if the work allows it (``in_threads``).
 

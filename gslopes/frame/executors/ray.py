@@ -9,11 +9,11 @@ import pickle
 import socket
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from gslopes.core import frozen
 from gslopes.core.errors import GslopesError, UsageError, WorkerLost
 from gslopes.core.executor import Work, pack
 from gslopes.core.progress import Notes, progress_line
@@ -31,7 +31,7 @@ STORE = (
 )  # bytes of a local cluster's object store: the configuration is all that goes through it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RayCluster(Notes):
     """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
 
@@ -170,7 +170,7 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     return ray, True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Size:
     """workers: how many.  cpus, gpus: of each; of a GPU it may be a share.  where: in words."""
 

@@ -8,13 +8,13 @@ The cue works through filters: a pixel is skin times a factor that depends on th
 cheek therefore hold for every skin tone and light, which is what makes the cue readable.
 """
 
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray, FloatArray
@@ -87,7 +87,7 @@ class Look(SimpleNamespace):
         self.hair_colour = coloured + colours("gray_hair")[0, :, None, None] * gray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Window:
     """A rectangle of the photo with the face-frame coordinates of its pixels."""
 
@@ -347,7 +347,7 @@ _CHUNK_PIXELS = 32 * 64 * 64
 SMALLEST = 32  # pixels; below it the features melt into one another
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class DrawnFaces:
     """Drawn photos and everything known about them, photo frame.
 

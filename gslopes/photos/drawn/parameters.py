@@ -2,20 +2,21 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import FloatArray
 
-FACE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "face.toml").read_text("utf-8"))
+FACE = tomllib.loads((Path(__file__).parent / "face.toml").read_text("utf-8"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class FaceParameters:
     """What n drawn faces look like: one (n,) float32 array a column.
 

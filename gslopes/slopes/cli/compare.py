@@ -1,12 +1,12 @@
 """``gslopes compare``: what changed between two runs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gslopes.ask.config import CostLimits
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.options import build, option, section
 from gslopes.frame.commands import (
@@ -27,7 +27,7 @@ from gslopes.frame.commands import (
 from gslopes.slopes.config import FitConfig
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompareConfig:
     """What is compared, or which classifier is asked again."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.options import build, option
 from gslopes.core.text import many
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gslopes.slopes.measures.power import Design, Measured, Presence
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PowerConfig:
     """The plan of an audit: two of photos, slope and power, and what is known of the label."""
 

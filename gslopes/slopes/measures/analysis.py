@@ -5,14 +5,14 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gslopes.core import placebo, tables
+from gslopes.core import frozen_identity, placebo, tables
 from gslopes.core.arrays import Array, Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
@@ -47,7 +47,7 @@ from gslopes.stats.multiplicity import is_finding
 OF_VIEWS = ("slopes", "placebos", "balance")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class FitTables:
     """The tables of a fit, each with the columns of its schema in core.tables.
 

@@ -10,7 +10,7 @@ last place that counts: a service that is asked for no more leaves some of them 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
@@ -26,7 +27,7 @@ from gslopes.core.tables import EVERY
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Answers:
     """One classifier's answers for one attribute, over the photos answered at all K values.
 
@@ -339,7 +340,7 @@ def values_by_attribute(
 # -- which labels count as present --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """What counts as present.
 

@@ -1,12 +1,13 @@
 """Differences between groups of photos, and between two runs over the same photos."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.measures.answers import (
     Answers,
@@ -48,7 +49,7 @@ BY_LIGHT = "the light placebo may make as large a difference"
 ONE_SIDED = "one run never gave its number"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class _Group:
     """A group's photos: their mean slopes, and whether each label is too rare to judge in it, (L,).
 

@@ -16,11 +16,12 @@ Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, d
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
@@ -39,7 +40,7 @@ from gslopes.stats.rounding import settled
 NEVER = "never there at the centre"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Tests:
     """The tests of all labels by one kind of number.
 
@@ -58,7 +59,7 @@ class Tests:
     permuted: Permuted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimator:
     """One way to make a slope of the answers about a label.
 

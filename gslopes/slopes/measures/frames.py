@@ -1,13 +1,13 @@
 """Slopes from data frames as users have them: one public call, ``gslopes.fit_slopes``."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core import tables
+from gslopes.core import frozen, tables
 from gslopes.core.arrays import Array
 from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError, nearest
@@ -19,7 +19,7 @@ _ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute",
 _ASKED = {"status": "answered", "reason": "", "detail": ""}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """The names of a user's columns, see ``fit_slopes``; an empty one is left out."""
 

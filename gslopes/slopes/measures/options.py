@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import check
 from gslopes.core.options import option
 
@@ -21,7 +22,7 @@ LEAST_KEPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FitOptions:
     """Settings of ``slopes.measures.analysis.analyse``.
 
@@ -43,7 +44,7 @@ class FitOptions:
         check(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Study:
     """What is known of the photos and of their pictures next to the answers; nothing is required.
 

@@ -14,7 +14,7 @@ refused or lost are not in it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from gslopes.core import placebo
+from gslopes.core import frozen, placebo
 from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.core.errors import ConfigError
 from gslopes.stats.multiplicity import LEVEL, is_finding
@@ -43,7 +43,7 @@ _DRAWS = 20_000_000  # photos of all audits that are drawn at once
 _SHIFTS = np.geomspace(1e-6, 20, 200)  # mean b that are tried
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Presence:
     """A label that some pictures have.
 
@@ -115,7 +115,7 @@ class Presence:
         return np.stack(slopes).astype(np.float32), rows[0].any(axis=1) & ~rows[0].all(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """A label that is judged by its number: slopes of photos, in its unit.
 
@@ -146,7 +146,7 @@ class Measured:
         return slopes, np.ones(normal.shape[1], bool)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Design:
     """What is known before the audit.
 

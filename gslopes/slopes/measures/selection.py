@@ -18,7 +18,7 @@ Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Founda
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
 from gslopes.slopes.measures.answers import Answers, joined
@@ -45,7 +46,7 @@ STATUS = ("answered", "refused", "failed")
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Asked:
     """What became of every picture asked about: status is (n, K), 0 not asked, 1 answered, 2 refused, 3 failed.
 
@@ -158,7 +159,7 @@ def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
     return table.filter(chosen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Gate:
     """The gate's verdicts about the photos that the classifier was asked about.
 

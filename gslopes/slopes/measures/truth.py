@@ -17,12 +17,13 @@ Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stat
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 
 import numpy as np
 import pandas as pd
 
+from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING, Row
@@ -32,7 +33,7 @@ from gslopes.slopes.measures.decision import placebo_differences, placebo_step, 
 from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
@@ -51,7 +52,7 @@ ALIKE = (
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Truth:
     """What is true of photos.
 
@@ -110,7 +111,7 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
             raise ConfigError(problem, hint)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class _Row:
     """One measure of one label.
 

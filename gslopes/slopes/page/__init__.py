@@ -1,10 +1,10 @@
 """Tables and pictures of a run folder in, one page for its reader out; no torch, no network, nothing else needed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gslopes.core import frozen
 from gslopes.core.config import from_dict
 from gslopes.core.options import option
 from gslopes.core.progress import Watch, counted
@@ -12,7 +12,7 @@ from gslopes.core.progress import Watch, counted
 __all__ = ["ReportConfig", "write_report"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportConfig:
     """What the page shows; see ``write_report``."""
 

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core import frozen, placebo, runfolder, summary, tables
 from gslopes.core.crossed import split
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, units, words
@@ -37,7 +36,7 @@ BY_ORDER = "order"
 MEANINGS = {code: {"word": SHOWN[code], "about": ABOUT[code]} for code in CODES}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """One label's: its code, and why it is not a finding, or what its interval rests on.
 

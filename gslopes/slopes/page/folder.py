@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -11,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.progress import Watch
 from gslopes.core.reasons import explained, listed
@@ -40,7 +39,7 @@ _STEPS = 20  # of progress: a finding takes about as long as the pictures of thi
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Photos:
     """What became of the photos.
 

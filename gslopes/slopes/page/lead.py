@@ -1,12 +1,13 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from gslopes.core import frozen
 from gslopes.core.crossed import split
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
@@ -35,7 +36,7 @@ ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's o
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lead:
     """What the first screen tells about one classifier and attribute.
 

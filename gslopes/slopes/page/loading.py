@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import frozen, frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.crossed import grid_of
 from gslopes.core.files import read_json
@@ -26,7 +26,7 @@ Corners = tuple[float, float, float, float]  # left, top, right, bottom
 Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Finding:
     """One classifier along one attribute.
 
@@ -54,7 +54,7 @@ class Finding:
         return tables.reading(self.rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class RunTables:
     """A run folder as a report sees it.
 
@@ -276,7 +276,7 @@ PAIRED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Funnel:
     """Photos of one classifier and attribute.
 

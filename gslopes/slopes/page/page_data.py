@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from gslopes.core import runfolder, tables
+from gslopes.core import frozen_identity, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
@@ -310,7 +309,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 # -- the explorer's photos --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Album:
     """The photos of the explorer.
 

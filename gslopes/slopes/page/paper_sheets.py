@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array
 from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import (
@@ -32,7 +32,7 @@ _GAP = 0.06
 ENDS = LIGHT.negative[1], LIGHT.positive[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Line:
     """One classifier's curve of a label.
 
@@ -45,7 +45,7 @@ class Line:
     slope: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LabelCell:
     """One label under one picture.
 
@@ -58,7 +58,7 @@ class LabelCell:
     score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Answered:
     """One photo: its K pictures, and for each classifier the labels under each of them and how many more there are."""
 
@@ -67,7 +67,7 @@ class Answered:
     labels: Sequence[tuple[str, Sequence[tuple[Sequence[LabelCell], int]]]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Pipeline:
     """The walk of one photo.
 

@@ -4,13 +4,12 @@ import io
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from gslopes.core import runfolder
+from gslopes.core import frozen, runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray
 from gslopes.photos.decode import named_picture, to_srgb
@@ -23,7 +22,7 @@ _NARROW = 128
 _MANY = 500  # pixels of a square; the narrow one for more sweeps than _MANY
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """One sweep: the photo's id, the attribute, its face's box or None, and the K files of its pictures."""
 

@@ -1,13 +1,12 @@
 """The first screen: for each classifier and attribute the finding, one face, the labels; and what it is about."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from gslopes.core import placebo
+from gslopes.core import frozen, placebo
 from gslopes.core.text import nudged
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
@@ -27,7 +26,7 @@ LEAST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Strip:
     """One photo's sweep with the scores of one label.
 
@@ -43,7 +42,7 @@ class Strip:
     credit: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One label of the chart: its answers at both ends of the sweep, whatever their unit.
 
@@ -66,7 +65,7 @@ class Row:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Screen:
     """What the page shows first about one classifier and attribute.
 

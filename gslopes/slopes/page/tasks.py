@@ -4,18 +4,18 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from gslopes.ask import names
+from gslopes.core import frozen
 from gslopes.report import words
 from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scale:
     """One task's.
 
