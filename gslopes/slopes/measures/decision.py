@@ -232,8 +232,8 @@ def placebo_step(
     A kind whose sign means nothing counts for a label that it moves by itself (p below ``MOVED``), and for all labels
     if it moves any (q below the level).  q_placebo: the largest p of a label, adjusted over the labels that hold
     their own test and over those that light moves in the same direction, in units in which ``STEP`` is the level.  A
-    label that a placebo explains lends nothing to the others: q_placebo is at least q of their slopes without such labels.
-    NaN if the own test does not hold, or no placebo was asked about.
+    label that a placebo explains lends nothing to the others: their q_placebo is at least q of their slopes without
+    such labels.  NaN if the own test does not hold, or no placebo was asked about.
 
     rows: (L,) with slope, p_test, q and interval.  differences: by kind, as ``placebo_differences`` gives them, (L,).
     """

@@ -9,7 +9,7 @@ const ABOUT = {
   n: "photos answered at every value", active: "of these, photos with the label at one value at least", centre: "share of photos with the label at value 0",
   p: "the chance of a slope as steep, if the answers did not depend on the value", q: "p, adjusted for the number of labels looked at",
   drawing: "the label's change from the photo to value 0; bold where it goes further than the whole sweep does",
-  code: "finding: q below 0.05, an interval without 0, and steeper than every placebo sweep",
+  code: "finding: q below 0.05, an interval without 0, and steeper than light alone, and than any other placebo that moves the label",
 };
 
 const DRAWING = ["drawing", "Photo to 0", "num"];
@@ -125,7 +125,7 @@ function findingApp(root, section, finding) {
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
       (finding.drawing ? " Photo to 0: the label's change from the photo to value 0, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
-      (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo)." : "");
+      (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo). The same picture and a random change are drawn anew for each photo: they count if their own slope is not 0." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");

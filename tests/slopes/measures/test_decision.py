@@ -4,7 +4,7 @@ import pytest
 
 from gslopes.core import placebo
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.decision import _decide_label, rule
+from gslopes.slopes.measures.decision import _decide_label, placebo_step, placebo_step, rule
 from gslopes.slopes.measures.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
@@ -185,3 +185,58 @@ def test_a_slope_whose_interval_holds_0_is_no_finding_however_small_its_q() -> N
         "own-test",
         "q 0.01, but its interval holds 0",
     )
+
+
+def step(
+    q: list[float], **placebos: tuple[list[float], list[float], list[float]]
+) -> tuple[list[float], pd.DataFrame]:
+    """q_placebo of labels of slope 10, p_test a tenth of q; by kind: difference, its two-sided p, p of the placebo."""
+    slopes = np.full(len(q), 10.0)
+    rows = pd.DataFrame({"slope": slopes, "q": q, "p_test": np.array(q) / 10})
+    rows = rows.assign(ci_low=5.0, ci_high=15.0)
+    differences = {}
+    for kind, (difference, p, own) in placebos.items():
+        part = pd.DataFrame({"difference": difference, "p": p, "placebo_p": own, "p_perm": np.nan})
+        differences[kind] = part.assign(placebo_slope=slopes - difference)
+    found = placebo_step(rows, differences, FitOptions(permutations=0), trusted=True)
+    return found["q_placebo"].round(6).tolist(), found
+
+
+def test_the_step_is_one_sided_and_at_its_level() -> None:
+    """A two-sided p of .06 is .03 on the slope's side, below 3.5 %; on the other side it is 1."""
+    assert step([0.001], light=([5.0], [0.06], [0.5]))[0] == [round(0.03 * 0.05 / 0.035, 6)]
+    assert step([0.001], light=([5.0], [0.08], [0.5]))[0][0] > 0.05
+    assert step([0.001], light=([-5.0], [0.01], [0.5]))[0] == [1.0]
+
+
+def test_a_placebo_that_is_drawn_anew_counts_only_if_it_moves_the_label() -> None:
+    light = ([9.0, 9.0], [1e-4, 1e-4], [0.5, 0.5])
+    short = [1.0, 1.0], [0.8, 0.8]
+    q, found = step([0.001, 0.001], light=light, random=(*short, [0.3, 0.4]))
+    assert max(q) < 0.05
+    assert found["random"].tolist() == [0.0, 0.0]
+    q, _ = step([0.001, 0.001], light=light, random=(*short, [0.3, 0.009]))
+    assert max(q) > 0.05, "its q is .018: it moves one label, and counts for both"
+    labels = [0.001, *[0.9] * 9]
+    calm = ([9.0] * 10, [1e-4] * 10, [0.5] * 10)
+    moved = ([1.0] * 10, [0.8] * 10, [0.009, *[0.5] * 9])
+    assert step(labels, light=calm, random=moved)[0][0] > 0.05, "for the label itself"
+    moved = ([1.0] * 10, [0.8] * 10, [0.5, 0.009, *[0.5] * 8])
+    assert step(labels, light=calm, random=moved)[0][0] < 0.05, "not for another"
+
+
+def test_labels_that_light_moves_are_adjusted_with_the_others() -> None:
+    """A label that does not hold its own test counts if light moves it in the direction of its slope."""
+    found = {}
+    for own in (0.5, 0.01):
+        light = ([5.0, 5.0], [0.05, 0.5], [0.5, own])
+        found[own] = step([0.001, 0.9], light=light)[0][0]
+    assert found[0.01] == pytest.approx(2 * found[0.5], abs=1e-5)
+
+
+def test_a_label_that_light_explains_lends_nothing_to_the_others() -> None:
+    """Nineteen of twenty labels hold their own test by light; the last holds it only in their company."""
+    q = [0.001] * 19 + [0.04]
+    light = ([1.0] * 19 + [9.0], [0.8] * 19 + [1e-6], [0.5] * 20)
+    assert step(q, light=light)[0][-1] == pytest.approx(0.08)
+    assert step(q[-1:], light=tuple(part[-1:] for part in light))[0][-1] < 0.05
