@@ -245,7 +245,7 @@ def placebo_step(
         p = part["placebo_p"].to_numpy(float)
         if kind in placebo.SIGNED:
             along = np.sign(part["placebo_slope"]).to_numpy() == np.sign(rows["slope"]).to_numpy()
-            family = family | (along & is_finding(p))
+            family = family | (along & is_finding(p / 2))
         elif not is_finding(benjamini_hochberg(p)).any():
             steps[kind] = np.where(p < MOVED, steps[kind], 0.0)
     tested = rows["p_test"].to_numpy(float)
