@@ -183,6 +183,8 @@ def _decide_label(
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         detail = _against(placebos[reason], row.get("measure") == "log-odds", placebo.TEXTS[reason])
+        if placebos[reason]["p_used"] < STEP:
+            detail += f", q {nudged(q_placebo):.2g} over the labels that move"
     elif reason == "no-placebo":
         lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]
         which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
