@@ -62,13 +62,18 @@ class Nothing:
         return math.inf
 
     @property
+    def small(self) -> bool:
+        """Whether the data have shown that it is less than what matters, be it something or nothing."""
+        return self.n >= LEAST and self.reach < 1
+
+    @property
     def clear(self) -> bool:
-        """Whether the data have shown that it is less than what matters.
+        """Whether the data have shown that it is nothing, or less than what matters.
 
         >>> [Nothing("a", low, 3, n, 5, "").clear for low, n in ((-2, 9), (-2, 10), (1, 10), (-5, 10))]
         [False, True, False, False]
         """
-        return self.n >= LEAST and self.reach < 1 and self.holds_zero
+        return self.small and self.holds_zero
 
 
 def widest(estimates: Sequence[Nothing]) -> Nothing:

@@ -16,19 +16,34 @@ from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.arrays import Integers
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
-from gslopes.core.text import many
+from gslopes.core.text import many, two_digits
+from gslopes.report import caution
+from gslopes.report.headline import Sentences, undecided
+from gslopes.slopes.measures.kinds import beyond
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import STORED, exceeds, places
+from gslopes.stats.rounding import STORED, exceeds, highest, places
 
-COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
+COLUMNS = (
+    "label",
+    "n",
+    "before",
+    "now",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "q",
+    "matters",
+    "changed",
+)
 FLIPS = 9_999  # changes of signs
 FEWEST = 1 + math.ceil(
     -math.log2(LEVEL)
@@ -43,8 +58,7 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
-    labels: a row a label: label, n, before and now (mean score, 0 if it was not returned),
-        difference, p and q as of ``changes_of``.
+    labels: a row a label, see ``changes_of``.
     """
 
     classifier: str
@@ -56,12 +70,15 @@ class Drift:
     labels: pd.DataFrame
 
     @property
-    def drifted(self) -> bool:
-        """Whether another model answers, or a label's score has moved beyond chance."""
-        renamed = bool(
-            self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1])
-        )
-        return renamed or bool(are_findings(self.labels).any())
+    def another(self) -> bool:
+        """Whether another model answers."""
+        before, now = map(set, self.models)
+        return bool(before and now and before != now)
+
+    @property
+    def changed(self) -> bool:
+        """Whether another model answers, or a label's mean changed, and not by less than would matter."""
+        return self.another or bool(self.labels["changed"].any())
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
@@ -73,7 +90,7 @@ class Drift:
             "photos": self.photos,
             "same": None if np.isnan(self.same) else self.same,
             "models": {"before": list(self.models[0]), "now": list(self.models[1])},
-            "drifted": self.drifted,
+            "changed": self.changed,
             "labels": rows,
         }
 
@@ -158,7 +175,6 @@ def _compared(
     now = _wide(scored, index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
-    before, now = (frame.fillna(0.0) for frame in returned)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     same = (
         float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
@@ -170,7 +186,7 @@ def _compared(
         len(np.unique(photos)),
         same,
         models,
-        changes_of(before, now, photos),
+        changes_of(returned[0], returned[1], photos),
     )
 
 
@@ -190,18 +206,22 @@ def _highest(scores: pd.DataFrame) -> Integers:
 
 
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
-    """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
+    """How the mean of each label changes, (L, 11) with ``COLUMNS``, what is shown best first.
 
     Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
     that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
-    an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
+    an answer skewed.  q: over the labels that change at all; of the others p and q are 1.  matters: the smallest change
+    that does, see ``_mattering``.  changed: whether it is a finding, and not shown to be less than that.
 
-    before, now: (n, L) scores of the same pictures, 0 for a label that was not returned.  photos: (n,) codes from 0.
+    before, now: (n, L) scores of the same pictures, NaN, which counts as 0, for a label that was not returned.
+    photos: (n,) codes from 0.
     """
     if not len(photos):
         return pd.DataFrame(columns=COLUMNS)
     sizes = np.bincount(photos).astype(np.float64)
+    matters = _mattering(before, now)
+    before, now = (frame.fillna(0.0) for frame in (before, now))
     scores = [frame.to_numpy(float).T for frame in (before, now)]
     change = scores[1] - scores[0]
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
@@ -228,40 +248,81 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
         contrasts.high,
         p,
         q,
+        matters,
+        are_findings({"q": q, "ci_low": contrasts.low, "ci_high": contrasts.high}),
     )
     changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
+    small = [estimate.small for estimate in _estimates(changes, len(sizes))]
+    changes["changed"] &= ~np.array(small, bool)
     order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
         ["_q", "_flat", "label"]
     )
     return order[changes.columns].reset_index(drop=True)
 
 
-def _verdict(drift: Drift) -> str:
-    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be sentences.
+def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
+    """(L,) the smallest change of each label's mean that matters, by ``report.caution``.
 
-    See ``report.caution``.
+    That of a score if every picture has one; of a share if some lack the label; of a number in another unit.
     """
-    from gslopes.report import caution
-    from gslopes.report.headline import Sentences
+    both = pd.concat([before, now])
+    shares = both.fillna(0.0).mean()
+    points = np.array([caution.points(share) for share in shares]) / 100
+    matters = np.where(both.notna().all(), caution.MATTERS["score"], points)
+    in_units = beyond(np.stack([both.min(), both.max()])).any(axis=0)
+    return np.where(in_units, caution.OF_SPREAD * before.std(), matters)
 
-    sentences = Sentences.read(Path(__file__).parent, "drift")
-    if drift.drifted:
-        return sentences.say("drifted")
-    if drift.photos < FEWEST:
-        return sentences.say("too_few", FEWEST)
-    if drift.labels.empty:
-        return sentences.say("none")
-    changes = []
-    for row in drift.labels.to_dict("records"):
-        low, high = row["ci_low"], row["ci_high"]
-        if math.isnan(low) and row["difference"] == 0:
-            low, high = 0.0, 0.0
+
+def _estimates(changes: pd.DataFrame, photos: int) -> list[caution.Nothing]:
+    """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
+    ends = changes[["ci_low", "ci_high"]].T.fillna(changes["difference"]).T
+    estimates = []
+    for row, (low, high) in zip(changes.to_dict("records"), ends.to_numpy(), strict=True):
         name = f"the change of “{row['label']}”"
-        ends = f"[{low:+.3f}, {high:+.3f}]"
-        changes.append(
-            caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
-        )
-    return sentences.nothing(changes, "photo")
+        shown = _interval(low, high)
+        estimates.append(caution.Nothing(name, low, high, photos, row["matters"], shown))
+    return estimates
+
+
+def _interval(low: float, high: float) -> str:
+    if math.isnan(low):
+        return "none"
+    return f"[{low:+.3f}, {high:+.3f}]"
+
+
+def _verdict(drift: Drift) -> str:
+    """What changed, how far, and whether by more than would matter; that nothing did, or that it cannot be told."""
+    sentences = Sentences.read(Path(__file__).parent, "drift")
+    labels = drift.labels
+    text = ""
+    if drift.another:
+        before, now = (" and ".join(names) for names in drift.models)
+        text = sentences.say("another", before=before, now=now)
+    if drift.photos < FEWEST:
+        return text + sentences.say("too_few", FEWEST)
+    if labels.empty:
+        return text + sentences.say("none")
+    estimates = _estimates(labels, drift.photos)
+    sure = are_findings(labels)
+    if not sure.any():
+        return text + sentences.nothing(estimates, "photo")
+    case = "changed" if labels["changed"].any() else "small"
+    rows = labels[labels["changed"]] if case == "changed" else labels[sure]
+    sizes = np.nan_to_num(rows["difference"].abs() / rows["matters"])
+    row = rows.iloc[highest(sizes)]
+    interval = _interval(row["ci_low"], row["ci_high"]).replace("none", "on every photo")
+    text += sentences.say(
+        case,
+        len(rows),
+        label=row["label"],
+        change=f"{row['difference']:+.3f} {interval}",
+        n=many(drift.photos, "photo"),
+        matters=two_digits(row["matters"], ""),
+    )
+    rest = [estimate for estimate, done in zip(estimates, sure, strict=True) if not done]
+    if case == "small" and not all(estimate.clear for estimate in rest):
+        text += sentences.say("others", undecided=undecided(rest))
+    return text
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
@@ -276,13 +337,14 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
     lines += [
         "",
-        f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}",
+        f"{'label':<31}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}  changed",
     ]
-    for row in drift.labels[:most].itertuples(index=False):
-        low: Any = row.ci_low
-        interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"
-        change = f"{row.difference:>+9.3f}  {interval:<18}{row.q:>9.2g}"
-        lines.append(f"{str(row.label)[:31]:<32}{row.before:>8.3f}{row.now:>8.3f}{change}")
+    rows = drift.labels[:most]
+    words = np.select([rows["changed"], are_findings(rows)], ["yes", "too little"], "no")
+    for row, word in zip(rows.to_dict("records"), words, strict=True):
+        means = f"{str(row['label'])[:30]:<31}{row['before']:>8.3f}{row['now']:>8.3f}"
+        interval = _interval(row["ci_low"], row["ci_high"])
+        lines.append(f"{means}{row['difference']:>+9.3f}  {interval:<18}{row['q']:>9.2g}  {word}")
     if len(drift.labels) > most:
         lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
     return "\n".join(lines)
