@@ -14,6 +14,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
+
+from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import places
 
 LEAST = 10
@@ -74,6 +78,25 @@ class Nothing:
         [False, True, False, False]
         """
         return self.small and self.holds_zero
+
+
+def judged(changes: pd.DataFrame, estimates: Sequence[Nothing]) -> pd.DataFrame:
+    """Changes with the columns matters, changed and small.
+
+    changed: whether each is a finding, and not shown to be less than what matters.  small: whether it is shown.
+
+    changes: with q, ci_low and ci_high.  estimates: of the changes.
+    """
+    small = np.array([estimate.small for estimate in estimates], bool)
+    sure = are_findings(changes)
+    matters = [estimate.matters for estimate in estimates]
+    return changes.assign(matters=matters, changed=sure & ~small, small=sure & small)
+
+
+def verdicts(changes: pd.DataFrame) -> list[str]:
+    """Whether each has changed, as a table has it."""
+    texts = np.select([changes["changed"], changes["small"]], ["yes", "too little"], "no")
+    return [str(text) for text in texts]
 
 
 def widest(estimates: Sequence[Nothing]) -> Nothing:

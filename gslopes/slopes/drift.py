@@ -23,27 +23,15 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many, two_digits
 from gslopes.report import caution
-from gslopes.report.headline import Sentences, undecided
+from gslopes.report.headline import Sentences
 from gslopes.slopes.measures.kinds import beyond
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import STORED, exceeds, highest, places
+from gslopes.stats.rounding import STORED, exceeds, places
 
-COLUMNS = (
-    "label",
-    "n",
-    "before",
-    "now",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p",
-    "q",
-    "matters",
-    "changed",
-)
+COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 FEWEST = 1 + math.ceil(
     -math.log2(LEVEL)
@@ -206,19 +194,20 @@ def _highest(scores: pd.DataFrame) -> Integers:
 
 
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
-    """How the mean of each label changes, (L, 11) with ``COLUMNS``, what is shown best first.
+    """How the mean of each label changes, (L, 12), what is shown best first.
+
+    Columns: ``COLUMNS``, and those of ``report.caution.judged``; what matters is of ``_mattering``.
 
     Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
     that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
-    an answer skewed.  q: over the labels that change at all; of the others p and q are 1.  matters: the smallest change
-    that does, see ``_mattering``.  changed: whether it is a finding, and not shown to be less than that.
+    an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
 
     before, now: (n, L) scores of the same pictures, NaN, which counts as 0, for a label that was not returned.
     photos: (n,) codes from 0.
     """
     if not len(photos):
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=[*COLUMNS, "matters", "changed", "small"])
     sizes = np.bincount(photos).astype(np.float64)
     matters = _mattering(before, now)
     before, now = (frame.fillna(0.0) for frame in (before, now))
@@ -248,12 +237,9 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
         contrasts.high,
         p,
         q,
-        matters,
-        are_findings({"q": q, "ci_low": contrasts.low, "ci_high": contrasts.high}),
     )
-    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
-    small = [estimate.small for estimate in _estimates(changes, len(sizes))]
-    changes["changed"] &= ~np.array(small, bool)
+    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
+    changes = caution.judged(changes, _estimates(changes, len(sizes)))
     order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
         ["_q", "_flat", "label"]
     )
@@ -302,27 +288,18 @@ def _verdict(drift: Drift) -> str:
         return text + sentences.say("too_few", FEWEST)
     if labels.empty:
         return text + sentences.say("none")
+
+    def describe(row: Any) -> dict[str, str]:
+        interval = _interval(row["ci_low"], row["ci_high"]).replace("none", "on every photo")
+        return {
+            "label": row["label"],
+            "change": f"{row['difference']:+.3f} {interval}",
+            "photos": many(drift.photos, "photo"),
+            "matters": two_digits(row["matters"], ""),
+        }
+
     estimates = _estimates(labels, drift.photos)
-    sure = are_findings(labels)
-    if not sure.any():
-        return text + sentences.nothing(estimates, "photo")
-    case = "changed" if labels["changed"].any() else "small"
-    rows = labels[labels["changed"]] if case == "changed" else labels[sure]
-    sizes = np.nan_to_num(rows["difference"].abs() / rows["matters"])
-    row = rows.iloc[highest(sizes)]
-    interval = _interval(row["ci_low"], row["ci_high"]).replace("none", "on every photo")
-    text += sentences.say(
-        case,
-        len(rows),
-        label=row["label"],
-        change=f"{row['difference']:+.3f} {interval}",
-        n=many(drift.photos, "photo"),
-        matters=two_digits(row["matters"], ""),
-    )
-    rest = [estimate for estimate, done in zip(estimates, sure, strict=True) if not done]
-    if case == "small" and not all(estimate.clear for estimate in rest):
-        text += sentences.say("others", undecided=undecided(rest))
-    return text
+    return text + sentences.changes(labels.to_dict("records"), estimates, describe, "photo")
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
@@ -340,8 +317,7 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         f"{'label':<31}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}  changed",
     ]
     rows = drift.labels[:most]
-    words = np.select([rows["changed"], are_findings(rows)], ["yes", "too little"], "no")
-    for row, word in zip(rows.to_dict("records"), words, strict=True):
+    for row, word in zip(rows.to_dict("records"), caution.verdicts(rows), strict=True):
         means = f"{str(row['label'])[:30]:<31}{row['before']:>8.3f}{row['now']:>8.3f}"
         interval = _interval(row["ci_low"], row["ci_high"])
         lines.append(f"{means}{row['difference']:>+9.3f}  {interval:<18}{row['q']:>9.2g}  {word}")

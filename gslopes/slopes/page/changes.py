@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import runfolder
@@ -11,12 +11,12 @@ from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
 from gslopes.report import caution, numbers, units, words
-from gslopes.report.headline import Sentences, undecided
+from gslopes.report.headline import Sentences
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
-from gslopes.slopes.page.lead import matters_of, nothing, over, would_matter
-from gslopes.stats.multiplicity import LEVEL, are_findings
-from gslopes.stats.rounding import highest, ranked
+from gslopes.slopes.page.lead import nothing, over, would_matter
+from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
@@ -75,10 +75,10 @@ def print_changes(changes: pd.DataFrame) -> str:
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if changed else "dim" for changed in printed["changed"]]
-        verdicts = np.select([printed["changed"], printed["small"]], ["yes", "too little"], "no")
         lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
         lines.append(wrap(sentence(part, attribute)))
         rows = []
+        verdicts = caution.verdicts(printed)
         for row, verdict in zip(map(_row, printed.to_dict("records")), verdicts, strict=True):
             unit = row["short"].removeprefix("of the ")
             rows.append(
@@ -102,16 +102,9 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with three more columns; a row's names come first.
-
-    matters: the smallest change that does, in the unit of the slope.  changed: whether it is a finding, and not shown
-    to be less than that.  small: whether it is a finding, and is.
-    """
+    """The changes with the columns of ``report.caution.judged``; a row's names come first."""
     names = ["classifier", "attribute", "label"]
-    matters = [matters_of(row, row["share"]) for row in changes.to_dict("records")]
-    sure = are_findings(changes)
-    small = np.array([estimate.small for estimate in _estimates(changes)], bool)
-    changes = changes.assign(matters=matters, changed=sure & ~small, small=sure & small)
+    changes = caution.judged(changes, _estimates(changes))
     return changes[[*names, *changes.columns.drop(names)]]
 
 
@@ -161,46 +154,26 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     differ = ""
     if most == 0:
         return HEADLINES.say("same", n=photos)
-    if most > 0:
+    if most > 0 and not part[["changed", "small"]].any(axis=None):
         differ = HEADLINES.say("differ", most=f"{most:,.0f}", n=photos)
     if judged.empty:
         return differ + HEADLINES.say("too_few", attribute=along)
-    case = next((case for case in ("changed", "small") if judged[case].any()), "")
-    if case:
-        return _led(judged, along, photos, case)
-    label = words.readable(str(judged["label"].iloc[0]))
-    estimates = _estimates(judged)
-    return differ + HEADLINES.nothing(estimates, *over(judged), label=label, attribute=along)
 
+    def describe(row: Any) -> dict[str, str]:
+        write = units.writer_of(row)
+        return {
+            "first": write(row["slope"]),
+            "second": write(row["other_slope"]),
+            "unit": units.after(row),
+            "change": numbers.of_row(row, "difference", write),
+            "photos": photos,
+            "matters": would_matter(row, row["matters"]),
+            "label": words.readable(row["label"]),
+        }
 
-def _led(judged: pd.DataFrame, along: str, photos: str, case: str) -> str:
-    """The sentence if labels changed.  case: ``changed`` or, if all by less than would matter, ``small``."""
-    rows = judged[judged[case]]
-    sizes = rows["difference"].abs()
-    if case == "small":
-        sizes = sizes / rows["matters"]
-    first = rows.iloc[highest(sizes)]
-    write = units.writer_of(first)
-    smaller = int(judged["small"].sum())
-    text = HEADLINES.say(
-        case,
-        len(judged),
-        label=words.readable(first["label"]),
-        attribute=along,
-        first=write(first["slope"]),
-        second=write(first["other_slope"]),
-        unit=units.after(first),
-        change=numbers.of_row(first, "difference", write),
-        n=photos,
-        changed=f"{len(rows):,}",
-        less=HEADLINES.say("less", smaller) if smaller else "",
-        matters=would_matter(first.to_dict(), first["matters"]),
-    )
-    pairs = zip(_estimates(judged), judged["small"], strict=True)
-    rest = [estimate for estimate, less in pairs if not less]
-    if case == "small" and not all(estimate.clear for estimate in rest):
-        text += HEADLINES.say("others", undecided=undecided(rest))
-    return text
+    rows = judged.to_dict("records")
+    facts = {"label": words.readable(str(judged["label"].iloc[0])), "attribute": along}
+    return differ + HEADLINES.changes(rows, _estimates(judged), describe, *over(judged), **facts)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

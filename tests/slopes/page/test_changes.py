@@ -93,12 +93,8 @@ def test_a_change_is_a_finding_by_the_rule_of_every_audit(tmp_path: Path) -> Non
 def test_a_sure_change_that_would_not_matter_is_said_to_be_that(tmp_path: Path) -> None:
     little = changes().assign(measure="log-odds", q=[0.001, 0.9], difference=[0.02, 0.0])
     little = little.assign(ci_low=[0.018, -0.01], ci_high=[0.022, 0.01], se=[0.001, 0.005])
-    said = (
-        "1 of 2 slopes along perceived gender changed, all by less than would matter; most that of "
-    )
-    said += (
-        "“nurse”, by +2.0 % [+1.8 %, +2.2 %] of the odds per unit (60 photos; 22 % would matter)."
-    )
+    said = "The slope of “nurse” along perceived gender changed by +2.0 % [+1.8 %, +2.2 %] of the odds per unit, less "
+    said += "than would matter (60 photos; 22 % would matter); 1 of 2 labels changed, none by more."
     assert headline(little) == said
     assert said in write_changes(tmp_path / "out", little, ("a", "b")).read_text("utf-8")
     assert changed(little)[["changed", "small", "matters"]].to_numpy().tolist() == [
