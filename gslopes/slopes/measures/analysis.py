@@ -358,7 +358,7 @@ class _Fit:
             how = "depend on the value"
             if np.isnan(trend.p):
                 how = "may depend on the value, which no test can tell"
-            elif not is_finding(trend.p, trend.low, trend.high):
+            elif not is_finding(trend.p):
                 continue
             depend.append(losses)
             warnings.append(

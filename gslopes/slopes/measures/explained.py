@@ -13,8 +13,8 @@ inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
 It does not show whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
-Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612; Fieller 1954, Journal
-of the Royal Statistical Society B 16, 175-185.
+Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612; Fieller 1954,
+Journal of the Royal Statistical Society B 16, 175-185.
 """
 
 from typing import Any

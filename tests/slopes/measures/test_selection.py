@@ -64,6 +64,16 @@ def test_losses_at_some_values_of_every_photo_depend_on_it(
     assert "depend on the value" in row["warning"]
 
 
+def test_losses_at_both_ends_depend_on_the_value_though_their_slope_may_be_0(answers) -> None:
+    rng = np.random.default_rng(1)
+    lost = rng.random((100, 5)) < np.array([0.4, 0, 0, 0, 0.4])
+    row = analyse(
+        *lost_when(answers, rng.random((100, 1, 5)) < 0.4, lost), options=FAST
+    ).balance.iloc[0]
+    assert row["refusal_low"] < 0 < row["refusal_high"]
+    assert row["warning"].startswith("refusals depend on the value")
+
+
 def test_the_p_of_losses_is_twice_the_smaller_of_t_and_of_cochrans_q() -> None:
     rng = np.random.default_rng(8)
     photos = np.arange(60).astype(object)
