@@ -24,7 +24,6 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many, two_digits
 from gslopes.report import caution
 from gslopes.report.headline import Sentences
-from gslopes.slopes.measures.kinds import beyond
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
@@ -255,7 +254,7 @@ def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
     shares = both.fillna(0.0).mean()
     points = np.array([caution.points(share) for share in shares]) / 100
     matters = np.where(both.notna().all(), caution.MATTERS["score"], points)
-    in_units = beyond(np.stack([both.min(), both.max()])).any(axis=0)
+    in_units = exceeds(np.abs(both - 0.5).max().to_numpy(float), 0.5)
     return np.where(in_units, caution.OF_SPREAD * before.std(), matters)
 
 
