@@ -69,7 +69,7 @@ def audit(
 
 
 def lost_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Three labels; pictures with or without the first are refused by value. It does not move; or it does."""
+    """Pictures with the first label are refused by value."""
     ends = np.array([-1.0, 1.0])
     designs: list[tuple[str, int, Loss, float, np.ndarray, int]] = [
         ("with the label up to .8", 60, partial(rising, 0.8), 0.0, VALUES, 0),
@@ -89,7 +89,7 @@ def lost_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def drawing(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Drawing moves a label as far as the whole sweep, twice as far, or flips it both ways: called further."""
+    """Drawing moves a label as far as the sweep, or twice."""
     for photos in (30, 60, 300):
         log_odds = special.logit(0.4) + rng.standard_normal((sets, photos, 1))
         before = (rng.random(log_odds.shape) < special.expit(log_odds)).astype(float)
@@ -114,7 +114,7 @@ def drawing(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def weak_shares(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Weak slopes that go with light wholly or by half: shares given, covered, and given but wrong."""
+    """Weak slopes that go with light."""
     for units, count, direct, through in (
         (24, 7, 0.0, 0.5),
         (24, 7, 0.3, 0.3),
@@ -136,7 +136,7 @@ def weak_shares(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def small_drift(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """A score on each of 50 pictures, one a photo, asked again: it moves without noise, by little, or by .05."""
+    """Scores asked again move by .02 logits, or by .05."""
     designs = (
         ("moves by .02 logits without noise", 0.02, 0.0),
         ("moves by .02 logits", 0.02, 0.05),
