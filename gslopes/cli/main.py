@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
-        """Run, and end with 0 done, 1 our error, 2 usage, 3 photos skipped or drift seen, 4 gate, 130 stopped."""
+        """Run, and end with 0 done, 1 our error, 2 usage, 3 photos skipped or answers changed, 4 gate, 130 stopped."""
         _open_streams()
         guard_logs()
         if args is None:

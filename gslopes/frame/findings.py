@@ -22,7 +22,8 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
     """The findings table: findings first, and of equal decisions the largest first.
 
     rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q. Rows that
-        have decisions stay unchanged: the fit decides slopes, next to their placebos.
+        have decisions stay unchanged: the fit decides slopes, next to their placebos.  small, if there is such a
+        column: whether what is sure is less than would matter, and so no finding.
     """
     if rows.empty:
         return FINDINGS.empty()
@@ -48,5 +49,7 @@ def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
     if math.isnan(q):
         return UNJUDGED, str(row["reason"] or "no test")
     if is_finding(q, row["ci_low"], row["ci_high"]):
+        if row.get("small", False):
+            return NONE, "less than would matter"
         return FINDING, ""
     return NONE, f"q {nudged(q):.2g}" + ", but its interval holds 0" * bool(is_finding(q))

@@ -13,7 +13,11 @@ Source: an interval within bounds set beforehand, as in tests of equivalence, Sc
 import math
 from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+
 from gslopes.core import frozen
+from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import places
 
 LEAST = 10
@@ -62,13 +66,37 @@ class Nothing:
         return math.inf
 
     @property
+    def small(self) -> bool:
+        """Whether the data have shown that it is less than what matters, be it something or nothing."""
+        return self.n >= LEAST and self.reach < 1
+
+    @property
     def clear(self) -> bool:
-        """Whether the data have shown that it is less than what matters.
+        """Whether the data have shown that it is nothing, or less than what matters.
 
         >>> [Nothing("a", low, 3, n, 5, "").clear for low, n in ((-2, 9), (-2, 10), (1, 10), (-5, 10))]
         [False, True, False, False]
         """
-        return self.n >= LEAST and self.reach < 1 and self.holds_zero
+        return self.small and self.holds_zero
+
+
+def judged(changes: pd.DataFrame, estimates: Sequence[Nothing]) -> pd.DataFrame:
+    """Changes with the columns matters, changed and small.
+
+    changed: whether each is a finding, and not shown to be less than what matters.  small: whether it is shown.
+
+    changes: with q, ci_low and ci_high.  estimates: of the changes.
+    """
+    small = np.array([estimate.small for estimate in estimates], bool)
+    sure = are_findings(changes)
+    matters = [estimate.matters for estimate in estimates]
+    return changes.assign(matters=matters, changed=sure & ~small, small=sure & small)
+
+
+def verdicts(changes: pd.DataFrame) -> list[str]:
+    """Whether each has changed, as a table has it."""
+    texts = np.select([changes["changed"], changes["small"]], ["yes", "too little"], "no")
+    return [str(text) for text in texts]
 
 
 def widest(estimates: Sequence[Nothing]) -> Nothing:

@@ -4,7 +4,7 @@ The section ``headline`` of an audit's ``sentences.toml`` has a sentence for eac
 list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -14,6 +14,7 @@ from gslopes.core import frozen
 from gslopes.core.config import read_toml
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
+from gslopes.stats.rounding import highest
 
 
 @frozen
@@ -73,6 +74,30 @@ class Sentences:
             undecided=undecided(estimates),
             **facts,
         )
+
+    def changes(
+        self,
+        rows: Sequence[Mapping[Hashable, Any]],
+        estimates: Sequence[Nothing],
+        describe: Callable[[Any], dict[str, Any]],
+        *units: str,
+        **facts: Any,
+    ) -> str:
+        """The sentence about changes: the case ``changed``; ``small``, if no sure one would matter; or ``nothing``.
+
+        rows: with difference, and what ``caution.judged`` adds.  estimates: of the rows.  describe: gives the facts of
+        the row that changed most.  units, facts: as of ``nothing``.
+        """
+        case = "changed" if any(row["changed"] for row in rows) else "small"
+        named = [row for row in rows if row[case]]
+        if not named:
+            return self.nothing(estimates, *units, **facts)
+        first = named[highest([abs(row["difference"]) for row in named])]
+        text = self.say(case, len(rows), changed=f"{len(named):,}", **(facts | describe(first)))
+        rest = [estimate for row, estimate in zip(rows, estimates, strict=True) if not row["small"]]
+        if case == "small" and not all(estimate.clear for estimate in rest):
+            text += self.say("others", undecided=undecided(rest))
+        return text
 
 
 def fits(estimate: Nothing) -> str:

@@ -15,15 +15,17 @@ from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import frozen_identity, placebo, runfolder, tables
-from gslopes.core.arrays import Integers
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
-from gslopes.core.text import many
+from gslopes.core.text import many, two_digits
+from gslopes.report import caution
+from gslopes.report.headline import Sentences
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import STORED, exceeds, places
 
@@ -42,8 +44,7 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label, or none, is the same.  models: versions reported in the run, and now.
     photos: how many photos those are of, the units of every test.
-    labels: a row a label: label, n, before and now (mean score, 0 if it was not returned),
-        difference, p and q as of ``changes_of``.
+    labels: a row a label, see ``changes_of``.
     """
 
     classifier: str
@@ -55,12 +56,15 @@ class Drift:
     labels: pd.DataFrame
 
     @property
-    def drifted(self) -> bool:
-        """Whether another model answers, or a label's score has moved beyond chance."""
-        renamed = bool(
-            self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1])
-        )
-        return renamed or bool(are_findings(self.labels).any())
+    def another(self) -> bool:
+        """Whether another model answers."""
+        before, now = map(set, self.models)
+        return bool(before and now and before != now)
+
+    @property
+    def changed(self) -> bool:
+        """Whether another model answers, or a label's mean changed, and not by less than would matter."""
+        return self.another or bool(self.labels["changed"].any())
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
@@ -72,7 +76,7 @@ class Drift:
             "photos": self.photos,
             "same": None if np.isnan(self.same) else self.same,
             "models": {"before": list(self.models[0]), "now": list(self.models[1])},
-            "drifted": self.drifted,
+            "changed": self.changed,
             "labels": rows,
         }
 
@@ -157,7 +161,6 @@ def _compared(
     now = _wide(scored, index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
-    before, now = (frame.fillna(0.0) for frame in returned)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     same = (
         float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
@@ -169,7 +172,7 @@ def _compared(
         len(np.unique(photos)),
         same,
         models,
-        changes_of(before, now, photos),
+        changes_of(returned[0], returned[1], photos),
     )
 
 
@@ -189,18 +192,23 @@ def _highest(scores: pd.DataFrame) -> Integers:
 
 
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
-    """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
+    """How the mean of each label changes, (L, 12), what is shown best first.
+
+    Columns: ``COLUMNS``, and those of ``report.caution.judged``; what matters is of ``_mattering``.
 
     Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
     that of each photo the two answers are as likely the other way round; its pictures may be alike, and the noise of
     an answer skewed.  q: over the labels that change at all; of the others p and q are 1.
 
-    before, now: (n, L) scores of the same pictures, 0 for a label that was not returned.  photos: (n,) codes from 0.
+    before, now: (n, L) scores of the same pictures, NaN, which counts as 0, for a label that was not returned.
+    photos: (n,) codes from 0.
     """
     if not len(photos):
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=[*COLUMNS, "matters", "changed", "small"])
     sizes = np.bincount(photos).astype(np.float64)
+    matters = _mattering(before, now)
+    before, now = (frame.fillna(0.0) for frame in (before, now))
     scores = [frame.to_numpy(float).T for frame in (before, now)]
     change = scores[1] - scores[0]
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
@@ -230,39 +238,68 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
         p,
         q,
     )
-    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
+    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
+    changes = caution.judged(changes, _estimates(changes, len(sizes)))
     order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
         ["_q", "_flat", "label"]
     )
     return order[changes.columns].reset_index(drop=True)
 
 
-def _verdict(drift: Drift) -> str:
-    """Whether it has drifted: if nothing moved beyond chance, nothing did, or it cannot be sentences.
+def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
+    """(L,) the smallest change of each label's mean that matters, by ``report.caution``.
 
-    See ``report.caution``.
+    That of a score if every picture has one; of a share if some lack the label; of a number in another unit.
     """
-    from gslopes.report import caution
-    from gslopes.report.headline import Sentences
+    both = pd.concat([before, now])
+    shares = both.fillna(0.0).mean()
+    points = np.array([caution.points(share) for share in shares]) / 100
+    matters = np.where(both.notna().all(), caution.MATTERS["score"], points)
+    in_units = exceeds(np.abs(both - 0.5).max().to_numpy(float), 0.5)
+    return np.where(in_units, caution.OF_SPREAD * before.std(), matters)
 
-    sentences = Sentences.read(Path(__file__).parent, "drift")
-    if drift.drifted:
-        return sentences.say("drifted")
-    if drift.photos < FEWEST:
-        return sentences.say("too_few", FEWEST)
-    if drift.labels.empty:
-        return sentences.say("none")
-    changes = []
-    for row in drift.labels.to_dict("records"):
-        low, high = row["ci_low"], row["ci_high"]
-        if math.isnan(low) and row["difference"] == 0:
-            low, high = 0.0, 0.0
+
+def _estimates(changes: pd.DataFrame, photos: int) -> list[caution.Nothing]:
+    """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
+    ends = changes[["ci_low", "ci_high"]].T.fillna(changes["difference"]).T
+    estimates = []
+    for row, (low, high) in zip(changes.to_dict("records"), ends.to_numpy(), strict=True):
         name = f"the change of “{row['label']}”"
-        ends = f"[{low:+.3f}, {high:+.3f}]"
-        changes.append(
-            caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
-        )
-    return sentences.nothing(changes, "photo")
+        shown = _interval(low, high)
+        estimates.append(caution.Nothing(name, low, high, photos, row["matters"], shown))
+    return estimates
+
+
+def _interval(low: float, high: float) -> str:
+    if math.isnan(low):
+        return "none"
+    return f"[{low:+.3f}, {high:+.3f}]"
+
+
+def _verdict(drift: Drift) -> str:
+    """What changed, how far, and whether by more than would matter; that nothing did, or that it cannot be told."""
+    sentences = Sentences.read(Path(__file__).parent, "drift")
+    labels = drift.labels
+    text = ""
+    if drift.another:
+        before, now = (" and ".join(names) for names in drift.models)
+        text = sentences.say("another", before=before, now=now)
+    if drift.photos < FEWEST:
+        return text + sentences.say("too_few", FEWEST)
+    if labels.empty:
+        return text + sentences.say("none")
+
+    def describe(row: Any) -> dict[str, str]:
+        interval = _interval(row["ci_low"], row["ci_high"]).replace("none", "on every photo")
+        return {
+            "label": row["label"],
+            "change": f"{row['difference']:+.3f} {interval}",
+            "photos": many(drift.photos, "photo"),
+            "matters": two_digits(row["matters"], ""),
+        }
+
+    estimates = _estimates(labels, drift.photos)
+    return text + sentences.changes(labels.to_dict("records"), estimates, describe, "photo")
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
@@ -277,13 +314,13 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
     lines += [
         "",
-        f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}",
+        f"{'label':<31}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}  changed",
     ]
-    for row in drift.labels[:most].itertuples(index=False):
-        low: Any = row.ci_low
-        interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"
-        change = f"{row.difference:>+9.3f}  {interval:<18}{row.q:>9.2g}"
-        lines.append(f"{str(row.label)[:31]:<32}{row.before:>8.3f}{row.now:>8.3f}{change}")
+    rows = drift.labels[:most]
+    for row, word in zip(rows.to_dict("records"), caution.verdicts(rows), strict=True):
+        means = f"{str(row['label'])[:30]:<31}{row['before']:>8.3f}{row['now']:>8.3f}"
+        interval = _interval(row["ci_low"], row["ci_high"])
+        lines.append(f"{means}{row['difference']:>+9.3f}  {interval:<18}{row['q']:>9.2g}  {word}")
     if len(drift.labels) > most:
         lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
     return "\n".join(lines)

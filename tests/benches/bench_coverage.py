@@ -36,6 +36,7 @@ from coverage_crops import LATER as LATER_OF_CROPS
 from coverage_crossed import CASES as CASES_OF_CROSSED
 from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
+from coverage_lost import CASES as CASES_OF_LOST
 from coverage_pairs import CASES as CASES_OF_PAIRS
 from coverage_placebos import CASES as CASES_OF_PLACEBOS
 from coverage_ranks import CASES as CASES_OF_RANKS
@@ -60,6 +61,7 @@ CASES |= CASES_OF_TRUTH
 CASES |= CASES_OF_DECISION
 CASES |= CASES_OF_ERRORS
 CASES |= CASES_OF_SKEW
+CASES |= CASES_OF_LOST
 CASES |= CASES_OF_PAIRS
 CASES |= CASES_OF_CROSSED
 CASES |= LATER_OF_CROPS

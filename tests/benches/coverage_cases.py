@@ -195,8 +195,8 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         test = contrast(sparse_units((present[index] @ WEIGHTS)[None, full]))
         refused = contrast(sparse_units((lost[index] @ WEIGHTS)[None]))
         questions = Asked(photos, VALUES, np.where(lost[index], 2, 1).astype(np.int8))
-        text = (present[index] & ~lost[index]).sum(axis=0)[None].astype(float)
-        low, high = (float(end[0]) for end in bounds(text, questions))
+        observed = sparse_units(((present[index] & ~lost[index]) @ WEIGHTS)[None])
+        low, high = (float(end[0]) for end in bounds(observed, questions, np.arange(300)))
         truth = float(present[index].mean(axis=0) @ WEIGHTS)
         flags["complete"][index] = test.p[0] < 0.05
         flags["refused"][index] = refused.p[0] < 0.05

@@ -36,9 +36,10 @@ def explained(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         ):
             holds = (number[f"{what}_low"] <= truth) & (truth <= number[f"{what}_high"])
             judged = inputs if what == "share" else number["adjusted_low"].notna().to_numpy()
-            yield counted(f"{name}: {what} covered", "jackknife", holds.to_numpy(), judged)
+            method = "Fieller" if what == "share" else "jackknife"
+            yield counted(f"{name}: {what} covered", method, holds.to_numpy(), judged)
         yield counted(
-            f"{name}: the share is above 0", "jackknife", (rows["share_low"] > 0).to_numpy(), inputs
+            f"{name}: the share is above 0", "Fieller", (rows["share_low"] > 0).to_numpy(), inputs
         )
 
 

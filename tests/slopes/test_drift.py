@@ -46,39 +46,41 @@ def check(run, **others):
     return check_drift(run, NAME, OneProcess(), cost_limits=ScoreConfig(yes=True), **others)
 
 
-def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(
+def test_a_model_that_answers_as_before_has_not_changed_and_the_questions_are_new(
     provider: FakeProvider, run
 ):
     before, scores = len(provider.log.of("chat")), (run / "scores.parquet").read_bytes()
     found = check(run, sample=20)
     assert len(provider.log.of("chat")) == before + 20
-    assert (found.pictures, found.answered, found.same, found.drifted) == (20, 20, 1.0, False)
+    assert (found.pictures, found.answered, found.same, found.changed) == (20, 20, 1.0, False)
     assert found.labels["difference"].abs().max() == pytest.approx(0, abs=1e-6)
     assert found.models == (("chat-1.0",), ("chat-1.0",))
     assert (run / "scores.parquet").read_bytes() == scores
-    assert "No label's mean has moved" in print_drift(found)
+    assert "No label's mean changed" in print_drift(found)
     assert max(map(len, print_drift(found).splitlines()[1:])) <= 100
 
 
-def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
+def test_another_answer_is_a_change_with_its_labels(provider: FakeProvider, run):
     provider.chat.slopes = {"doctor": 0.1}
     found = check(run, sample=30)
-    assert found.drifted
+    assert found.changed
+    assert "2 of 3 labels changed." in " ".join(print_drift(found).split())
     rows = found.labels.set_index("label")
     assert rows.loc["nurse", "difference"] < 0 < rows.loc["doctor", "difference"]
     low, high = rows.loc["nurse", ["ci_low", "ci_high"]]
     assert low < rows.loc["nurse", "difference"] < high < 0
     assert found.same < 1
     (file,) = run.glob("drift-*.json")
-    assert json.loads(file.read_text())["drifted"] is True
+    assert json.loads(file.read_text())["changed"] is True
 
 
 @pytest.mark.slow
-def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvider, run):
+def test_another_version_is_a_change_even_if_it_answers_alike(provider: FakeProvider, run):
     provider.change_version("chat", "chat-2.0")
     found = check(run, sample=5)
     assert found.models == (("chat-1.0",), ("chat-2.0",))
-    assert found.drifted
+    assert found.changed
+    assert "Another model answers: chat-2.0 instead of chat-1.0." in print_drift(found)
 
 
 @pytest.mark.slow
@@ -123,9 +125,9 @@ def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
     assert done.exit_code == 0, done.output
     assert "pictures asked again" in done.output
     provider.change_version("chat", "chat-2.0")
-    drifted = CliRunner().invoke(main, [*command, "--json"])
-    assert drifted.exit_code == 3
-    assert json.loads(drifted.stdout)["models"]["now"] == ["chat-2.0"]
+    changed = CliRunner().invoke(main, [*command, "--json"])
+    assert changed.exit_code == 3
+    assert json.loads(changed.stdout)["models"]["now"] == ["chat-2.0"]
 
 
 def moved(change: np.ndarray, photos: np.ndarray) -> pd.DataFrame:
@@ -192,36 +194,107 @@ def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
     assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
 
 
-def test_a_label_has_drifted_by_the_rule_of_a_finding() -> None:
-    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": 80, "q": 0.01}
-    for low, high, drifted in (
-        (0.01, 0.03, True),
-        (-0.01, 0.03, False),
-        (float("nan"), float("nan"), True),
+def noisy(photos: int, mean: float, noise: float, start: float = 0.4) -> Drift:
+    """A check of one label whose score changes by this much, give or take the noise."""
+    change = noise * np.random.default_rng(4).standard_normal((photos, 1))
+    before = pd.DataFrame(np.full((photos, 1), start), columns=["doctor"])
+    changes = changes_of(before, before + mean + change - change.mean(), np.arange(photos))
+    return Drift(NAME, photos, photos, photos, 1.0, ((), ()), changes)
+
+
+@pytest.mark.parametrize(
+    ("found", "changed", "said"),
+    [
+        (
+            noisy(50, 0.005, 0.0),
+            False,
+            "The mean of “doctor” changed by +0.005 on every photo, less than would matter (50 photos;",
+        ),
+        (
+            noisy(50, 0.005, 0.005),
+            False,
+            "The mean of “doctor” changed by +0.005 [+0.004, +0.007], less than would matter (50 photos;",
+        ),
+        (noisy(50, 0.2, 0.1), True, "The mean of “doctor” changed by +0.200 [+0.171, +0.230] (50"),
+        (noisy(50, 0.045, 0.05), True, "The mean of “doctor” changed by +0.045 [+0.030, +0.060]"),
+        (noisy(8, 0.005, 0.001), True, "The mean of “doctor” changed by +0.005 [+0.004, +0.006] ("),
+        (noisy(50, 0.0, 0.05), False, "No label's mean changed beyond chance."),
+    ],
+)
+def test_it_is_said_how_far_a_mean_changed_and_whether_that_would_matter(
+    found: Drift, changed: bool, said: str
+) -> None:
+    assert said in " ".join(print_drift(found).split())
+    assert found.changed is changed
+    assert found.as_dict()["labels"][0]["changed"] is changed
+
+
+def test_what_matters_of_a_share_and_of_a_number_is_by_its_own_size() -> None:
+    rng = np.random.default_rng(0)
+    before = pd.DataFrame({"rare": np.nan, "score": 0.5, "years": rng.normal(40, 10, 200)})
+    before.loc[:3, "rare"] = 1.0
+    rows = changes_of(before, before, np.arange(200)).set_index("label")
+    assert rows.loc["rare", "matters"] == pytest.approx(0.2 * 0.02 * 0.98)
+    assert rows.loc["score", "matters"] == 0.05
+    assert rows.loc["years", "matters"] == pytest.approx(0.2 * before["years"].std())
+
+
+def test_of_small_changes_it_is_said_what_is_not_known_of_the_others() -> None:
+    rng = np.random.default_rng(1)
+    changes = np.c_[0.005 + 0.002 * rng.standard_normal(40), 0.4 * rng.standard_normal(40)]
+    before = pd.DataFrame(np.full((40, 2), 0.5), columns=["little", "noisy"])
+    labels = changes_of(before, before + changes, np.arange(40))
+    found = Drift(NAME, 40, 40, 40, 1.0, ((), ()), labels)
+    assert not found.changed
+    said = " ".join(print_drift(found).split())
+    assert "Of the others, the change of “noisy” is undecided: it may lie anywhere in" in said
+
+
+def test_a_label_has_changed_by_the_rule_of_a_finding() -> None:
+    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": 80, "q": 0.01, "matters": 0.05}
+    for low, high, said in (
+        (0.01, 0.03, "less than would matter"),
+        (0.01, 0.06, "changed by +0.020 [+0.010, +0.060] (80 photos; 0.05 would matter)."),
+        (-0.01, 0.03, "No label's mean changed beyond chance."),
     ):
-        labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
-        assert Drift(NAME, 80, 80, 80, 1.0, ((), ()), labels).drifted is drifted
+        labels = pd.DataFrame(
+            [
+                row
+                | {
+                    "difference": 0.02,
+                    "ci_low": low,
+                    "ci_high": high,
+                    "changed": high > 0.05,
+                    "small": 0 < low < high < 0.05,
+                }
+            ]
+        )
+        found = Drift(NAME, 80, 80, 80, 1.0, ((), ()), labels)
+        assert said in " ".join(print_drift(found).split())
+        assert found.changed is (high > 0.05)
 
 
 @pytest.mark.parametrize(
     ("photos", "low", "high", "said"),
     [
-        (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean has moved"),
+        (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean changed"),
         (
             80,
             -0.031,
             0.082,
             "the change of “doctor” may lie anywhere in [-0.031, +0.082] (0.05 would matter).",
         ),
-        (80, -0.001, 0.002, "No label's mean has moved beyond chance."),
-        (80, float("nan"), float("nan"), "No label's mean has moved beyond chance."),
+        (80, -0.001, 0.002, "No label's mean changed beyond chance."),
+        (80, float("nan"), float("nan"), "No label's mean changed beyond chance."),
     ],
 )
 def test_few_photos_or_a_wide_interval_do_not_say_that_nothing_moved(
     photos, low, high, said
 ) -> None:
-    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": photos, "q": 0.9}
-    labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
+    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": photos, "q": 0.9, "matters": 0.05}
+    labels = pd.DataFrame(
+        [row | {"ci_low": low, "ci_high": high, "changed": False, "small": False}]
+    )
     found = Drift(NAME, photos, photos, photos, 1.0, ((), ()), labels)
     lines = print_drift(found).splitlines()
     assert said in " ".join(lines[1:4])

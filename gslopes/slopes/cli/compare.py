@@ -75,7 +75,7 @@ def compare(
 
     With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
-    label has moved.
+    label's mean changed, unless by less than would matter.
     """
     from gslopes.core.runfolder import show
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
@@ -95,7 +95,7 @@ def compare(
             "--open": show_page,
         }
         if names := ", ".join(name for name, value in idle.items() if value):
-            hint = "Leave that out; the exit code is 3 if the classifier has drifted."
+            hint = "Leave that out; the exit code is 3 if the answers changed."
             raise UsageError(f"--drift does not take {names}.", hint)
         return _ask_again(run_a, config.drift, config.limits, as_json)
     if run_b is None:
@@ -105,7 +105,7 @@ def compare(
         run_a, run_b, config.pair, photos_csv=fit.photos_csv, cluster=fit.cluster
     )
     page = write_page(run_a, run_b, changes, config.out)
-    print_json(rows(changes)) if as_json else say(print_changes(changes))
+    print_json(rows(changed(changes))) if as_json else say(print_changes(changes))
     if note := edits_differ(run_a, run_b):
         say(note, err=True)
     say(f"page       {show(page)}", err=True)
@@ -120,4 +120,4 @@ def _ask_again(run: Path, classifier: str, limits: CostLimits, as_json: bool) ->
 
     asked = check_drift(run, classifier, OneProcess(progress=True), cost_limits=limits)
     print_json(asked.as_dict()) if as_json else say(print_drift(asked))
-    return 3 if asked.drifted else 0
+    return 3 if asked.changed else 0

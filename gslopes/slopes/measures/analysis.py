@@ -36,11 +36,11 @@ from gslopes.slopes.measures.selection import (
     bounds,
     check_status,
     gating_rows,
-    label_counts,
     loss_trend,
+    observed_slopes,
 )
 from gslopes.slopes.measures.truth import Truth, check_truths, error_tables, split_truth
-from gslopes.stats.clusters import effective_units, few, named_codes, normal_texts
+from gslopes.stats.clusters import codes_of, effective_units, few, named_codes, normal_texts
 from gslopes.stats.multiplicity import is_finding
 
 # Tables with rows of interactions, and of slopes at an end.
@@ -243,8 +243,9 @@ class _Fit:
         yield "balance", balance
         rows = slope_rows(sweep, options)
         if asked.lost.any():
-            present = label_counts(self.scores, classifier, attribute, sweep.labels, asked)
-            ends = np.column_stack(bounds(present, asked))
+            observed = observed_slopes(self.scores, classifier, attribute, sweep.labels, asked)
+            codes = codes_of(self.units(asked.photos), len(asked.photos))
+            ends = np.column_stack(bounds(observed, asked, codes))
             by_label = pd.DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])
             by_row = by_label.reindex(rows["label"]).set_axis(rows.index)
             rows = rows.assign(**by_row.where(rows["estimator"] == RATE.name))
@@ -349,7 +350,7 @@ class _Fit:
         for name, status, losses in LOSSES:
             if not (asked.status == STATUS.index(status) + 1).any():
                 continue
-            trend = loss_trend(asked, status, self.units, self.options)
+            trend = loss_trend(asked, status, self.units)
             row |= {
                 f"{name}_slope": trend.value,
                 f"{name}_low": trend.low,
@@ -359,7 +360,7 @@ class _Fit:
             how = "depend on the value"
             if np.isnan(trend.p):
                 how = "may depend on the value, which no test can tell"
-            elif not is_finding(trend.p, trend.low, trend.high):
+            elif not is_finding(trend.p):
                 continue
             depend.append(losses)
             warnings.append(

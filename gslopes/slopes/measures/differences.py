@@ -19,7 +19,7 @@ from gslopes.slopes.measures.answers import (
     same_photos,
 )
 from gslopes.slopes.measures.decision import placebo_step
-from gslopes.slopes.measures.estimators import Estimator, contrasted, linear
+from gslopes.slopes.measures.estimators import Estimator, contrasted, linear, spread
 from gslopes.slopes.measures.kinds import (
     SCALE,
     Kind,
@@ -43,7 +43,7 @@ from gslopes.stats.permutation import below_floor
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing"),
     *("share", "varying", "slope", "other_slope", "difference", "se", "p", "p_perm", "p_test"),
-    *("ci_low", "ci_high", "q", "note", "measure", "unit"),
+    *("ci_low", "ci_high", "q", "note", "measure", "unit", "sd"),
 )
 BY_LIGHT = "the light placebo may make as large a difference"
 ONE_SIDED = "one run never gave its number"
@@ -246,6 +246,7 @@ def paired_differences(
     Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are the second run's,
     first_classifier is the classifier of ``one``.  differing: photos whose answers to the label differ at some value;
     NaN if the values do.  share: of all answers of both runs, the share with the label.
+    sd: of a label's number at the first run's centre, its standard deviation among photos.
     """
     first, second = same_photos(one, other)
     labels = all_labels(one, other)
@@ -275,6 +276,7 @@ def paired_differences(
         other_slope=np.where(one_sided, np.nan, new.means),
         measure=by,
         unit=[unit_in(other.classifier, *pair) for pair in zip(labels, by, strict=True)],
+        sd=pd.Series(spread(first), dtype=float).reindex(labels).to_numpy(),
     )[list(COLUMNS)]
 
 

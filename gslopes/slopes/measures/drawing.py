@@ -9,8 +9,9 @@ and beards, moves no slope.  Per label, by the measure that its slope has, and p
 Value 0 is not a face's value, so the change averages over faces of both genders, and over faces of one it holds
 their way to the middle as well.
 
-Interval: t over units, as a slope's.  p: of the null hypothesis that the drawing moves the label no further than the
-sweep does from end to end, by t over the units' differences; 1 if it goes less far.  q: adjusted over the labels.
+Interval: t over units, as a slope's.  p: of the null hypothesis that the drawing does not move the label, or no further
+than the sweep does from end to end: the larger one of the drawing's p and of the units' differences, of which one side
+counts; 1 if it goes less far.  q: adjusted over the labels.
 """
 
 from dataclasses import replace
@@ -51,7 +52,8 @@ def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.D
     longer = moved.times(np.sign(drawn.difference)).minus(along.times(np.sign(swept.difference)))
     further = contrast(longer.joined(units))
     rare = drawn.varying < options.min_varying
-    p = np.where(rare, np.nan, np.where(further.difference > 0, further.p, 1.0))
+    one_sided = np.where(further.difference > 0, further.p / 2, 1.0)
+    p = np.where(rare, np.nan, np.fmax(drawn.p, one_sided))
     return sweep.frame(
         label=labels,
         n=len(sweep.photos),

@@ -262,7 +262,7 @@ def _by_measure(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> 
     pairs = zip(slopes["label"], measure, strict=True)
     units = pd.Series([unit_in(answers.classifier, *pair) for pair in pairs], slopes.index, object)
     by_number = slopes["unit"] == ""
-    sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
+    sd = slopes["label"].map(spread(answers)).where(by_number) if answers.measures else np.nan
     clusters = None if answers.units is None else len(np.unique(answers.units))
     slopes = slopes.assign(
         measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units)
@@ -273,14 +273,14 @@ def _by_measure(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> 
     return slopes
 
 
-def _spread(answers: Answers) -> dict[str, float]:
+def spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
     rows = outcomes(replace(answers, units=None), "measure")
     if rows.photos < 2:
         return {}
     middle = doubles(rows.numbers[:, centre_of(rows.values)])
     rounding = rows.rounding
-    spread = {}
+    deviations = {}
     for label, start, stop in zip(answers.labels, rows.starts[:-1], rows.starts[1:], strict=True):
         if label in answers.measures:
             numbers, errors = np.zeros((2, rows.photos))
@@ -288,8 +288,8 @@ def _spread(answers: Answers) -> dict[str, float]:
             numbers[: stop - start] = middle[start:stop]
             errors[: stop - start] = rounding[start:stop]
             gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
-            spread[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
-    return spread
+            deviations[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
+    return deviations
 
 
 def _lacking(row: Record, least: int, clusters: int | None) -> str:

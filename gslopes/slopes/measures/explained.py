@@ -5,15 +5,16 @@ with a level for each photo: slope, of the answer on the value; adjusted, of the
 readings: the slope if none of them moves; share, 1 - adjusted / slope.  Named is the reading that has the greatest
 share if it is the only one.
 
-Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
-share if the slope's interval contains 0, nor if the readings move in step with the value, so that the two
-cannot be separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
-Nor is there one if its own interval is longer than 1, the whole slope, as where the slope is near 0.
+Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife); of the share,
+Fieller's: one that takes the slope for known holds too rarely where the slope is weak. There is no share if the slope
+is less than ``SURE`` standard errors, nor if the readings move in step with the value, so that the two cannot be
+separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
 
 It does not show whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
-Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612.
+Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612; Fieller 1954,
+Journal of the Royal Statistical Society B 16, 175-185.
 """
 
 from typing import Any
@@ -30,7 +31,7 @@ from gslopes.slopes.measures.kinds import answers_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.slopes.measures.reach import log_odds
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.intervals import Estimate, linearised
+from gslopes.stats.intervals import Estimate, fieller, linearised, t_quantile
 from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
@@ -39,7 +40,8 @@ _SOLVED = 2.0**-14
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART = "its slope may be 0"
-VAGUE = "cannot be told: the interval is longer than the slope itself"
+SURE = 4.0  # standard errors of a slope, below which no share of it is told
+VAGUE = "cannot be told: the slope is less than four times its standard error"
 FEW = "too few units were read"
 STILL = "no other reading moves"
 
@@ -129,15 +131,24 @@ def _attributed(
         return row | {"note": NOT_APART}
     if alike:
         return {"slope": slope.value, "reading": alike, "note": ALIKE}
-    share = _jackknifed(1 - fitted / slopes, 1.0)
-    if not share.high - share.low <= 1:
+    if not abs(slope.value) > SURE * slope.se:
         return row | {"note": VAGUE}
+    share = _ratio(settled(slopes - fitted, np.abs(slopes) + np.abs(fitted), _SOLVED), slopes)
     squares = np.diag(within[0])[1:]
     shared = within[0, 0, 1:]
     rest = answers[0, 0] - shared * answers[0, 1:] / squares
     by_one = 1 - rest / (within[0, 0, 0] - shared**2 / squares) / slope.value
-    row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
+    row |= dict(zip(("share", "share_low", "share_high"), share, strict=True))
     return row | {"reading": names[highest(by_one)], "most": float(by_one.max())}
+
+
+def _ratio(top: Array, bottom: Array) -> tuple[float, float, float]:
+    """A ratio with Fieller's interval.  top, bottom: (1 + U,) of all units, and of all but each."""
+    freedom = len(top) - 2
+    (spread, shared), (_, of_bottom) = freedom * np.cov(top[1:], bottom[1:], ddof=0)
+    limit = float(t_quantile(freedom))
+    low, high = fieller(top[0], bottom[0], spread, of_bottom, shared, limit)
+    return top[0] / bottom[0], float(low), float(high)
 
 
 def _jackknifed(values: Array, size: float) -> Estimate:

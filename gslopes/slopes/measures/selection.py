@@ -6,17 +6,22 @@ on the value and on what is in the photo bias what is left.  Two things are repo
     slopes of loss     photo-rate of "refused", and of "failed": findings about the classifier by themselves
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
 
-The slope itself is over the photos answered at every value: they are observed, and nothing bounds it.  The bounds
-are sharp for the photos at hand; the sampling error is not in them.
+The slope itself is over the photos answered at every value.  Each photo has a lowest and a highest slope that its lost
+answers allow; the worst case is the interval of their means: it holds the slope of all photos, whatever was lost and
+whatever the loss depends on, in 95 of 100 samples.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
 pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  The ungated
 estimate is free of it: over all sweeps; of those dropped a random sample is asked about, and counts for the others.
 Both are weighted means of the photos' slopes (Hajek) with t over units, see ``stats.contrast``.
 
-Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Foundations of Statistical Inference.
+Sources: Manski 1990, American Economic Review 80, 319-323; Horowitz & Manski 2000, doi 10.1080/01621459.2000.10473902,
+and Imbens & Manski 2004, doi 10.1111/j.1468-0262.2004.00555.x (intervals of bounds); Cochran 1950,
+doi 10.1093/biomet/37.3-4.256 (do shares differ between related samples?); Hajek 1971 in
+Foundations of Statistical Inference.
 """
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
@@ -25,6 +30,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from scipy import sparse, special
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
@@ -33,13 +39,11 @@ from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import steepest, unit_slopes
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
-from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.contrast import contrast
+from gslopes.stats.clusters import clustered_mean, codes_of
+from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import Estimate
 from gslopes.stats.ols import line_slopes, line_weights
-from gslopes.stats.outcomes import dense
-from gslopes.stats.permutation import below_floor, permute
-from gslopes.stats.rounding import settled
+from gslopes.stats.rounding import EXACT
 
 STATUS = ("answered", "refused", "failed")
 # Prefix of columns, status, noun.
@@ -91,55 +95,51 @@ def asked_about(
     return Asked(ids.astype(object), values, table)
 
 
-def loss_trend(
-    asked: Asked, status: str, units: Callable[[Objects], Integers | None], options: FitOptions
-) -> Estimate:
+def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | None]) -> Estimate:
     """photo-rate of "refused" or "failed" over the photos asked about at all values, in points, with its t interval.
 
-    p: permutation within units, or t below its floor; null hypothesis: a photo's losses are exchangeable over the
-        values.  It decides if all photos are lost at one value, which t cannot; NaN for a single unit.
+    p: of the null hypothesis that losses do not depend on the value: twice the smaller one of t's and of Cochran's
+        test, which also sees losses at both ends; NaN for a single unit.
 
     units: gives the codes of photos' clusters, or None if each photo is a unit.
     """
     complete = (asked.status > 0).all(axis=1)
-    lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float32)
+    lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float64)
     codes = codes_of(units(asked.photos[complete]), len(lost))
-    m = options.permutations
     most = steepest("rate", asked.values)
     mean = clustered_mean(100 * line_slopes(lost, asked.values), codes, (-most, most))
-    rows = dense(lost[None], asked.values, codes)
-    p_perm = np.full(1, np.nan)
-    if m:
-        p_perm = permute(rows, np.array([len(rows.sizes) > 1]), m, options.seed).p
-    p = np.array([mean.p if mean.value or mean.se else 1.0])
-    p, _ = below_floor(p_perm, p, m, trusted=not few(effective_units(rows.sizes)))
-    return mean._replace(p=float(p[0]))
+    sums = np.stack([np.bincount(codes, column) for column in lost.T])
+    if sums.shape[1] < 2:
+        return mean._replace(p=math.nan)
+    p = 1.0
+    gaps = sums - sums.mean(axis=0)
+    if gaps.any():
+        freedom = len(gaps) - 1
+        statistic = np.square(gaps.sum(axis=1)).sum() / np.square(gaps).sum()
+        p = min(1.0, 2 * np.fmin(mean.p, special.chdtrc(freedom, freedom * statistic)))
+    return mean._replace(p=float(p))
 
 
-def bounds(present: Array, asked: Asked) -> tuple[Array, Array]:
-    """The lowest and the highest slope that the lost answers allow, (L,) each; NaN without a photo.
+def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array]:
+    """The lower end of the interval of the lowest slope that the lost answers allow, the upper one of the highest.
 
-    present: (L, K) pictures answered with the label, of the photos in ``asked``.  Unit: percentage points per unit.
-
-    >>> status = np.array([[1, 1, 1], [1, 1, 2]], np.int8)
-    >>> asked = Asked(np.array(["a", "b"], object), np.array([-1.0, 0.0, 1.0]), status)
-    >>> [float(end[0]) for end in bounds(np.array([[0.0, 0.0, 1.0]]), asked)]
-    [25.0, 50.0]
+    observed: see ``observed_slopes``.  codes: (n,) of the photos' clusters.  Returns (L,) each, in percentage points
+    per unit; NaN if there is no interval.
     """
     weights = 100 * line_weights(asked.values)
-    total = len(asked.photos) or np.nan
-    missing = (asked.status != 1).sum(axis=0)
-    observed = present @ weights
-    size = (present + missing) @ np.abs(weights)
-    sides = np.minimum(weights, 0), np.maximum(weights, 0)
-    low, high = (settled(observed + missing @ side, size) / total for side in sides)
-    return low, high
+    ends = []
+    for side in (np.minimum, np.maximum):
+        lost = (asked.status != 1) @ side(weights, 0)
+        alike = sparse.csr_array(sparse.kron(np.ones((observed.sums.shape[0], 1)), lost[None]))
+        worst = observed.minus(Units(alike, observed.sizes), -1)
+        ends.append(contrast(worst.joined(codes)))
+    return ends[0].low, ends[1].high
 
 
-def label_counts(
+def observed_slopes(
     scores: pa.Table, classifier: str, attribute: str, labels: Objects, asked: Asked
-) -> Array:
-    """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
+) -> Units:
+    """Each photo's slope of the presence of each label, in points, as if what was not answered lacked it."""
     rows = _rows_of(scores, classifier, attribute)
     pairs = rows.group_by(["photo", "label", "step"]).aggregate([])
     photo, label = (
@@ -149,9 +149,10 @@ def label_counts(
     step = pairs.column("step").to_numpy().astype(np.int64)
     counted = (photo >= 0) & (label >= 0)
     counted[counted] &= asked.status[photo[counted], step[counted]] == 1
-    counts = np.zeros((len(labels), len(asked.values)))
-    np.add.at(counts, (label[counted], step[counted]), 1)
-    return counts
+    numbers = 100 * line_weights(asked.values)[step[counted]]
+    cells = (label[counted], photo[counted])
+    n = len(asked.photos)
+    return Units.of(numbers, EXACT * np.abs(numbers), cells, (len(labels), n), np.ones(n))
 
 
 def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:

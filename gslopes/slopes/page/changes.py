@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -9,13 +10,13 @@ from gslopes.core import runfolder
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
-from gslopes.report import numbers, units, words
+from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
-from gslopes.slopes.page.lead import nothing, over
-from gslopes.stats.multiplicity import LEVEL, are_findings
-from gslopes.stats.rounding import highest, ranked
+from gslopes.slopes.page.lead import nothing, over, would_matter
+from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
@@ -42,21 +43,24 @@ _NUMBERS = (
     "p",
     "p_test",
     "q",
+    "matters",
 )
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
 CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(_TEXTS, ""),
     **dict.fromkeys(_NUMBERS, 0.0),
-    "changed": False,
+    **dict.fromkeys(("changed", "small"), False),
 }
 HOME = Path(__file__).parents[1]
 HEADLINES = Sentences.read(HOME, "changes")
 NOTE = """\
 first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
 all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
-changed: q < 0.05 and an interval without 0; q: p of the test by changes of their signs (of that t
-where no change of signs reaches the difference), adjusted over the classifier's labels; null
-hypothesis: nothing changed.
+changed: yes if q < 0.05, the interval is without 0, and not all of it is less than would matter; else
+too little. q: p of the test by changes of their signs (of that t where no change of signs reaches the
+difference), adjusted over the classifier's labels; null hypothesis: nothing changed.
+What would matter: 0.2 log-odds (22 % of the odds); of a share as many points as these are, 5 at a half;
+of another number a fifth of its standard deviation among photos.
 differing: photos whose answers to the label differ at some value."""
 
 
@@ -66,19 +70,19 @@ def print_changes(changes: pd.DataFrame) -> str:
     changes: the columns of ``slopes.measures.differences.COLUMNS``.
     """
     blocks = []
-    for name, attribute, part in _by_pair(changes):
+    for name, attribute, part in _by_pair(changed(changes)):
         judged = part[part["q"].notna()]
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
-        styles = ["bold" if changed else "dim" for changed in are_findings(printed)]
+        styles = ["bold" if changed else "dim" for changed in printed["changed"]]
         lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
         lines.append(wrap(sentence(part, attribute)))
         rows = []
-        for row in map(_row, printed.to_dict("records")):
-            changed = "yes" if row["changed"] else "no"
+        verdicts = caution.verdicts(printed)
+        for row, verdict in zip(map(_row, printed.to_dict("records")), verdicts, strict=True):
             unit = row["short"].removeprefix("of the ")
             rows.append(
-                [row["label"], *row["texts"], row["interval"], unit, row["differing"], changed]
+                [row["label"], *row["texts"], row["interval"], unit, row["differing"], verdict]
             )
         lines += ["", table(COLUMNS, rows, styles)] if rows else []
         if len(part) > len(judged):
@@ -98,19 +102,33 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with the column ``changed``, whether each is a finding; a row's names come first."""
+    """The changes with the columns of ``report.caution.judged``; a row's names come first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=are_findings(changes))[
-        [*names, *changes.columns.drop(names), "changed"]
-    ]
+    changes = caution.judged(changes, _estimates(changes))
+    return changes[[*names, *changes.columns.drop(names)]]
+
+
+def _estimates(changes: pd.DataFrame) -> list[caution.Nothing]:
+    """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
+    judged = changes["q"].notna()
+    estimates = []
+    for row in changes.to_dict("records"):
+        name = HEADLINES.say("change", int(judged.sum()), label=words.readable(row["label"]))
+        why = f"q {row['q']:.2g}"
+        if row["se"] == 0:
+            row |= {"ci_low": row["difference"], "ci_high": row["difference"]}
+        estimates.append(nothing(row, name, row["share"], int(row["units"]), why))
+    return estimates
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     names = {"attribute": "contrast", "difference": "value", "note": "reason"}
-    rows = changes.rename(columns=names).assign(
-        model=[words.both(str(old), str(new)) for old, new in pairs]
+    rows = (
+        changed(changes)
+        .rename(columns=names)
+        .assign(model=[words.both(str(old), str(new)) for old, new in pairs])
     )
     return decide(rows)
 
@@ -128,40 +146,34 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
 
     part: the changes of one pair of classifiers along the attribute.
     """
+    part = changed(part)
     judged = part[part["q"].notna()]
-    changed = judged[are_findings(judged)]
     along = words.perceived(attribute)
     photos = words.many(int(part["n"].max()), "photo")
     most = part["differing"].max()
     differ = ""
     if most == 0:
         return HEADLINES.say("same", n=photos)
-    if most > 0:
+    if most > 0 and not part[["changed", "small"]].any(axis=None):
         differ = HEADLINES.say("differ", most=f"{most:,.0f}", n=photos)
     if judged.empty:
         return differ + HEADLINES.say("too_few", attribute=along)
-    if len(changed):
-        first = changed.iloc[highest(changed["difference"].abs())]
-        write = units.writer_of(first)
-        return HEADLINES.say(
-            "found",
-            len(judged),
-            label=words.readable(first["label"]),
-            attribute=along,
-            first=write(first["slope"]),
-            second=write(first["other_slope"]),
-            unit=units.after(first),
-            change=numbers.of_row(first, "difference", write),
-            n=photos,
-            changed=f"{len(changed):,}",
-        )
-    estimates = []
-    for row in judged.to_dict("records"):
-        name = HEADLINES.say("change", len(judged), label=words.readable(row["label"]))
-        why = f"q {row['q']:.2g}"
-        estimates.append(nothing(row, name, row["share"], int(row["units"]), why))
-    label = words.readable(str(judged["label"].iloc[0]))
-    return differ + HEADLINES.nothing(estimates, *over(judged), label=label, attribute=along)
+
+    def describe(row: Any) -> dict[str, str]:
+        write = units.writer_of(row)
+        return {
+            "first": write(row["slope"]),
+            "second": write(row["other_slope"]),
+            "unit": units.after(row),
+            "change": numbers.of_row(row, "difference", write),
+            "photos": photos,
+            "matters": would_matter(row, row["matters"]),
+            "label": words.readable(row["label"]),
+        }
+
+    rows = judged.to_dict("records")
+    facts = {"label": words.readable(str(judged["label"].iloc[0])), "attribute": along}
+    return differ + HEADLINES.changes(rows, _estimates(judged), describe, *over(judged), **facts)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -179,7 +191,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     Raises: StorageError.
     """
     runfolder.make_folder(out)
-    pairs = [_pair(*pair) for pair in _by_pair(changes)]
+    pairs = [_pair(*pair) for pair in _by_pair(changed(changes))]
     html = render(
         "changes.html.j2",
         house=HOME / "templates",
@@ -232,7 +244,7 @@ def _row(row: Record) -> Content:
     return cells | {
         "label": words.label(row["label"]),
         "read": words.readable(row["label"]),
-        "changed": bool(are_findings(row)),
+        "changed": bool(row["changed"]),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
         "interval": numbers.ends_of(row, write),
         "unit": units.unit_of(row),

@@ -1,5 +1,6 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pandas as pd
 
 from gslopes.core import frozen
 from gslopes.core.crossed import split
+from gslopes.core.text import two_digits
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
 from gslopes.slopes.page.decisions import (
@@ -211,18 +213,29 @@ def nothing(
     interval leaves that out.
     """
     measure = units.measure_of(row)
-    spread = row.get("sd")
     ends = (row["ci_low"], row["ci_high"])
-    matters = caution.MATTERS.get(
-        measure, caution.OF_SPREAD * float("nan" if spread is None else spread)
-    )
-    matters = caution.points(share) if measure == "presence" else matters
-    note = f"{units.odds(matters):.2g} % would matter" if measure == "log-odds" else ""
+    matters = matters_of(row, share)
+    note = would_matter(row, matters) if matters > 0 else ""
     shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
     estimate = caution.Nothing(name, *ends, n, matters, shown, note)
     if estimate.holds_zero:
         return estimate
     return replace(estimate, note=why)
+
+
+def matters_of(row: Mapping[Hashable, Any], share: float) -> float:
+    """The smallest slope that matters, or change of one, in its own unit; NaN if it is not known."""
+    measure = units.measure_of(row)
+    if measure == "presence":
+        return caution.points(share)
+    return caution.MATTERS.get(measure, caution.OF_SPREAD * float(row.get("sd") or math.nan))
+
+
+def would_matter(row: Mapping[Hashable, Any], matters: float) -> str:
+    """What would matter, as a sentence has it in brackets."""
+    if units.measure_of(row) == "log-odds":
+        return f"{units.odds(matters):.2g} % would matter"
+    return f"{two_digits(matters, '')} would matter"
 
 
 def over(rows: pd.DataFrame) -> tuple[str, ...]:

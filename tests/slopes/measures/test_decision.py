@@ -4,7 +4,7 @@ import pytest
 
 from gslopes.core import placebo
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.decision import _decide_label, placebo_step, placebo_step, rule
+from gslopes.slopes.measures.decision import _decide_label, placebo_step, rule
 from gslopes.slopes.measures.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)

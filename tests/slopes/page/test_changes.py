@@ -90,6 +90,32 @@ def test_a_change_is_a_finding_by_the_rule_of_every_audit(tmp_path: Path) -> Non
     assert '"changed": false' in html.replace('":false', '": false')
 
 
+def test_a_sure_change_that_would_not_matter_is_said_to_be_that(tmp_path: Path) -> None:
+    little = changes().assign(measure="log-odds", q=[0.001, 0.9], difference=[0.02, 0.0])
+    little = little.assign(ci_low=[0.018, -0.01], ci_high=[0.022, 0.01], se=[0.001, 0.005])
+    said = "The slope of “nurse” along perceived gender changed by +2.0 % [+1.8 %, +2.2 %] of the odds per unit, less "
+    said += "than would matter (60 photos; 22 % would matter); 1 of 2 labels changed, none by more."
+    assert headline(little) == said
+    assert said in write_changes(tmp_path / "out", little, ("a", "b")).read_text("utf-8")
+    assert changed(little)[["changed", "small", "matters"]].to_numpy().tolist() == [
+        [False, True, 0.2],
+        [False, False, 0.2],
+    ]
+    assert findings_table(little)[["decision", "reason"]].to_numpy().tolist() == [
+        ["none", "less than would matter"],
+        ["none", "q 0.9"],
+    ]
+    line = next(line for line in print_changes(little).splitlines() if line.startswith(" nurse"))
+    assert line.endswith("too little")
+    unclear = little.assign(ci_low=[0.018, -0.3])
+    assert headline(unclear).endswith(
+        " Of the others, the change of “rare” is undecided: it may lie anywhere in [−25.9 %, +1.0 %] of the odds "
+        "per unit (22 % would matter)."
+    )
+    few = little.assign(units=9)
+    assert headline(few).startswith("The slope of “nurse” along perceived gender went from")
+
+
 def test_nothing_changed_is_said(tmp_path: Path) -> None:
     still = changes().assign(q=0.9, ci_low=-2.0, ci_high=3.0)
     page = write_changes(tmp_path / "out", still, ("a", "b"))
@@ -140,20 +166,20 @@ def test_what_cannot_be_told_is_not_called_unchanged(
 
 def test_slopes_of_log_odds_are_changes_of_the_odds_on_page_and_terminal(tmp_path: Path) -> None:
     row = {
-        "slope": -0.0651,
+        "slope": -0.2651,
         "other_slope": -0.0151,
-        "difference": 0.05,
-        "ci_low": 0.0488,
-        "ci_high": 0.0507,
+        "difference": 0.25,
+        "ci_low": 0.2488,
+        "ci_high": 0.2507,
     }
     measured = changes()[:1].assign(measure="log-odds", label="nsfw", **row)
     html = write_changes(tmp_path / "out", measured, ("a", "b")).read_text("utf-8")
     assert (
-        "went from −6.3 % to −1.5 % of the odds per unit, a change of +5.1 % [+5.0 %, +5.2 %]"
+        "went from −23.3 % to −1.5 % of the odds per unit, a change of +28.4 % [+28.2 %, +28.5 %]"
         in html
     )
     (line,) = (line for line in print_changes(measured).splitlines() if line.startswith(" nsfw"))
-    for cell in ("−6.3 %", "−1.5 %", "+5.1 %", "[+5.0 %, +5.2 %]"):
+    for cell in ("−23.3 %", "−1.5 %", "+28.4 %", "[+28.2 %, +28.5 %]"):
         assert cell in line
 
 
