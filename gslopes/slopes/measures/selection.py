@@ -132,8 +132,11 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
         lost = (asked.status != 1) @ side(weights, 0)
         alike = sparse.csr_array(sparse.kron(np.ones((observed.sums.shape[0], 1)), lost[None]))
         worst = observed.minus(Units(alike, observed.sizes), -1)
+        worst = replace(worst, most=steepest("rate", asked.values))
         ends.append(contrast(worst.joined(codes)))
-    return ends[0].low, ends[1].high
+    low, high = ends[0].low, ends[1].high
+    bounded = np.isfinite(low) & np.isfinite(high)
+    return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
 
 
 def observed_slopes(

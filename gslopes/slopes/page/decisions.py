@@ -25,7 +25,7 @@ SHOWN = {
     UNJUDGED: "not judged",
 }
 ABOUT = {
-    FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope goes further than the placebos that count.",
+    FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope goes further than placebos that count.",
     PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
     OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
     NONE: "The label does not move more than chance explains.",
