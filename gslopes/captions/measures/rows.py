@@ -39,9 +39,9 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     """Differences of two groups of images, a row for each concept, in points, as columns of the measures table.
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
-    image counts by its share of captions.  No t if a group has fewer than 10 images with a share above 0,
-    or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images.  note: why a concept has
-    no test; then it has no interval either.
+    image counts by its share of captions, no further than 100 points.  No t if a group has fewer than 10 images with a
+    share above 0, or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images; the only
+    concept is tested whatever their number.  note: why a concept has no test; then it has no interval either.
 
     sides: (U,) 1, −1 or 0 for neither.
     """
@@ -49,7 +49,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     n, m = (group.shape[1] for group in groups)
     sums = [group.sum(axis=1) for group in groups]
     active = sum(np.diff(group.indptr) for group in groups)
-    enough = active >= options.min_active
+    enough = (active >= options.min_active) | (len(active) == 1)
     tested = enough & (min(n, m) >= LEAST)
     with np.errstate(invalid="ignore"):
         share = sums[0] / np.float64(n)
@@ -64,7 +64,8 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
         welch, _ = difference((share, first.se, n), (share_other, second.se, m))
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
-        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
+        ends = np.clip([welch.low, welch.high], -1, 1)
+        low, high, p = np.where(usable, [*ends, welch.p], np.nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
     return pd.DataFrame(
         {
@@ -94,8 +95,9 @@ def change(
 ) -> tuple[Array, Array, Array, Array]:
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
-    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  Null hypothesis: the difference
-    does not change.
+    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  It goes no further than 1, or 2
+    if the difference before is the other way round: one that turns can change by more.  Null hypothesis: the
+    difference does not change.
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
     """
@@ -103,20 +105,23 @@ def change(
     changed = Units(after.tocsr(), images).minus(Units(before.tocsr(), images)).sums
     groups = []
     for side in (1, -1):
-        part = changed[:, np.flatnonzero(sides == side)]
-        n = part.shape[1]
+        images = np.flatnonzero(sides == side)
+        part = changed[:, images]
+        n = len(images)
+        start = before[:, images].sum(axis=1)
         total = part.sum(axis=1)
         size = abs(part).sum(axis=1)
         mean, spread = mean_change(settled(total, size), part.multiply(part).sum(axis=1), n)
-        groups.append((total / max(n, 1), size / max(n, 1), mean, spread))
+        groups.append((*np.array([total, size, start]) / max(n, 1), mean, spread))
     apart = np.array(groups[0]) - groups[1]
     together = np.abs(groups).sum(axis=0)
-    middle = settled(apart[2], together[2])
-    error = np.sqrt(together[3])
+    value, begun, middle = settled(apart[[0, 2, 3]], together[1:4])
+    error = np.sqrt(together[4])
     half = normal_quantile() * error
     p = 2 * special.ndtr(-np.abs(middle) / error)
-    low = np.maximum(middle - half, -2)
-    return settled(apart[0], together[1]), low, np.minimum(middle + half, 2), np.asarray(p)
+    most = np.where(value * begun < 0, 2, 1)
+    low, high = np.clip([middle - half, middle + half], -most, most)
+    return value, low, high, np.asarray(p)
 
 
 def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
