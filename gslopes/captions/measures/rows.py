@@ -21,7 +21,6 @@ from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.rounding import exceeds, settled, sort_key
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
@@ -30,7 +29,7 @@ Sides = NDArray[np.int8]
 LEAST = 10  # images of a group, below which nothing is tested
 
 
-SMALL_GROUP = f"a group has fewer than {LEAST} images: no test"
+SMALL_GROUP = f"a group has fewer than {LEAST} images"
 RARE = "too few images have it"
 NO_INTERVAL = "too few images with and without it for an interval"
 
@@ -40,8 +39,8 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
     image counts by its share of captions, no further than 100 points.  No t if a group has fewer than 10 images with a
-    share above 0, or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images; the only
-    concept is tested whatever their number.  note: why a concept has no test; then it has no interval either.
+    share above 0, or fewer than 10 with one below 1.  Tested are concepts in at least ``min_active`` images; an only
+    concept whatever their number.  note: why a concept has no test; then it has no interval either.
 
     sides: (U,) 1, −1 or 0 for neither.
     """
@@ -75,7 +74,6 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
             "ci_low": 100 * low,
             "ci_high": 100 * high,
             "p": p,
-            "q": benjamini_hochberg(p),
             "unit": "pp",
             "note": SMALL_GROUP if min(n, m) < LEAST else np.where(enough, untested, RARE),
         }
@@ -260,7 +258,7 @@ class Recorder:
         self.shares(presence_of_images(images_with, images), **columns)
 
     def shares(self, table: Presence, **columns: Any) -> None:
-        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
+        """Add every concept's share of the images, and by pair the groups' shares and difference."""
         n = len(table.images)
         totals = table.matrix.sum(axis=1)
         active = np.diff(table.matrix.indptr)
