@@ -94,7 +94,7 @@ def change(
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
     Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  It goes no further than 1, or 2
-    if the difference before is the other way round: one that turns can change by more.  Null hypothesis: the
+    if the group that loses had the concept before: a difference that turns can change by more.  Null hypothesis: the
     difference does not change.
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
@@ -113,11 +113,12 @@ def change(
         groups.append((*np.array([total, size, start]) / max(n, 1), mean, spread))
     apart = np.array(groups[0]) - groups[1]
     together = np.abs(groups).sum(axis=0)
-    value, begun, middle = settled(apart[[0, 2, 3]], together[1:4])
+    value, middle = settled(apart[[0, 3]], together[[1, 3]])
     error = np.sqrt(together[4])
     half = normal_quantile() * error
     p = 2 * special.ndtr(-np.abs(middle) / error)
-    most = np.where(value * begun < 0, 2, 1)
+    opposed = np.where(value > 0, groups[1][2], groups[0][2])
+    most = np.where(opposed > 0, 2, 1)
     low, high = np.clip([middle - half, middle + half], -most, most)
     return value, low, high, np.asarray(p)
 
