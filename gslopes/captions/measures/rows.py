@@ -31,6 +31,7 @@ LEAST = 10  # images of a group, below which nothing is tested
 
 SMALL_GROUP = f"a group has fewer than {LEAST} images"
 RARE = "too few images have it"
+EMPTY = "there is nothing that it could be a share of"
 NO_INTERVAL = "too few images with and without it for an interval"
 
 
@@ -39,8 +40,8 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
     image counts by its share of captions, no further than 100 points.  No t if a group has fewer than 10 images with a
-    share above 0, or fewer than 10 with one below 1.  Tested are concepts in at least ``min_active`` images; an only
-    concept whatever their number.  note: why a concept has no test; then it has no interval either.
+    share above 0, or fewer than 10 with one below 1.  Tested are concepts in at least ``min_active`` images, or a
+    concept by itself in any.  note: why a concept has no test; then it has no interval either.
 
     sides: (U,) 1, −1 or 0 for neither.
     """
@@ -48,7 +49,8 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     n, m = (group.shape[1] for group in groups)
     sums = [group.sum(axis=1) for group in groups]
     active = sum(np.diff(group.indptr) for group in groups)
-    enough = (active >= options.min_active) | (len(active) == 1)
+    alone = len(active) == 1
+    enough = active >= (1 if alone else options.min_active)
     tested = enough & (min(n, m) >= LEAST)
     with np.errstate(invalid="ignore"):
         share = sums[0] / np.float64(n)
@@ -250,6 +252,8 @@ class Recorder:
             "value": value,
             **ends(wilson(value, n)),
         }
+        if not n:
+            numbers["note"] = EMPTY
         self.measure(**{**numbers, "estimator": "share of images, Wilson", **columns})
 
     def image_shares(
