@@ -77,10 +77,14 @@ def check(frames: Mapping[str, pd.DataFrame], bounds: Mapping[str, Sequence[Boun
 # -- pages ------------------------------------------------------------------------------------------------------------
 
 _NUMBER = r"[+−-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
-_INTERVAL = re.compile(
-    rf"(?:(?P<value>{_NUMBER}) ?(?:%|points?)? ?)?[\[(](?P<low>{_NUMBER})(?: ?%)?(?:, | to )(?P<high>{_NUMBER})"
-    r"(?P<inside> ?%)?[\])](?=(?P<after>.{0,40}))"
-)
+_VALUE = rf"(?:(?P<value>{_NUMBER}) ?(?:%|points?)? ?)?"
+_INTERVALS = [
+    re.compile(rf"{_VALUE}{ends}(?=(?P<after>.{{0,40}}))")
+    for ends in (
+        rf"\[(?P<low>{_NUMBER})(?: ?%)?, (?P<high>{_NUMBER})(?P<inside> ?%)?\]",
+        rf"\((?P<low>{_NUMBER}) to (?P<high>{_NUMBER})(?P<inside> ?%)\)",
+    )
+]
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,8 @@ class Told:
 def told(text: str) -> list[Told]:
     """The intervals in the text of a page, without its tags: “+80.0 [+43.6, +100.0] points”, “30 % (12 to 46 %)”."""
     found = []
-    for match in _INTERVAL.finditer(text):
+    matches = (match for pattern in _INTERVALS for match in pattern.finditer(text))
+    for match in sorted(matches, key=lambda match: match.start()):
         value, low, high = (
             float((match[name] or "nan").replace("−", "-").replace(",", ""))
             for name in ("value", "low", "high")

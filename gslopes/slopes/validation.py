@@ -129,11 +129,13 @@ def _one(
     if attribute not in read:
         return plain
     target = read[attribute]
+    shift = manipulation.shift(target[:, 1:])
+    moves = shift.low * shift.high > 0
     groups = _groups(wide.index, read, about)
     return replace(
         plain,
         means=manipulation.means(target[:, 1:]),
-        shift=manipulation.shift(target[:, 1:]),
+        shift=shift,
         monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
         groups={
             name: manipulation.shift_by_group(target[grouped, 1:], names[grouped])
@@ -141,7 +143,7 @@ def _one(
             if (grouped := names != "").any()
         },
         leakage={
-            name: _share(other, target, values)
+            name: _share(other, target, values) if moves else manipulation.UNKNOWN
             for name, other in sorted(
                 read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0])
             )

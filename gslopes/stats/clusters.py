@@ -10,7 +10,7 @@ from scipy import optimize
 
 from gslopes.core.arrays import Array, Integers, Objects, doubles
 from gslopes.core.csv_table import normal_names
-from gslopes.stats.intervals import Estimate, linearised, t_quantile
+from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, linearised, t_quantile
 from gslopes.stats.intervals import clustered_mean as clustered_mean
 from gslopes.stats.rounding import exceeds
 
@@ -65,10 +65,10 @@ def few(units: float) -> bool:
     return bool(exceeds(FEW, units))
 
 
-def clustered_ratio(top: Array, bottom: Array) -> Estimate:
+def clustered_ratio(top: Array, bottom: Array, bounds: Bounds = UNBOUNDED) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 
-    top, bottom: (U,) sums of each cluster; those without a ``bottom`` do not count.
+    top, bottom: (U,) sums of each cluster; those without a ``bottom`` do not count.  bounds: what the ratio can be.
     """
     top = top[bottom > 0]
     bottom = bottom[bottom > 0]
@@ -76,7 +76,8 @@ def clustered_ratio(top: Array, bottom: Array) -> Estimate:
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
     moves = (top - ratio * bottom) / bottom.sum()
-    return linearised(ratio, moves, (np.abs(top) + abs(ratio) * bottom) / bottom.sum())
+    size = (np.abs(top) + abs(ratio) * bottom) / bottom.sum()
+    return linearised(ratio, moves, size, bounds=bounds)
 
 
 class Source(NamedTuple):

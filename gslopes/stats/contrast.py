@@ -39,10 +39,10 @@ _BLOCK = 1 << 25  # cells of one block of statistics
 # -- K outcomes a unit ------------------------------------------------------------------------------------------------
 
 
-def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
+def infer(sums: Moments, intercept: Array, scale: float, most: float = np.inf) -> Lines:
     """Mean slopes with standard error, t, p and interval, in the unit of the scale; all NaN without a photo.
 
-    intercept: (L,), in the same unit.
+    intercept: (L,), in the same unit.  most: how steep a photo's slope can be.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 if the slope is 0.  Then it has no
     interval: units that are all alike tell nothing of how far others may lie.
@@ -57,7 +57,7 @@ def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
     if sums.units < 2:
         se = np.full_like(se, np.nan)
     t = t_ratio(slope, se)
-    low, high = skewed_ends(slope, se, dof, skew)
+    low, high = skewed_ends(slope, se, dof, skew, (-most, most))
     return Lines(slope, intercept, se, t, skewed_test(t, dof, skew), low, high)
 
 
@@ -70,11 +70,13 @@ class Units:
 
     sums: (L, U) sparse.  sizes: (U,) photos in each unit, or their weights.
     errors: by how much rounding may move each of the stored sums; as of counts and shares if None.
+    most: (L,) or one number: how far from 0 a photo's number can be.
     """
 
     sums: sparse.csr_array
     sizes: Array
     errors: Array | None = None
+    most: Array | float = np.inf
 
     @classmethod
     def of(
@@ -84,9 +86,11 @@ class Units:
         cells: tuple[NDArray[np.integer], NDArray[np.integer]],
         shape: tuple[int, int],
         sizes: Array,
+        most: Array | float = np.inf,
     ) -> "Units":
         """From numbers, (P,), with their errors, at cells of label and unit."""
-        return _settled(sparse.csr_array((numbers + 1j * errors, cells), shape=shape), sizes)
+        both = sparse.csr_array((numbers + 1j * errors, cells), shape=shape)
+        return _settled(both, sizes, most)
 
     @property
     def rounding(self) -> Array:
@@ -139,17 +143,21 @@ class Units:
         sizes = doubles(np.bincount(codes, weights))
         cells = np.arange(len(codes)), codes
         members = sparse.csr_array((weights, cells), (len(codes), len(sizes)))
-        return _settled(both @ members, sizes)
+        return _settled(both @ members, sizes, self.most)
 
     def times(self, factors: Array) -> "Units":
         """Each label's numbers times its factor, (L,)."""
         each = factors[self.label]
         numbers = self.sums.data * each + 1j * self.rounding * np.abs(each)
-        return _settled(self.stored(numbers), self.sizes)
+        most = self.most * np.maximum(
+            np.abs(factors), 1e-300
+        )  # no factor of 0: most may be infinite
+        return _settled(self.stored(numbers), self.sizes, most)
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
-        return _settled(self._complex() - sign * other._complex(-sign), self.sizes)
+        rest = self._complex() - sign * other._complex(-sign)
+        return _settled(rest, self.sizes, self.most + other.most)
 
     def _complex(self, sign: int = 1) -> sparse.csr_array:
         """Sums, and as their imaginary parts the errors, with a sign: what adds the ones adds the others alike."""
@@ -164,13 +172,13 @@ class Units:
         return np.sqrt(np.bincount(self.label, np.square(numbers), self.sums.shape[0]))
 
 
-def _settled(both: sparse.csr_array, sizes: Array) -> Units:
+def _settled(both: sparse.csr_array, sizes: Array, most: Array | float) -> Units:
     """The units of complex sums, see ``Units``, without those that are nothing but rounding."""
     both = both.tocsr()
     both.data[settled(both.data.real, both.data.imag, 1) == 0] = 0
     both.eliminate_zeros()
     sums = sparse.csr_array((both.data.real.copy(), both.indices, both.indptr), both.shape)
-    return Units(sums, sizes, both.data.imag.copy())
+    return Units(sums, sizes, both.data.imag.copy(), most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,7 +215,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     dof = max(count - 1, 1)
     estimable = (varying > 0) & (count > 1)
     se = np.where(estimable, np.sqrt(spread.squares * count / dof) / n, np.nan)
-    low, high = skewed_ends(mean, se, dof, skew)
+    low, high = skewed_ends(mean, se, dof, skew, (-units.most, units.most))
     p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
     p_perm = np.full(len(varying), np.nan)
     if permutations:
@@ -229,6 +237,7 @@ def difference(
     second: tuple[Array, Array, int],
     skews: tuple[Array | float, Array | float] = (0.0, 0.0),
     errors: Array | None = None,
+    most: float = np.inf,
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
@@ -237,6 +246,7 @@ def difference(
     first, second: means, (L,), their standard errors, (L,), and how many units they are over.
     skews: of both means; 0 is Welch's interval.
     errors: (L,) by how much rounding may move their difference; as of shares of counts if None.
+    most: how far apart the means can be.
     """
     one, se_one, n = first
     other, se_other, m = second
@@ -253,7 +263,7 @@ def difference(
     gap = settled(one - other, errors, 1)
     cubes = skews[0] * se_one**3 - skews[1] * se_other**3
     skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
-    low, high = skewed_ends(gap, se, dof, skew)
+    low, high = skewed_ends(gap, se, dof, skew, (-most, most))
     p = skewed_test(t_ratio(gap, se), dof, skew)
     p_perm = np.full(len(gap), np.nan)
     varying = np.zeros(len(gap), np.int64)

@@ -9,7 +9,10 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
 from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.intervals import (
+    UNBOUNDED,
+    bent,
     estimate_share,
     mean_t,
     newcombe,
@@ -132,3 +135,38 @@ def test_the_interval_covers_the_share_of_a_search_at_least_as_often_as_it_says(
     mixed = np.where(np.arange(50) < 25, text, p)
     result = [estimate_share(row, np.arange(50) < 25) for row in mixed]
     assert np.mean([item.low <= truth <= item.high for item in result]) >= 0.95
+
+
+bounded = st.floats(-0.999, 0.999)
+
+
+@given(bounded, st.floats(0, 9), st.floats(0, 9))
+def test_a_bent_interval_lies_within_its_bounds_and_around_its_number(value, below, above):
+    low, high = bent(value, (value - below, value + above), (-1, 1))
+    assert -1 <= low <= value <= high <= 1
+    if below <= (value + 1) / 2:
+        assert low == value - below, "an end in the nearer half stays"
+    assert (low > 0) == (value - below > 0), "p says the same of 0"
+    assert (high < 0) == (value + above < 0)
+
+
+@given(bounded, st.floats(0, 4), st.floats(0, 4))
+def test_of_two_ends_the_further_one_stays_further(value, near, more):
+    ends = [float(bent(value, (value, value + way), (-1, 1))[1]) for way in (near, near + more)]
+    assert ends[0] <= ends[1]
+
+
+def test_without_bounds_or_ends_nothing_is_bent():
+    assert [float(end) for end in bent(3.0, (-99.0, 99.0), UNBOUNDED)] == [-99, 99]
+    assert np.isnan(bent(1.0, (np.nan, np.nan), (-1, 1))).all()
+    low, high = bent(np.array([0.0, 0.0]), (np.full(2, -0.9), np.full(2, 0.9)), (-1, np.inf))
+    assert high.tolist() == [0.9, 0.9]
+    assert (low > -0.9).all()
+
+
+def test_a_mean_of_shares_has_an_interval_of_shares():
+    values = np.r_[np.ones(9), 0.0]
+    assert mean_t(values).high > 1 > mean_t(values, (0, 1)).high > 0.95
+    assert mean_t(values, (0, 1)).low > mean_t(values).low, "more than half of the way to 0"
+    assert mean_t(values, (-10, 1)).low == mean_t(values).low
+    assert clustered_ratio(values, np.ones(10), (0, 1)) == mean_t(values, (0, 1))

@@ -282,7 +282,8 @@ def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
     from gslopes.stats.intervals import mean_t  # asking needs no scipy
 
     means = {
-        label: mean_t(100 * np.array(numbers, np.float64)) for label, numbers in effects.items()
+        label: mean_t(100 * np.array(numbers, np.float64), (-100, 100))
+        for label, numbers in effects.items()
     }
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
     texts = ", ".join(

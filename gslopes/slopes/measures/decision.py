@@ -146,8 +146,9 @@ def _decide(
         p = further(part, rows["slope"].to_numpy(float), options, trusted)
         by_kind[kind] = part.assign(p_used=p)
         if kind in placebo.SIGNED:
-            # the range of the placebo's slope, as the page draws it, leaves out 0
+            # the range of the placebo's slope, as the page draws it, leaves out 0; the slope's too
             sure = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
+            sure &= (rows["ci_low"] * rows["ci_high"] > 0).to_numpy()
             light = (part["placebo_slope"] / part["slope"]).where(sure).to_numpy(float)
     largest = np.full(len(rows), np.nan)
     if by_kind:

@@ -26,6 +26,7 @@ from gslopes.slopes.measures.kinds import (
     measured,
     outcomes,
     slopes_by_measure,
+    steepest,
     unit_in,
     unit_slopes,
 )
@@ -47,11 +48,15 @@ ONE_SIDED = "one run never gave its number"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """A group's photos: their mean slopes, and whether each label is too rare to judge in it, (L,)."""
+    """A group's photos: their mean slopes, and whether each label is too rare to judge in it, (L,).
+
+    most: how steep a photo's slope can be.
+    """
 
     sums: Moments
     lines: Lines
     rare: Flags
+    most: float
 
 
 def group_slopes(
@@ -107,7 +112,8 @@ def _group(
     }
     p = np.where(rare, np.nan, lines.p)
     columns |= {"slope": lines.slope, "varying": varies, "p": p, "q": benjamini_hochberg(p)}
-    return _Group(sums, lines, rare), columns | {"note": np.where(rare, RARE, "")}
+    group = _Group(sums, lines, rare, steepest(estimator.kind, answers.values))
+    return group, columns | {"note": np.where(rare, RARE, "")}
 
 
 def _apart(
@@ -121,6 +127,7 @@ def _apart(
         (second.lines.slope, second.lines.se, other_sums.units),
         skews=(sums.slopes.skew, other_sums.slopes.skew),
         errors=scale * sums.slopes.error + scale * other_sums.slopes.error,
+        most=first.most + second.most,
     )
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
     rare = (first.rare & second.rare) | (min(sums.units, other_sums.units) < options.min_varying)

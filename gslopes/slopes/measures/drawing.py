@@ -43,6 +43,7 @@ def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.D
     before = answers_by_measure(replace(unedited, threshold=floor), labels)
     neutral = replace(sweep.at_step(middle[0]), threshold=floor)
     moved = answers_by_measure(neutral, labels).minus(before)
+    moved = replace(moved, most=moved.most / 2)  # no share is below 0
     along = slopes_by_measure(replace(sweep, units=None), labels)
     along = along.times(np.full(len(labels), extent))
     units = codes_of(sweep.units, len(sweep.photos))

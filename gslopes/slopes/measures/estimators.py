@@ -26,7 +26,7 @@ from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers, columns_of
-from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, unit_in
+from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
@@ -193,7 +193,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     photos = sums.photos or np.nan
     error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
     middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
-    return infer(sums, scale * middle, scale)
+    return infer(sums, scale * middle, scale, steepest(kind, values))
 
 
 def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:

@@ -8,6 +8,7 @@ share if it is the only one.
 Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
 share if the slope's interval contains 0, nor if the readings move in step with the value, so that the two
 cannot be separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
+Nor is there one if its own interval is longer than 1, the whole slope, as where the slope is near 0.
 
 It does not show whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
@@ -38,6 +39,7 @@ _SOLVED = 2.0**-14
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART = "its slope may be 0"
+VAGUE = "cannot be told: the interval is longer than the slope itself"
 FEW = "too few units were read"
 STILL = "no other reading moves"
 
@@ -128,6 +130,8 @@ def _attributed(
     if alike:
         return {"slope": slope.value, "reading": alike, "note": ALIKE}
     share = _jackknifed(1 - fitted / slopes, 1.0)
+    if not share.high - share.low <= 1:
+        return row | {"note": VAGUE}
     squares = np.diag(within[0])[1:]
     shared = within[0, 0, 1:]
     rest = answers[0, 0] - shared * answers[0, 1:] / squares

@@ -180,6 +180,17 @@ def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
     )
 
 
+def steepest(kind: Kind, values: Array) -> float:
+    """How steep a photo's slope can be: that of zeros, then ones, over the values, (K,); infinite of other numbers.
+
+    >>> steepest("rate", np.array([-1.0, 0.0, 1.0])), steepest("measure", np.array([0.0, 1.0]))
+    (50.0, inf)
+    """
+    if kind == "measure":
+        return np.inf
+    return SCALE[kind] * float(np.abs(line_weights(values)).sum()) / 2
+
+
 def unit_slopes(answers: Answers, kind: Kind, labels: Objects | None = None) -> Units:
     """Each unit's slopes, in the unit of the measure.
 
@@ -190,8 +201,11 @@ def unit_slopes(answers: Answers, kind: Kind, labels: Objects | None = None) -> 
     slopes = SCALE[kind] * (doubles(rows.numbers) @ weights)
     errors = SCALE[kind] * np.abs(weights).sum() * rows.rounding
     names = answers.labels if labels is None else labels
-    label = answers.places_in(names)[rows.label]
-    return Units.of(slopes, errors, (label, rows.unit), (len(names), len(rows.sizes)), rows.sizes)
+    cells = answers.places_in(names)[rows.label], rows.unit
+    most: Array | float = steepest(kind, answers.values)
+    if kind == "measure":  # the others have none
+        most = np.where(answers.by_number(names), np.inf, 0)
+    return Units.of(slopes, errors, cells, (len(names), len(rows.sizes)), rows.sizes, most)
 
 
 def ends(answers: Answers, kind: Kind) -> dict[str, Array]:
@@ -229,5 +243,6 @@ def answers_by_measure(answers: Answers, labels: Objects) -> Units:
     by_number, errors[pairs] = numbers(answers, pairs)
     values[pairs] = by_number[:, 0]
     photos = len(answers.photos)
-    label = answers.places_in(labels)[answers.label]
-    return Units.of(values, errors, (label, answers.photo), (len(labels), photos), np.ones(photos))
+    cells = answers.places_in(labels)[answers.label], answers.photo
+    most = np.where(answers.by_number(labels), np.inf, 100)
+    return Units.of(values, errors, cells, (len(labels), photos), np.ones(photos), most)

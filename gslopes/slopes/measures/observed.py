@@ -55,8 +55,8 @@ def observed_rows(
     sweep: answers along the attribute.  unedited: the same classifier's about the photos before any edit, K = 1, with
         the measures of the sweep.  Both are cut to the photos that both have.
     groups: photo to its group; empty for none.
-    odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.  A distance that would have
-        no interval, as of one photo, is left out.
+    odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.  There is no
+        distance of a group of which fewer units were read than can be judged.
     decisions: label to the decision about its slope.
 
     Of each pair the group that the reader sees nearer the attribute's positive end comes first.
@@ -70,6 +70,8 @@ def observed_rows(
     if odds is not None:
         read = odds.reindex(photos).to_numpy(np.float64)
     readable = np.isfinite(read)
+    seen = pd.Series(units).where(readable).groupby(names).nunique()
+    readable &= np.isin(names, seen.index[seen >= options.min_varying])
     readings = Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
     answers = answers_by_measure(unedited, labels)
     slopes = slopes_by_measure(replace(sweep, units=None), labels)
@@ -119,7 +121,10 @@ def _compared(
         low[row], high[row] = _shares_apart(answers.sums[[row]].toarray().ravel() > 0, sides, units)
     having = np.asarray((answers.sums[:, both] > 0).sum(axis=1)).ravel()
     fewest = np.where(by_number, n, np.minimum(having, n + n_other - having))
-    rare = np.minimum(fewest, min(n, n_other)) < options.min_varying
+    smaller = min(len(np.unique(units[side])) for side in sides)
+    rare = np.minimum(fewest, smaller) < options.min_varying
+    if smaller < options.min_varying:
+        low = high = np.full(len(rare), np.nan)
     p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
     # all of one group, none of the other
     for row in np.flatnonzero(~by_number & ~rare & (gap.se == 0)):

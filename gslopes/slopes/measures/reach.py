@@ -38,7 +38,7 @@ from gslopes.stats.rounding import STORED, exceeds, settled
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
-FEW_UNITS = "fewer than 3 units were read"
+FEW_UNITS = "too few units were read"
 _CLIP = 1e-4  # of a reader's probabilities: what lies beyond is not to be believed
 
 
@@ -58,11 +58,12 @@ def log_odds(scores: ArrayLike) -> Array:
     return doubles(special.logit(np.clip(doubles(scores), _CLIP, 1 - _CLIP)))
 
 
-def ratios(units: Units, reach: Array) -> dict[str, Array]:
+def ratios(units: Units, reach: Array, least: int = 1) -> dict[str, Array]:
     """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
 
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
-    The ratio and its ends are NaN if the interval of the reach contains 0.
+    least: of fewer units there is neither a ratio nor an interval, of fewer with a slope other than 0 no interval of
+    it.  The ratio and its ends are NaN if the interval of the reach contains 0.
     """
     sizes = units.sizes
     count = len(sizes)
@@ -75,11 +76,10 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     variance = float(np.square(gaps).sum()) * factor
     shared = (units.sums @ gaps - slope * float(sizes @ gaps)) * factor
     limit = float(t_quantile(max(count - 1, 1)))
-    half = limit * np.sqrt(variance)
+    half = limit * np.sqrt(variance if count >= least else np.nan)
     low, high = fieller(slope, mean, spread.squares * factor, variance, shared, limit)
-    reached = mean**2 > limit**2 * variance and count > 2
-    # labels that no unit has tell nothing of how sure a ratio of 0 is
-    vary = reached & (np.diff(units.sums.indptr) > 0)
+    reached = mean**2 > half**2 and count > 2
+    vary = reached & (np.diff(units.sums.indptr) >= least)
     nothing = np.full(len(slope), np.nan)
     columns = {
         "slope": slope,
@@ -115,9 +115,10 @@ def reach_rows(
         part = answers.only(keep)
         codes = codes_of(part.units, len(part.photos))
         unit_reach = doubles(np.bincount(codes, reaches[keep]))
-        unreached = FEW_UNITS if len(unit_reach) < 3 else UNREACHED
+        unreached = FEW_UNITS if len(unit_reach) < max(options.min_varying, 3) else UNREACHED
         for estimator in contrasted(options):
-            columns = ratios(unit_slopes(part, estimator.kind), unit_reach)
+            slopes = unit_slopes(part, estimator.kind)
+            columns = ratios(slopes, unit_reach, options.min_varying)
             frames.append(
                 answers.frame(
                     **columns,
@@ -152,7 +153,7 @@ def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.Dat
     most = np.maximum(reach, other_reach)
     share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
     gap = ratio - other_ratio
-    uneven = exceeds(HALF, share)
+    uneven = exceeds(HALF, share) & (differences["note"] == "")
     tested = [name for name in ("p", "p_perm", "p_test", "q", "note") if name in differences]
     return differences.assign(
         reach_share=share,

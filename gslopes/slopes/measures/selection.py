@@ -30,7 +30,7 @@ from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
 from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.estimators import contrasted
-from gslopes.slopes.measures.kinds import unit_slopes
+from gslopes.slopes.measures.kinds import steepest, unit_slopes
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
 from gslopes.stats.contrast import contrast
@@ -104,7 +104,8 @@ def loss_trend(
     lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float32)
     codes = codes_of(units(asked.photos[complete]), len(lost))
     m = options.permutations
-    mean = clustered_mean(100 * line_slopes(lost, asked.values), codes)
+    most = steepest("rate", asked.values)
+    mean = clustered_mean(100 * line_slopes(lost, asked.values), codes, (-most, most))
     rows = dense(lost[None], asked.values, codes)
     p_perm = np.full(1, np.nan)
     if m:
@@ -203,9 +204,11 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
             counted = np.flatnonzero(weights)
             codes = codes_of(units[counted], len(counted))
             mean = contrast(slopes.joined(codes, weights[counted], counted))
-            ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
+            rare = mean.varying < options.min_varying
+            low, high = (np.where(rare, np.nan, end) for end in (mean.low, mean.high))
+            ends = {name: mean.difference, f"{name}_low": low, f"{name}_high": high}
             if len(counted) < 2 or not (name == "gated" or complete):
-                ends = dict.fromkeys(ends, np.full(len(mean.low), np.nan))
+                ends = dict.fromkeys(ends, np.full(len(low), np.nan))
             columns |= ends
         frames.append(
             answers.frame(

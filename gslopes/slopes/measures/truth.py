@@ -29,7 +29,7 @@ from gslopes.core.tables import READING, Row
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import further, placebo_differences, placebo_q, rule
-from gslopes.slopes.measures.kinds import outcomes
+from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
 from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
@@ -194,7 +194,8 @@ def _slope(row: _Row, values: Array, codes: Integers) -> Row:
     if row.never:
         return dict.fromkeys((*columns, "centre"), np.nan)
     lines = 100 * line_slopes(row.wrong, values)[row.keep]
-    mean = clustered_mean(lines, codes)
+    most = steepest("rate", values)
+    mean = clustered_mean(lines, codes, (-most, most))
     centre = row.wrong[row.keep][:, len(values) // 2].mean()
     return dict(zip(columns, mean, strict=True)) | {"centre": centre}
 

@@ -16,8 +16,9 @@ from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import ConfigError
 from gslopes.core.files import read_json
 from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, present
+from gslopes.slopes.measures.kinds import beyond
 from gslopes.slopes.page import loading
-from gslopes.stats.intervals import mean_t, wilson
+from gslopes.stats.intervals import UNBOUNDED, mean_t, wilson
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import STORED, highest, places
 
@@ -85,7 +86,7 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
     photos = max(len(answers.photos), 1)
     shares = answers.counts() / photos
     low, high = wilson(shares, photos)
-    return shares, np.minimum(low, shares), np.maximum(high, shares)
+    return shares, low, high
 
 
 def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
@@ -94,7 +95,8 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
     if len(rows) < 2:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
-    means = [mean_t(numbers) for numbers in rows.T]
+    bounds = UNBOUNDED if beyond(rows).any() else (0, 1)
+    means = [mean_t(numbers, bounds) for numbers in rows.T]
     mean, low, high = np.array(
         [(estimate.value, estimate.low, estimate.high) for estimate in means]
     ).T

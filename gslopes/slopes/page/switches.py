@@ -69,7 +69,7 @@ def _row(answers: Answers) -> Content:
         has[index, answers.photo[rows]] = answers.present[rows]
     switching, value = kinds(has[0], has[1], answers.values)
     counts = {kind: int((switching == kind).sum()) for kind in KINDS}
-    mean = mean_t(value)
+    mean = mean_t(value, (answers.values.min(), answers.values.max()))
     row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
     row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
     return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}

@@ -113,7 +113,7 @@ function findingApp(root, section, finding) {
   function show() {
     const all = rowsOf(finding, state.estimator).map((row) => ({ ...row, ends: section.ends }));
     const rows = sorted(all.filter((row) => passes(row, state)), state);
-    const sizes = all.filter((row) => row.slope !== null).map((row) => Math.abs(row.slope)).sort((a, b) => a - b);
+    const sizes = all.filter((row) => row.low !== null).map((row) => Math.abs(row.slope)).sort((a, b) => a - b);
     const scale = 1.3 * (sizes[Math.floor(0.97 * (sizes.length - 1))] || 1e-6);
     body.replaceChildren(...rows.slice(0, state.rows).map((row) => tableRow(row, scale, open)));
     more.hidden = rows.length <= state.rows;

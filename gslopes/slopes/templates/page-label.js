@@ -63,7 +63,7 @@ function openLabel(panel, section, finding, i) {
     const place = el("div", { class: "groups" });
     if (section.groups) {
       load(section.groups).then((all) => {
-        const rows = all[i] ?? [], most = 1.2 * Math.max(1e-6, ...rows.map((row) => Math.abs(row[3] ?? 0)));
+        const rows = all[i] ?? [], most = 1.2 * Math.max(1e-6, ...rows.map((row) => (row[4] === null ? 0 : Math.abs(row[3]))));
         if (!rows.length) return;
         place.append(el("h5", {}, "By group of photos"), grid(["Column", "Group", "n", "Slope", "95 % interval", "Drawn", "p", "q"],
           rows.map(([column, group, n, slope, low, high, p, q]) => el("tr", {}, el("th", { scope: "row" }, column), el("td", {}, group), el("td", { class: "num" }, String(n)),

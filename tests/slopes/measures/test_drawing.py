@@ -58,9 +58,10 @@ def test_presence_is_paired_photo_by_photo_in_points_and_a_lost_label_counts() -
         answers(np.zeros((1, 40, 5)), VALUES), answers(before, np.zeros(1)), OPTIONS
     ).to_dict("records")  # fmt: skip
     assert (row["photo"], row["drawing"], row["sweep"], row["n"]) == (75, -75, 0, 40)
-    assert (row["ci_low"], row["ci_high"], row["q"]) == pytest.approx(
-        corrected(-100 * before.ravel())
-    )
+    low, high, p = corrected(-100 * before.ravel())
+    assert (row["ci_high"], row["q"]) == pytest.approx((high, p))
+    # more than half of the way to -100, and so bent
+    assert low < row["ci_low"] == pytest.approx(-100 + 12.5 * np.exp(1 - (-75 - low) / 12.5))
 
 
 def test_clusters_widen_and_few_photos_say_nothing() -> None:
