@@ -20,7 +20,7 @@ from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
-from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
+from gslopes.stats.intervals import bent, mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.rounding import exceeds, settled, sort_key
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
@@ -39,7 +39,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     """Differences of two groups of images, a row for each concept, in points, as columns of the measures table.
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
-    image counts by its share of captions, no further than 100 points.  No t if a group has fewer than 10 images with a
+    image counts by its share of captions, see ``intervals.bent``.  No t if a group has fewer than 10 images with a
     share above 0, or fewer than 10 with one below 1.  Tested are concepts in at least ``min_active`` images, or a
     concept by itself in any.  note: why a concept has no test; then it has no interval either.
 
@@ -63,10 +63,9 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         low, high, p = tests.T
     else:
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
-        welch, _ = difference((share, first.se, n), (share_other, second.se, m))
+        welch, _ = difference((share, first.se, n), (share_other, second.se, m), most=1)
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
-        ends = np.clip([welch.low, welch.high], -1, 1)
-        low, high, p = np.where(usable, [*ends, welch.p], np.nan)
+        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
     return pd.DataFrame(
         {
@@ -95,9 +94,9 @@ def change(
 ) -> tuple[Array, Array, Array, Array]:
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
-    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  It goes no further than 1, or 2
-    if the group that loses had the concept before: a difference that turns can change by more.  Null hypothesis: the
-    difference does not change.
+    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal, inside of 1, or of 2 if the group
+    that loses had the concept before: a difference that turns can change by more.  Null hypothesis: the difference does
+    not change.
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
     """
@@ -121,7 +120,7 @@ def change(
     p = 2 * special.ndtr(-np.abs(middle) / error)
     opposed = np.where(value > 0, groups[1][2], groups[0][2])
     most = np.where(opposed > 0, 2, 1)
-    low, high = np.clip([middle - half, middle + half], -most, most)
+    low, high = bent(value, (middle - half, middle + half), (-most, most))
     return value, low, high, np.asarray(p)
 
 
