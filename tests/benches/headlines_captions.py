@@ -22,7 +22,7 @@ from gslopes.captions.config import TABLES, TECHNIQUES, AuditOptions
 from gslopes.captions.measures.techniques import run_techniques
 from gslopes.captions.page import sections
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Coverage, Instance, Pair
-from gslopes.core.tables import check, frame_of
+from gslopes.core.tables import frame_of
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import count_decisions
 from gslopes.words.graph import Fact, Mentions, Senses
@@ -130,10 +130,7 @@ def tables_of(
     results, described = run_techniques(corpus, TRUTH, [TARGET], names, AuditOptions())
     parameters = [{**row, "parameters": ""} for row in described]
     rows: dict[str, Any] = {**results, "techniques": parameters}
-    return {
-        name: check(TABLES[name], frame_of(TABLES[name], rows[name])).to_pandas()
-        for name in TABLES_OF_RESULTS
-    }
+    return {name: frame_of(TABLES[name], rows[name]) for name in TABLES_OF_RESULTS}
 
 
 def said(tables: Any) -> tuple[str, str]:
