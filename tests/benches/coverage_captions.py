@@ -73,7 +73,7 @@ def s4_changes_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def s4_one_group(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """A word that captions have in nearly all images of one group: not at truth; in a few there; the gap turns."""
+    """A word in nearly all images of one group, at truth in none or few."""
     designs = {
         "95 and 2 % of 20 and 20, none at truth": (20, 20, [0.0, 0.0, 0.95, 0.02]),
         "97 and 3 % of 40 and 40, 2 % at truth": (40, 40, [0.02, 0.02, 0.97, 0.03]),
@@ -148,7 +148,10 @@ def has_finding(tables: dict) -> bool:
 
 
 def unmentioned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """D2 in whole audits: 5 to 60 images a group; no effect, 35 against 10 %, 30 % in one group only; four a person."""
+    """D2 in whole audits.
+
+    5 to 60 images a group; no effect, 35 against 10 %, 30 % in one group only; four images a person.
+    """
     designs = {f"no effect, {n} a group": Scenes(n, n) for n in (5, 10, 20, 60)}
     designs |= {f"35 and 10 %, {n} a group": Scenes(n, n, silent=(0.35, 0.1)) for n in (10, 20, 60)}
     designs |= {f"30 and 0 %, {n} a group": Scenes(n, n, silent=(0.3, 0.0)) for n in (20, 60)}
@@ -167,7 +170,10 @@ def unmentioned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def mentioned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """S2 in whole audits: 20 to 150 images a group, 3 to 40 words; log odds 2 of one; four images a person."""
+    """S2 in whole audits.
+
+    20 to 150 images a group, 3 to 40 words; log odds 2 of one; four images a person.
+    """
     designs = {
         "no effect, 20 a group, 10 words": Scenes(20, 20),
         "no effect, 60 a group, 3 words": Scenes(60, 60, words=3),
@@ -199,7 +205,7 @@ def mentioned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def whole_audits(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Audits without an effect by all techniques: 20, 60 and 100 images a group; 10 and 30 words; five captions."""
+    """Whole audits without an effect, by all techniques."""
     designs = {
         "20 a group, 10 words": Scenes(20, 20),
         "60 a group, 10 words": Scenes(60, 60),
