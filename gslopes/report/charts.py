@@ -239,7 +239,7 @@ def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) 
     """Marks on one scale, as the macro ``chart`` of parts.html.j2 draws them.  middle: what lies in their middle."""
     numbers = np.array([mark.number for mark in marks], np.float64) - middle
     value, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
-    scale = float(np.nanmax(np.abs(numbers), initial=0.0)) or 1.0
+    scale = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) or 1.0
     places = [whisker(*row, scale) for row in zip(low, value, high, strict=True)]
     return {
         "unit": unit,

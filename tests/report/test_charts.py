@@ -83,3 +83,12 @@ def test_an_interval_that_reaches_beyond_its_strip_is_cut() -> None:
         "cut": True,
     }
     assert not charts.whisker(-0.5, 0.0, 0.5, 1.0)["cut"]
+
+
+def test_an_endless_interval_stretches_no_axis():
+    ends = [(1.0, 0.5, np.inf), (1.0, -np.inf, 2.0), (1.0, 0.5, 2.0)]
+    rows = charts.panel([charts.Mark("", "", number) for number in ends], "log odds")["rows"]
+    places = [place for _, place in rows]
+    assert [place["at"] for place in places] == [89.0] * 3
+    assert [place["cut"] for place in places] == [True, True, False]
+    assert (places[0]["high"], places[1]["low"]) == (118.0, 2.0)

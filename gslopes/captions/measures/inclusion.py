@@ -14,12 +14,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from gslopes.captions.measures.rows import LEAST, RARE, Recorder, Sides, change, rank
+from gslopes.captions.measures.rows import (
+    LEAST,
+    RARE,
+    SMALL_GROUP,
+    Recorder,
+    Sides,
+    change,
+    rank,
+)
 from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
 from gslopes.core.arrays import Flags
 from gslopes.core.tables import Row, ends, records
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import adjust, benjamini_hochberg
 from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import KINDS, Fact, Facts
@@ -246,9 +253,8 @@ def _add_by_group(
     sides: Sides,
     pair: Pair,
 ) -> None:
-    """False positive rates by group, their difference, p and q (ours)."""
+    """False positive rates by group, their difference and p (ours)."""
     groups = [set(np.flatnonzero(sides == side)) for side in (1, -1)]
-    rows = []
     for scenario, kind, concept, cases, holding, _ in flagged:
         (a, n), (b, m) = (
             (len((cases - holding) & group), len(group - holding)) for group in groups
@@ -261,19 +267,17 @@ def _add_by_group(
             "active": a + b,
             "value": 100 * (a / n - b / m) if n and m else math.nan,
             "unit": "pp",
-            "p": math.nan,
             "origin": "ours",
             "note": RARE,
             "estimator": "difference of false positive rates, Newcombe",
             "null_hypothesis": "the same false positive rate in both groups",
         }
-        if len(cases) >= recorder.options.min_active and min(n, m) >= LEAST:
+        if min(n, m) < LEAST:
+            row["note"] = SMALL_GROUP
+        elif a + b >= recorder.options.min_active:
             low, high = newcombe(a, n, b, m)
             row |= {"ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
             row["p"] = fisher(a, n, b, m)
-        rows.append(row)
-    adjust(rows)
-    for row in rows:
         recorder.measure(**row)
 
 
@@ -337,7 +341,6 @@ def between_stages(recorder: Recorder) -> None:
                 "ci_low": 100 * low,
                 "ci_high": 100 * high,
                 "p": p,
-                "q": benjamini_hochberg(p),
             }
             for row in records(pd.DataFrame(numbers)):
                 recorder.measure(

@@ -13,7 +13,6 @@ import numpy as np
 from gslopes.captions.measures.rows import SMALL_GROUP, Recorder, compare
 from gslopes.captions.stimuli.corpus import Corpus, presence_of_captions, presence_of_images
 from gslopes.core.tables import records
-from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Facts, Mention, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
@@ -268,4 +267,3 @@ def trait_dependent(recorder: Recorder) -> None:
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )
-    adjust(recorder.measures)

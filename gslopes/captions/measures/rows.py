@@ -20,8 +20,7 @@ from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
-from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.intervals import bent, mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.rounding import exceeds, settled, sort_key
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
@@ -30,8 +29,9 @@ Sides = NDArray[np.int8]
 LEAST = 10  # images of a group, below which nothing is tested
 
 
-SMALL_GROUP = f"a group has fewer than {LEAST} images: no test"
+SMALL_GROUP = f"a group has fewer than {LEAST} images"
 RARE = "too few images have it"
+EMPTY = "there is nothing that it could be a share of"
 NO_INTERVAL = "too few images with and without it for an interval"
 
 
@@ -39,9 +39,9 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     """Differences of two groups of images, a row for each concept, in points, as columns of the measures table.
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
-    image counts by its share of captions.  No t if a group has fewer than 10 images with a share above 0,
-    or fewer than 10 with one below 1.  q: over the concepts in at least ``min_active`` images.  note: why a concept has
-    no test; then it has no interval either.
+    image counts by its share of captions, see ``intervals.bent``.  No t if a group has fewer than 10 images with a
+    share above 0, or fewer than 10 with one below 1.  Tested are concepts in at least ``min_active`` images, or a
+    concept by itself in any.  note: why a concept has no test; then it has no interval either.
 
     sides: (U,) 1, −1 or 0 for neither.
     """
@@ -49,7 +49,8 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     n, m = (group.shape[1] for group in groups)
     sums = [group.sum(axis=1) for group in groups]
     active = sum(np.diff(group.indptr) for group in groups)
-    enough = active >= options.min_active
+    alone = len(active) == 1
+    enough = active >= (1 if alone else options.min_active)
     tested = enough & (min(n, m) >= LEAST)
     with np.errstate(invalid="ignore"):
         share = sums[0] / np.float64(n)
@@ -62,7 +63,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         low, high, p = tests.T
     else:
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
-        welch, _ = difference((share, first.se, n), (share_other, second.se, m))
+        welch, _ = difference((share, first.se, n), (share_other, second.se, m), most=1)
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
         low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
@@ -74,7 +75,6 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
             "ci_low": 100 * low,
             "ci_high": 100 * high,
             "p": p,
-            "q": benjamini_hochberg(p),
             "unit": "pp",
             "note": SMALL_GROUP if min(n, m) < LEAST else np.where(enough, untested, RARE),
         }
@@ -94,8 +94,9 @@ def change(
 ) -> tuple[Array, Array, Array, Array]:
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
-    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  Null hypothesis: the difference
-    does not change.
+    Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal, inside of 1, or of 2 if the group
+    that loses had the concept before: a difference that turns can change by more.  Null hypothesis: the difference does
+    not change.
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
     """
@@ -103,20 +104,24 @@ def change(
     changed = Units(after.tocsr(), images).minus(Units(before.tocsr(), images)).sums
     groups = []
     for side in (1, -1):
-        part = changed[:, np.flatnonzero(sides == side)]
-        n = part.shape[1]
+        images = np.flatnonzero(sides == side)
+        part = changed[:, images]
+        n = len(images)
+        start = before[:, images].sum(axis=1)
         total = part.sum(axis=1)
         size = abs(part).sum(axis=1)
         mean, spread = mean_change(settled(total, size), part.multiply(part).sum(axis=1), n)
-        groups.append((total / max(n, 1), size / max(n, 1), mean, spread))
+        groups.append((*np.array([total, size, start]) / max(n, 1), mean, spread))
     apart = np.array(groups[0]) - groups[1]
     together = np.abs(groups).sum(axis=0)
-    middle = settled(apart[2], together[2])
-    error = np.sqrt(together[3])
+    value, middle = settled(apart[[0, 3]], together[[1, 3]])
+    error = np.sqrt(together[4])
     half = normal_quantile() * error
     p = 2 * special.ndtr(-np.abs(middle) / error)
-    low = np.maximum(middle - half, -2)
-    return settled(apart[0], together[1]), low, np.minimum(middle + half, 2), np.asarray(p)
+    opposed = np.where(value > 0, groups[1][2], groups[0][2])
+    most = np.where(opposed > 0, 2, 1)
+    low, high = bent(value, (middle - half, middle + half), (-most, most))
+    return value, low, high, np.asarray(p)
 
 
 def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
@@ -246,6 +251,8 @@ class Recorder:
             "value": value,
             **ends(wilson(value, n)),
         }
+        if not n:
+            numbers["note"] = EMPTY
         self.measure(**{**numbers, "estimator": "share of images, Wilson", **columns})
 
     def image_shares(
@@ -255,7 +262,7 @@ class Recorder:
         self.shares(presence_of_images(images_with, images), **columns)
 
     def shares(self, table: Presence, **columns: Any) -> None:
-        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
+        """Add every concept's share of the images, and by pair the groups' shares and difference."""
         n = len(table.images)
         totals = table.matrix.sum(axis=1)
         active = np.diff(table.matrix.indptr)

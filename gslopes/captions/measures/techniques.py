@@ -13,6 +13,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.tables import Row, lookup
 from gslopes.frame.spec import Made, Run
+from gslopes.stats.multiplicity import adjust
 from gslopes.words.graph import Mentions
 
 
@@ -126,7 +127,7 @@ def run_technique(
     truth: str,
     options: AuditOptions,
 ) -> Recorder:
-    """What one technique finds at one target."""
+    """What one technique finds at one target; q of its measures: over all of its tests there."""
     technique = TECHNIQUES[name]
     header = {
         "harm": technique.harm,
@@ -138,6 +139,7 @@ def run_technique(
     header |= {"lists": corpus.mentions.lists.versions(*technique.lists)}
     recorder = Recorder(corpus, options, target, truth, header)
     resolve_name(f"gslopes.captions.measures.{technique.measure}")(recorder)
+    adjust(recorder.measures)
     return recorder
 
 

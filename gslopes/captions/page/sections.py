@@ -393,13 +393,17 @@ def headline_of(tables: Tables) -> Headline:
         interval = first["interval"] or "no interval"
         sentence = HEADLINES.say("found", text=text, interval=interval, q=first["q"], n=first["n"])
         return Headline(sentence, f"{first['technique']} ")
-    rows = tested(tables["measures"], tables["salience"])
-    rows = rows[rows["unit"] == POINTS]
+    measures = tables["measures"]
+    salience = tables["salience"]
+    rows = tested(measures, salience)
     if len(rows):
         return Headline(HEADLINES.nothing(list(map(_nothing, records(rows))), "image"))
-    if cases := len(tables["cases"]):
-        return Headline(HEADLINES.say("cases", cases))
-    return Headline(HEADLINES.say("empty"))
+    begin = HEADLINES.say("ungrouped")
+    notes = pd.concat([measures.loc[measures["unit"] == "pp", "note"], salience["note"]])
+    for why in notes[notes != ""].mode().head(1):
+        begin = HEADLINES.say("unjudged", why=why)
+    cases = len(tables["cases"])
+    return Headline(HEADLINES.say("cases" if cases else "empty", cases, begin=begin))
 
 
 def _nothing(row: Record) -> caution.Nothing:
@@ -408,9 +412,12 @@ def _nothing(row: Record) -> caution.Nothing:
     high = row["ci_high"]
     name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
     n = int(row["n"])
-    shown = f"{numbers.interval(low, high)} points"
-    matters = caution.points(row["active"] / max(n, 1))
-    why = f"q {row['q']:.2g}" * (low > 0 or high < 0)
+    unit = row["unit"]
+    shown = f"{numbers.interval(low, high, writer_in(unit))} {unit.removeprefix('percentage ')}"
+    matters = caution.MATTERS["log-odds"]
+    if unit == POINTS:
+        matters = caution.points(row["active"] / max(n, 1))
+    why = f"q {row['q']:.2g}, adjusted for the number of tests" * (low > 0 or high < 0)
     return caution.Nothing(name, low, high, n, matters, shown, why)
 
 
@@ -427,8 +434,6 @@ def _sentence(row: Record) -> Content:
         group=printable(row["group"]),
         other=printable(row["other"]),
         more="more" if value > 0 else "less",
-        towards=printable(row["group" if value > 0 else "other"]),
-        away=printable(row["other" if value > 0 else "group"]),
         size=numbers.size(value),
         value=numbers.ratio(value),
     )

@@ -132,11 +132,14 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
         lost = (asked.status != 1) @ side(weights, 0)
         alike = sparse.csr_array(sparse.kron(np.ones((observed.sums.shape[0], 1)), lost[None]))
         worst = observed.minus(Units(alike, observed.sizes), -1)
-        worst = replace(worst, most=steepest("rate", asked.values))
-        ends.append(contrast(worst.joined(codes)))
+        most = steepest("rate", asked.values)
+        ends.append(contrast(replace(worst, most=most).joined(codes)))
     low, high = ends[0].low, ends[1].high
-    bounded = np.isfinite(low) & np.isfinite(high)
-    return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
+    # photos that are all alike bound nothing but the other end
+    return (
+        np.where(np.isfinite(low) | np.isnan(high), low, -most),
+        np.where(np.isfinite(high) | np.isnan(low), high, most),
+    )
 
 
 def observed_slopes(

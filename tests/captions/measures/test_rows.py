@@ -69,6 +69,22 @@ def test_groups_under_ten_images_are_not_tested():
     assert np.isnan(compare(table, member, AuditOptions(min_active=1)).p).all()
 
 
+def test_a_concept_by_itself_is_tested_however_rare_and_one_of_many_is_not():
+    images = [str(i) for i in range(40)]
+    sides = np.repeat([1, -1], 20).astype(np.int8)
+    alone = presence_of_images({"a": images[:4]}, images)
+    assert compare(alone, sides, OPTIONS).p[0] == pytest.approx(fisher(4, 20, 0, 20))
+    assert np.isnan(compare(presence_of_images({"a": []}, images), sides, OPTIONS).p[0])
+    one_of_two = presence_of_images({"a": images[:4], "b": images}, images)
+    assert np.isnan(compare(one_of_two, sides, OPTIONS).p[0])
+
+
+def test_a_difference_of_shares_of_captions_ends_at_100_points():
+    rng = np.random.default_rng(0)
+    result = shares(np.r_[rng.uniform(0.9, 0.99, 12), rng.uniform(0, 0.1, 11), 0.9], first=12)
+    assert result.ci_low[0] < result.value[0] < result.ci_high[0] <= 100
+
+
 def test_equal_means_of_unequal_spread_are_no_difference():
     """25 images that vary against 200 that hardly do."""
     rng = np.random.default_rng(3)

@@ -145,7 +145,11 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
             0,
             "D2 may lie anywhere in [−1.0, +3.0] points (0.39 would matter).",
         ),
-        ([row("D2", 3, 0.06)], 0, "D2 lies in [+1.0, +5.0] points (q 0.06)."),
+        (
+            [row("D2", 3, 0.06)],
+            0,
+            "D2 lies in [+1.0, +5.0] points (q 0.06, adjusted for the number of tests).",
+        ),
         (
             [WIDE, row("S3", 1, 0.5, concept="tie.n.01")],
             0,
