@@ -65,9 +65,9 @@ def test_every_end_of_an_interval_has_a_bound() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("ratings", [(1.0, 9.0), (0.0, 4.0, 5.0, 9.0)])
-def test_no_interval_of_a_context_audit_leaves_its_bounds(size, ratings) -> None:
+def test_no_interval_of_a_context_audit_leaves_its_bounds(size) -> None:
     for seed, more in enumerate(({"slope": 3.0}, {"rooms": 2, "photos": 2}, {"refused": 0.4})):
+        ratings = (0.0, 4.0, 5.0, 9.0) if seed else (1.0, 9.0)
         audit = Contexts(*size, ratings=ratings, groups=2, **more)
         made = audited(audit, np.random.default_rng([*size, seed]), QUICK)
         # one answer missing leaves fewer contexts, between which a slope can be steeper

@@ -111,11 +111,11 @@ def described(audit: Contexts, rng: np.random.Generator) -> tuple[pd.DataFrame, 
     return table.assign(step=0, masculine=0, feminine=0, context_tags=0), people, backgrounds
 
 
-def audited(audit: Contexts, rng: np.random.Generator) -> Tables:
+def audited(audit: Contexts, rng: np.random.Generator, options: ContextOptions = OPTIONS) -> Tables:
     """The tables of results."""
     table, people, backgrounds = described(audit, rng)
     named = dict.fromkeys(table["classifier"], frozenset(backgrounds["context"]))
-    made = analyse(table, people, backgrounds, named, OPTIONS)
+    made = analyse(table, people, backgrounds, named, options)
     return {"described": table, "people": people, "backgrounds": backgrounds, **made}
 
 

@@ -16,6 +16,7 @@ from gslopes.stats.intervals import bent, mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import levelled, settled
 
+CELL = 3  # people
 SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
@@ -124,7 +125,7 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
 def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the ``anova`` (without q) and ``tukey`` tables: distance by gender and group in each context.
 
-    Each person counts once.  Cells of fewer than ``LEAST`` people are left out, and named.
+    Each person counts once.  Cells of fewer than ``CELL`` people are left out, and named.
     """
     variances = []
     comparisons = []
@@ -135,10 +136,10 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
         cells = genders + " " + groups
         counts = pd.Series(cells[use], dtype=object).value_counts().sort_index()
-        small = counts[counts < LEAST]
+        small = counts[counts < CELL]
         use &= ~np.isin(cells, small.index)
         listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
-        left_out = f"left out, fewer than {LEAST}: {listed}" * bool(listed)
+        left_out = f"left out, fewer than {CELL}: {listed}" * bool(listed)
         head = {**grid.head, "context": name, "measure": "distance"}
         table = anova(distances[use], genders[use], groups[use])
         note = noted(left_out, _missing_terms(table))

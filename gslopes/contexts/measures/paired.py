@@ -25,7 +25,7 @@ ALIKE = "no interval: the same for everybody"
 FEW = 10  # people, discordant people, or people inferred, of whom fewer are not judged
 TOO_FEW = f"fewer than {FEW} people"
 UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), math.nan)
-LEAST = 3  # people whom an interval needs
+LEAST = 5  # people whom an interval needs
 ALONE = f"no interval: fewer than {LEAST} people"
 
 
