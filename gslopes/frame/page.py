@@ -189,6 +189,7 @@ def render(page: Page) -> str:
         data=page.data,
         audit=audit,
         headline=page.headline.sentence,
+        fewest=page.findings["n"][page.findings["decision"] != summary.UNJUDGED].min(),
         sections=sections,
         bodies={section["name"]: section["body"] for section in sections},
         steps=[

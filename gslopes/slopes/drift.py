@@ -22,7 +22,6 @@ from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
-from gslopes.slopes.measures.kinds import beyond
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg
@@ -208,7 +207,8 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
     cells = np.indices(change.shape).reshape(2, -1)
     shape = change.shape
-    most = np.where(beyond(np.array(scores)).any(axis=(0, 2)), np.inf, 1)
+    beyond = exceeds(np.abs(np.array(scores) - 0.5), 0.5)  # no score, but a number
+    most = np.where(beyond.any(axis=(0, 2)), np.inf, 1)
     units = Units.of(
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)), most
     )

@@ -5,7 +5,7 @@ Proportions are ours, not statsmodels': a share may be a mean of probabilities, 
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -227,11 +227,7 @@ def fieller(
 # -- shares -----------------------------------------------------------------------------------------------------------
 
 
-@overload
-def wilson(share: float, n: float) -> tuple[float, float]: ...
-@overload
-def wilson(share: Array, n: float) -> tuple[Array, Array]: ...
-def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array]:
+def wilson(share: Any, n: float) -> tuple[Any, Any]:
     """Wilson's 95 % interval of a share, or of several; NaN without an observation.
 
     share: in [0, 1].  n: how many independent observations each comes from.

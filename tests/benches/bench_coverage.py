@@ -26,6 +26,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from coverage_bounds import CASES as CASES_OF_BOUNDS
 from coverage_captions import CASES as CASES_OF_CAPTIONS
 from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
@@ -62,6 +63,7 @@ CASES |= CASES_OF_PAIRS
 CASES |= CASES_OF_CROSSED
 CASES |= LATER_OF_CROPS
 CASES |= CASES_OF_RANKS  # new cases last: their seeds are their places
+CASES |= CASES_OF_BOUNDS
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (

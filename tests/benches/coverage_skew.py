@@ -2,6 +2,24 @@
 
 A unit's number is a photo's own slope. Designs of the first cell chose the correction among ten; designs of the second
 were drawn once, afterwards. All data sets count: if those that look odd are left out, the others hold less often.
+
+Two alternatives with longer tails were tried once, on 1,000 sets a design, and not kept. Coverage in per cent at 8, 12,
+20 and 60 units, by t corrected for skewness, by bootstrap t (999 resamples), by empirical likelihood (F):
+
+=======================  =====================  =====================  =====================
+design                   corrected t            bootstrap t            empirical likelihood
+=======================  =====================  =====================  =====================
+lognormal 1.5            82, 84, 85, 92         85, 86, 86, 92         73, 78, 79, 89
+3 % of units 20 higher   79, 70, 63, 83         77, 67, 62, 83         70, 64, 59, 82
+normal                   95, 96, 95, 95         93, 96, 95, 95         91, 95, 94, 95
+t5                       95, 95, 96, 95         94, 94, 94, 94         92, 93, 95, 95
+exponential              94, 94, 96, 96         94, 94, 95, 95         89, 92, 93, 95
+slopes of presence       86, 91, 94, 97         86, 91, 94, 96         83, 89, 92, 95
+=======================  =====================  =====================  =====================
+
+Bootstrap t gains 1 to 4 points on the first design, for intervals that are 15 to 25 % longer, and loses on the others;
+of slopes of presence it has no end at 8 and 12 units, since a resample may be all alike. No formula finds an outlier
+that the sample lacks: the page says below 60 units what an interval assumes.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.clusters import clustered_ratio
+from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import (
     UNBOUNDED,
     bent,

@@ -9,8 +9,8 @@ more than that, however the K answers of one photo hang together. The same mean 
 y_k on the values: what the paper's estimator divides by y_c. Only the uncertainty is another.
 
 Interval: t with U - 1 degrees of freedom, U the number of units (photos, or clusters of them, with the cluster-robust
-standard error), corrected for the skewness of the photos' slopes (``stats.intervals.skewed_ends``).  influence is how
-many of them carry it.
+standard error), corrected for the skewness of the photos' slopes (``stats.intervals.skewed_ends``), inside what a
+slope of zeros and ones can be (``kinds.steepest``).  influence is how many of them carry it.
 
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """

@@ -80,15 +80,14 @@ def ratios(units: Units, reach: Array, least: int = 1) -> dict[str, Array]:
     low, high = fieller(slope, mean, spread.squares * factor, variance, shared, limit)
     reached = mean**2 > half**2 and count > 2
     vary = reached & (np.diff(units.sums.indptr) >= least)
-    nothing = np.full(len(slope), np.nan)
     columns = {
         "slope": slope,
         "reach": mean,
         "reach_low": mean - half,
         "reach_high": mean + half,
-        "ratio": slope / mean if reached else nothing,
-        "ratio_low": np.where(vary, low, nothing),
-        "ratio_high": np.where(vary, high, nothing),
+        "ratio": slope / (mean if reached else np.nan),
+        "ratio_low": np.where(vary, low, np.nan),
+        "ratio_high": np.where(vary, high, np.nan),
     }
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 

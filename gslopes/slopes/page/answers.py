@@ -96,10 +96,7 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
     bounds = UNBOUNDED if beyond(rows).any() else (0, 1)
-    means = [mean_t(numbers, bounds) for numbers in rows.T]
-    mean, low, high = np.array(
-        [(estimate.value, estimate.low, estimate.high) for estimate in means]
-    ).T
+    mean, _, low, high, _ = np.array([mean_t(numbers, bounds) for numbers in rows.T]).T
     return mean, low, high
 
 
