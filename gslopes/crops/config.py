@@ -20,6 +20,7 @@ TABLES = read_tables(Path(__file__).with_name("tables.toml"))
 SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
 CONSTANT = "no interval: people do not differ"  # a note of parity
+SELDOM = "no interval of the ratio: too few of a group are kept"  # another one
 
 CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "

@@ -10,7 +10,7 @@ from scipy import optimize
 
 from gslopes.core.arrays import Array, Integers, Objects, doubles
 from gslopes.core.csv_table import normal_names
-from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, linearised, t_quantile
+from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, bent, linearised, t_quantile
 from gslopes.stats.intervals import clustered_mean as clustered_mean
 from gslopes.stats.rounding import exceeds
 
@@ -88,7 +88,11 @@ class Source(NamedTuple):
 
 
 def crossed(
-    value: float, ends: tuple[float, float], people: Source, other: Source
+    value: float,
+    ends: tuple[float, float],
+    people: Source,
+    other: Source,
+    bounds: Bounds = UNBOUNDED,
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number that two crossed factors move, people and another of few levels; 95 %.
 
@@ -96,7 +100,7 @@ def crossed(
     hypothesis that the number is 0, from the level at which an end of such an interval by t meets 0.  What both factors
     share, the residual, counts in both: the interval is rather too wide, and wide indeed with two levels.
 
-    ends: the interval over people only; NaN if people do not differ.
+    ends: the interval over people only; NaN if people do not differ.  bounds: what the number can be.
 
     Source: Zou & Donner 2008, doi 10.1002/sim.3095.
 
@@ -122,7 +126,8 @@ def crossed(
         p = 1e-14
     elif value:
         p = float(np.exp(optimize.brentq(excess, smallest, 0)))
-    return value - low, value + high, p
+    below, above = bent(value, (np.asarray(value - low), np.asarray(value + high)), bounds)
+    return float(below), float(above), p
 
 
 def pooled_source(variances: Array, dofs: Array) -> Source:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 from scipy import optimize, special
 
 from gslopes.contexts.config import ContextOptions
@@ -17,9 +18,12 @@ from gslopes.contexts.measures.congruence import congruence_table
 from gslopes.contexts.measures.describe import GENDERS, Grid
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.page import lead
+from gslopes.frame.findings import decide
 from gslopes.stats.intervals import wilson
 from gslopes.stats.resampling import multinomial_counts, percentile
 from gslopes.stats.shares import independence_p
+from tests.benches.headlines_siblings import Contexts, audited
 
 Count = tuple[str, str, int, int]
 OPTIONS = ContextOptions(permutations=499)
@@ -385,7 +389,78 @@ def contexts_f1_rooms_unseen(rng: np.random.Generator, sets: int) -> Iterator[Co
     yield from f1_of_rooms(rng, sets, 40, 8, lambda shape: 0.1 * rng.standard_normal(shape))
 
 
+# -- whole audits of few people ---------------------------------------------------------------------------------------
+
+
+def whole_audits(
+    rng: np.random.Generator, sets: int, audits: tuple[Contexts, ...], by: str = "whole audits"
+) -> Iterator[Count]:
+    """Nothing planted: RQ1, F1, distances, slopes on congruence, and what is judged and found."""
+    tally = Tally()
+    for audit in audits:
+        title = f"{audit.women} women, {audit.men} men"
+        level = special.logit(audit.right) + audit.people * NODES
+        right = 0.9 * float(special.expit(level) @ WEIGHTS)  # a tenth is inferred neutral
+        share = {"woman": right, "man": 0.9 - right}
+        women = 2 * audit.women * right
+        f1 = women / (audit.women * (1 + right) + audit.men * (0.9 - right))
+        for _ in range(sets):
+            made = audited(audit, rng, ContextOptions(permutations=199))
+            inferred, accuracy = (
+                made[name][made[name]["context"] != "canvas"] for name in ("inferred", "accuracy")
+            )
+            of_women = inferred["inferred"] == "woman"
+            for gender, true in share.items():
+                rows = inferred[of_women & (inferred["gender"] == gender)]
+                add_rows(tally, f"RQ1, share covered, {title}", rows, true)
+            everybody = inferred[of_women & (inferred["gender"] == "all")]
+            add_rows(tally, f"RQ1, change covered, {title}", everybody, 0.0, "change", "p")
+            of_f1 = accuracy[accuracy["gender"] == "woman"]
+            add_rows(tally, f"F1 covered, {title}", of_f1, f1)
+            add_rows(tally, f"F1, change covered, {title}", of_f1, 0.0, "change", "p")
+            slopes = made["congruence"]
+            slopes = slopes[(slopes["measure"] == "correct") & (slopes["gender"] == "all")]
+            add_rows(tally, f"congruence covered, {title}", slopes, 0.0, "ci", "p_perm")
+            add_rows(tally, f"women less men covered, {title}", made["changes"], 0.0, "ci", "p")
+            decided = decide(lead.judged(made))["decision"]
+            tally.add(f"an audit has a finding, {title}", by, "finding" in set(decided))
+            for decision in decided:
+                tally.add(f"a number is judged, {title}", by, decision != "unjudged")
+    yield from tally.counts()
+
+
+def add_rows(
+    tally: Tally, what: str, rows: pd.DataFrame, true: float, ends: str = "ci", p: str = ""
+) -> None:
+    """Whether each row's interval, if it has one, holds the truth; and whether its p is below 0.05."""
+    for row in rows.to_dict("records"):
+        low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+        tally.add(what, "over people", low <= true <= high, np.isfinite(low))
+        if p:
+            name = what.replace(" covered", ", p < 0.05")
+            tally.add(name, "over people", row[p] < 0.05, np.isfinite(row[p]))
+
+
+def contexts_few(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """2 to 12 people a gender, whole audits; choices were made on these."""
+    sizes = ((2, 2), (3, 3), (5, 5), (8, 8), (12, 12))
+    yield from whole_audits(rng, sets, tuple(Contexts(*size) for size in sizes))
+
+
+def contexts_few_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Other such audits: unequal genders, rare errors, refusals, several photos."""
+    audits = (
+        Contexts(2, 40),
+        Contexts(4, 11, right=0.95, people=2.0),
+        Contexts(10, 10, right=0.6, refused=0.2),
+        Contexts(6, 6, photos=3, ratings=(1.0, 3.0, 9.0)),
+    )
+    yield from whole_audits(rng, sets, audits)
+
+
 CASES = {
+    "contexts-few": contexts_few,
+    "contexts-few-unseen": contexts_few_unseen,
     "contexts-photos": contexts_photos,
     "contexts-photos-unseen": contexts_photos_unseen,
     "contexts-distances": contexts_distances,

@@ -116,6 +116,27 @@ def crops_pairs_small(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             yield f"the share of a pair of groups held, {title}, {policy}", method, holds, options
 
 
+def crops_few(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """2 to 12 people, none favoured: scores alike, or one group's all equal."""
+    for m, n in ((2, 2), (3, 9), (5, 5), (6, 6), (8, 8), (12, 12), (6, 30)):
+        for title, spread in (("alike", 1.0), ("one group all equal", 0.0)):
+            results = [
+                parity(compared(rng.standard_normal(m), spread * rng.standard_normal(n)))
+                for _ in range(sets)
+            ]
+            tested = [result.p_value for result in results if result.p_value >= 0]
+            given = [result for result in results if result.ci_low >= 0]
+            held = sum(result.ci_low <= 0.5 <= result.ci_high for result in given)
+            what = f"{m} and {n}, {title}"
+            yield (
+                f"p < 0.05, {what}",
+                "t, exact at 0 and 1",
+                int(np.less(tested, 0.05).sum()),
+                len(tested),
+            )
+            yield f"a half held, {what}", "logit, t", held, len(given)
+
+
 # -- the walk with a cropper ------------------------------------------------------------------------------------------
 
 
@@ -165,7 +186,7 @@ CASES = {
     "crops-pairs-unseen": crops_pairs_unseen,
     "crops-opponents": crops_opponents,
 }
-CASES |= {"crops-pairs-small": crops_pairs_small}
+CASES |= {"crops-pairs-small": crops_pairs_small, "crops-few": crops_few}
 
 
 # -- averages over pairs of groups, draws with replacement, the same winner -------------------------------------------

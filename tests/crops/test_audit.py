@@ -95,7 +95,7 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
         assert 0 < visible["ci_low"] < visible["p"] < visible["ci_high"] < 1
         assert visible[["verdict", "note"]].tolist() == [
             "",
-            "a group has fewer than 10 persons (--min-group)",
+            "a group has fewer than 10 people (--min-group)",
         ]
         assert np.isnan(visible[["p_value", "q"]].to_numpy(float)).all()
     inside = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
@@ -114,7 +114,7 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
         assert policies.loc[policy, "deviation_high"] == pytest.approx(visible["ci_high"] - 0.5)
     assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
     assert result.summary.startswith(
-        "Too few people to say whom a crop keeps: a group has fewer than 10 persons"
+        "Too few people to say whom a crop keeps: a group has fewer than 10 people"
     )
     text = result.page.read_text("utf-8")
     assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text

@@ -13,7 +13,13 @@ import pandas as pd
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
-from gslopes.contexts.measures.paired import ALIKE, welch
+from gslopes.contexts.measures.paired import (
+    ALIKE,
+    FEW,
+    TOO_FEW,
+    UNJUDGED,
+    welch,
+)
 from gslopes.core.arrays import Array, Flags, Objects, slices
 from gslopes.core.tables import Row
 from gslopes.stats.clusters import Source, crossed, pooled_source
@@ -26,6 +32,7 @@ STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper sh
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
+MOST = {"n_tags": math.inf}  # how high a number can be; all others are shares
 NEEDS_TWO = "needs two contexts of different rating"
 _CHUNK = 500
 
@@ -39,15 +46,16 @@ def changes_table(
     """Rows of the ``changes`` table without q and ``consistent``: women against men in each context.
 
     within: the change of a share of tags from the baseline.  between: the share in the context itself.  Each person
-    counts once.  Null hypothesis: women's and men's means are equal (Welch's t).  The note names the contexts that the
-    paper would show, rated further from 5 than ``STRONG``.
+    counts once.  Null hypothesis: women's and men's means are equal (Welch's t); fewer than ten of either are not
+    judged.  The note names the contexts that the paper would show, rated further from 5 than ``STRONG``.
     """
     rows: list[Row] = []
     genders = grid.people[0]
-    analyses = ("within", "between") if options.baseline in grid.baselines else ("between",)
+    # how far apart means can be
+    analyses = (("within", 2.0), ("between", 1.0))[options.baseline not in grid.baselines :]
     for name in grid.names:
         strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
-        for analysis, measure in product(analyses, EXPECTED):
+        for (analysis, most), measure in product(analyses, EXPECTED):
             values = grid.measures[measure]
             if analysis == "within":
                 start = values[:, grid.of(options.baseline)]
@@ -55,6 +63,7 @@ def changes_table(
             shares = grid.by_person(values, grid.of(name))
             women = shares[genders == "woman"]
             men = shares[genders == "man"]
+            gap = welch(women, men, most)
             rows.append(
                 {
                     **grid.head,
@@ -63,8 +72,8 @@ def changes_table(
                     "super": measure,
                     "women": mean_t(women).value,
                     "men": mean_t(men).value,
-                    **welch(women, men),
-                    "note": "strongly gendered" if strong else "",
+                    **gap,
+                    "note": gap["note"] or "strongly gendered" * strong,
                 }
             )
     return filled("changes", rows)
@@ -153,7 +162,8 @@ def congruence_table(
     a rating, backgrounds and photos averaged first; in points per unit of congruence (tags per unit for ``n_tags``).
     Null hypothesis: the answers do not depend on the contexts (p of t; ``p_perm`` by permuting each person's answers
     over the contexts).  Interval: t over people, before these rooms; ``rooms``: for other rooms of such contexts as
-    well, if each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
+    well, if each context has several.  No interval goes beyond the slopes that the contexts' ratings leave room for.
+    ``difference``: Welch's t of two genders' or groups' slopes.  Fewer than ten people are not judged.  ``correct`` is
     whether the inferred gender is the self-reported one.
     """
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
@@ -173,6 +183,7 @@ def congruence_table(
             )
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         slope = levelled(slopes(outcome, weights))
+        most = np.maximum(weights, 0).sum(axis=1) * MOST.get(measure, 1.0)
         for gender, group, people, others in _compared(genders, groups):
             row: Row = {
                 **grid.head,
@@ -180,8 +191,8 @@ def congruence_table(
                 "gender": gender,
                 "group": group,
             }
-            row |= _contrasted(slope, people, others, rooms, weights)
-            if others is None and row["se"] > 0:
+            row |= _contrasted(slope, people, others, rooms, weights, most)
+            if others is None and row["p"] >= 0:
                 row["p_perm"] = slope_permutation_p(
                     outcome[people], fit[people], options.permutations, options.seed
                 )
@@ -192,8 +203,7 @@ def congruence_table(
 def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, Flags | None]]:
     """(gender, group, people, people compared with) of everybody, each gender and group, and differences of two."""
     either = np.isin(genders, GENDERS)
-    women = genders == "woman"
-    men = genders == "man"
+    women, men = (genders == gender for gender in GENDERS)
     members = {name: either & (groups == name) for name in sorted(set(groups.tolist()) - {""})}
     compared: list[tuple[str, str, Flags, Flags | None]] = [
         (ALL, ALL, either, None),
@@ -209,33 +219,39 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
 
 
 def _contrasted(
-    slope: Array, people: Flags, others: Flags | None, rooms: list[Array], weights: Array
+    slope: Array,
+    people: Flags,
+    others: Flags | None,
+    rooms: list[Array],
+    weights: Array,
+    most: Array,
 ) -> Row:
     """The mean slope of some people, or less the mean slope of others, with its intervals.  slope: (U,).
 
-    rooms, weights: as of ``rooms_source``.
+    rooms, weights: as of ``rooms_source``.  most: (U,) how steep each slope can be.
     """
     finite = np.isfinite(slope)
-    n = int((finite & people).sum())
+    n = m = int((finite & people).sum())
     counts = np.where(finite & people, 1 / max(n, 1), 0.0)  # what each person's slope counts
-    if others is None:
-        mean = mean_t(slope[people])
-        note = ALIKE * (mean.se == 0) if n else NEEDS_TWO
-        row: Row = {
-            "n": n,
-            "estimator": "person",
-            "note": note,
-            "df": n - 1.0,
-        }
-        row |= dict(zip(("slope", "se", "ci_low", "ci_high", "p"), mean, strict=True))
-    else:
+    if others is not None:
         m = int((finite & others).sum())
         counts[finite & others] = -1 / max(m, 1)
-        row = {"n": n + m, "estimator": "difference", **welch(slope[people], slope[others])}
+    used = counts != 0
+    far = float(np.abs(counts[used]) @ most[used])
+    if others is None:
+        mean = mean_t(slope[people], (-far, far))
+        row: Row = {"n": n, "estimator": "person", "df": n - 1.0}
+        row |= dict(zip(("slope", "se", "ci_low", "ci_high", "p"), mean, strict=True))
+        row["note"] = ALIKE * (mean.se == 0) if n else NEEDS_TWO
+    else:
+        row = {"n": n + m, "estimator": "difference", **welch(slope[people], slope[others], far)}
         row["slope"] = row["difference"]
+    if min(n, m) < FEW:
+        return row | UNJUDGED | {"note": row["note"] or TOO_FEW}
     ends = row["ci_low"], row["ci_high"]
     of_people = Source(row["se"], row["df"])
-    limits = crossed(row["slope"], ends, of_people, rooms_source(rooms, weights, counts))
+    of_rooms = rooms_source(rooms, weights, counts)
+    limits = crossed(row["slope"], ends, of_people, of_rooms, (-far, far))
     return row | dict(zip(("rooms_low", "rooms_high", "p_rooms"), limits, strict=True))
 
 

@@ -9,14 +9,14 @@ from scipy import stats
 
 from gslopes.contexts import filled
 from gslopes.contexts.measures.describe import GENDERS, Grid, stacked, sums
-from gslopes.contexts.measures.paired import ALIKE, noted
+from gslopes.contexts.measures.paired import ALIKE, ALONE, LEAST, UNJUDGED, noted
 from gslopes.core.arrays import Array, Objects
 from gslopes.core.tables import Row
-from gslopes.stats.intervals import mean_t
+from gslopes.stats.intervals import bent, mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import levelled, settled
 
-LEAST = 3  # people of a cell
+CELL = 3  # people
 SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
@@ -24,7 +24,7 @@ _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 def distances_table(grid: Grid) -> pd.DataFrame:
     """Rows of the ``distances`` table: mean over people of each one's mean distance, by gender and group.
 
-    Interval: t over people, before these rooms.
+    Interval: t over people, before these rooms, within 0 and 1.
     """
     rows: list[Row] = []
     genders, groups = grid.people
@@ -51,15 +51,15 @@ def distances_table(grid: Grid) -> pd.DataFrame:
 
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
-    mean = mean_t(numbers)
+    mean = mean_t(numbers, (0, 1))
     row: Row = {
         "n": len(numbers),
         "mean": mean.value,
         "ci_low": mean.low,
         "ci_high": mean.high,
     }
-    if len(numbers) < 2:
-        return {**row, "note": "no interval: fewer than two people"}
+    if len(numbers) < LEAST:
+        return row | UNJUDGED | {"note": ALONE}
     return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (mean.se == 0)}
 
 
@@ -97,7 +97,8 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
 def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
-    The variance is taken within the levels, as in the paper; without any, p and the interval are NaN.
+    The variance is taken within the levels, as in the paper; without any, p and the interval are NaN.  The interval
+    is within -1 and 1, see ``stats.intervals.bent``.
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
@@ -115,17 +116,16 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     if any(np.ptp(sample) > 0 for sample in samples.values()):
         test = stats.tukey_hsd(*samples.values())
         interval = test.confidence_interval(0.95)
-        for name, numbers in zip(
-            columns[3:], (interval.low, interval.high, test.pvalue), strict=True
-        ):
-            table[name] = np.asarray(numbers)[pairs]
+        table["p"] = test.pvalue[pairs]
+        ends = interval.low[pairs], interval.high[pairs]
+        table["ci_low"], table["ci_high"] = bent(table["difference"].to_numpy(), ends, (-1, 1))
     return table
 
 
 def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the ``anova`` (without q) and ``tukey`` tables: distance by gender and group in each context.
 
-    Each person counts once.  Cells of fewer than ``LEAST`` people are left out, and named.
+    Each person counts once.  Cells of fewer than ``CELL`` people are left out, and named.
     """
     variances = []
     comparisons = []
@@ -136,10 +136,10 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
         cells = genders + " " + groups
         counts = pd.Series(cells[use], dtype=object).value_counts().sort_index()
-        small = counts[counts < LEAST]
+        small = counts[counts < CELL]
         use &= ~np.isin(cells, small.index)
         listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
-        left_out = f"left out, fewer than {LEAST}: {listed}" * bool(listed)
+        left_out = f"left out, fewer than {CELL}: {listed}" * bool(listed)
         head = {**grid.head, "context": name, "measure": "distance"}
         table = anova(distances[use], genders[use], groups[use])
         note = noted(left_out, _missing_terms(table))

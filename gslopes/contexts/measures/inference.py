@@ -32,7 +32,7 @@ Codes = NDArray[np.int8]
 GIVEN = ("woman", "man", "neutral")
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"
-LEAST = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
+NAMED = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
 
 
 # -- RQ1: does it infer more women or men in a context?  Table 7, with what changes for whom --------------------------
@@ -111,7 +111,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
 
     Estimator: shares, see ``paired.share_of``.  Null hypothesis of the test, in the row of all: whether the context is
     named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
-    if people have several pictures).  v is Cramér's.
+    if people have several pictures); not judged if a gender is inferred of fewer than ten people.  v is Cramér's.
     """
     rows: list[Row] = []
     for name in grid.names:
@@ -135,7 +135,8 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         for word in GIVEN:
             members = answered & (inferred == INFERRED.index(word))
             shares[word] = _share(grid, named, members)
-        if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:
+        gendered = (answered & (inferred > 0)).any(axis=1)
+        if len(np.unique(grid.person[gendered])) < FEW:
             shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
             pair = named[answered], inferred[answered]
@@ -171,7 +172,7 @@ def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
-    recognised, and NaN for both genders if less than ``LEAST`` were, as in the paper.  Interval: ``share_of`` of F1
+    recognised, and NaN for both genders if less than ``NAMED`` were, as in the paper.  Interval: ``share_of`` of F1
     as the share 2 tp of 2 tp + fp + fn; of its change, Newcombe's for two shares of the same people.  ``rooms``: as
     ``over_rooms``.  Change: against the baseline over the same pictures, so that selection cannot cause it; null
     hypothesis: each person's two answers are exchangeable; p by exchanging them.  A change of fewer than ten people is
@@ -212,8 +213,8 @@ def _counted(grid: Grid, name: str) -> tuple[Flags, str]:
     if name not in grid.tagged:
         return answered, "over all pictures: the context has no tags"
     named = answered & grid.recognised[:, columns]
-    if answered.sum() and (share := named.sum() / answered.sum()) < LEAST:
-        return np.zeros_like(named), f"recognised in {share:.1%} of the pictures, under {LEAST:.0%}"
+    if answered.sum() and (share := named.sum() / answered.sum()) < NAMED:
+        return np.zeros_like(named), f"recognised in {share:.1%} of the pictures, under {NAMED:.0%}"
     return named, ""
 
 
@@ -239,10 +240,10 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     both = keep & grid.answered[:, start]
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
-    moved = moves_of(*_as_share(*after))
-    moved_before = moves_of(*_as_share(*before))
+    shares = [_as_share(*part) for part in (after, before)]
+    moved, moved_before = (moves_of(*share) for share in shares)
     moves = settled(moved - moved_before, np.abs(moved) + np.abs(moved_before))
-    photos = _as_share(*after)[1] + _as_share(*before)[1]
+    photos = shares[0][1] + shares[1][1]
     before = before.sum(axis=2)
     after = after.sum(axis=2)
     change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))

@@ -13,7 +13,7 @@ from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.ols import line_slopes
+from gslopes.stats.ols import line_slopes, line_weights
 from gslopes.stats.rounding import levelled, settled
 
 CANVAS = "canvas"
@@ -86,19 +86,19 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     effect = by_person(condition[:, middle] - canvas[:, middle])
     varied = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(codes[varied])) < FEW
-    gap = mean_t(settled(slope - base, np.abs(slope) + np.abs(base)))
-    moved = mean_t(effect)
-    row: Row = {
-        "n": len(base),
-        "difference": gap.value,
-        "ci_low": gap.low,
-        "ci_high": gap.high,
+    most = 50 * float(np.abs(line_weights(values)).sum())  # the steepest slope of a person
+    gap = settled(slope - base, np.abs(slope) + np.abs(base))
+    row: Row = {"n": len(base)}
+    numbers = {
+        "slope": (slope, most),
+        "baseline": (base, most),
+        "face": (2 * base, 2 * most),  # from value -1 to 1
+        "effect": (effect, 100.0),
+        "ci": (gap, 2 * most),
     }
-    row |= {"p": gap.p, "effect_p": moved.p}
-    for name, estimate in (("slope", mean_t(slope)), ("baseline", mean_t(base)), ("effect", moved)):
-        row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-    for end in ("", "_low", "_high"):
-        row[f"face{end}"] = 2 * row[f"baseline{end}"]  # from value -1 to 1
-    if rare:
-        row |= {name: math.nan for name in row if name.endswith(("p", "low", "high"))}
-    return {**row, "note": noted(RARE * rare, ALIKE * (gap.se == 0))}
+    means = {name: mean_t(each, (-far, far)) for name, (each, far) in numbers.items()}
+    for name, mean in means.items():
+        ends = dict.fromkeys(("low", "high", "p"), math.nan) if rare else mean._asdict()
+        row |= {name: mean.value, **{f"{name}_{end}": ends[end] for end in ("low", "high", "p")}}
+    row |= {"difference": row["ci"], "p": row["ci_p"]}
+    return {**row, "note": noted(RARE * rare, ALIKE * (means["ci"].se == 0))}

@@ -7,15 +7,14 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.core.tables import Row
-from gslopes.stats.clusters import Source, crossed
-from gslopes.stats.contrast import Units, contrast, difference
-from gslopes.stats.intervals import linearised, mean_t
+from gslopes.stats.clusters import Source, clustered_ratio, crossed
+from gslopes.stats.contrast import difference
+from gslopes.stats.intervals import Bounds, linearised, mean_t
 from gslopes.stats.permutation import as_extreme, permutation_p
 from gslopes.stats.resampling import random_signs
 from gslopes.stats.rounding import levelled, settled
@@ -23,7 +22,11 @@ from gslopes.stats.shares import share_interval
 
 RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
-FEW = 10  # discordant people, or people inferred, fewer are not tested
+FEW = 10  # people, discordant people, or people inferred, of whom fewer are not judged
+TOO_FEW = f"fewer than {FEW} people"
+UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), math.nan)
+LEAST = 5  # people whom an interval needs
+ALONE = f"no interval: fewer than {LEAST} people"
 
 
 def noted(*notes: str) -> str:
@@ -37,23 +40,26 @@ def noted(*notes: str) -> str:
 def share_of(hits: Array, photos: Array) -> Row:
     """n, count, share, its 95 % intervals and a note, as the tables name them.  hits, photos: (U, B) sums.
 
-    ci: by Wilson for people before these rooms, several pictures of a person by a design effect; rooms: for other rooms
-    of such contexts as well, NaN with one room.
+    ci: by Wilson for people before these rooms, several pictures of a person by a design effect, of ``LEAST`` people or
+    more; rooms: for other rooms of such contexts as well, NaN with one room.
     """
     n = int(photos.sum())
     count = int(hits.sum())
     share = count / (n or math.nan)
     low, high = share_interval(hits.sum(axis=1), photos.sum(axis=1))
-    under, over, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high))
+    note = ALIKE * bool(n and math.isnan(low))
+    if 0 < photos.any(axis=1).sum() < LEAST:
+        low = high = math.nan
+        note = ALONE
+    *rooms, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high), (0, 1))
     return {
         "n": n,
         "count": count,
         "share": share,
         "ci_low": low,
         "ci_high": high,
-        "rooms_low": float(np.maximum(under, 0)),
-        "rooms_high": float(np.minimum(over, 1)),
-        "note": ALIKE * bool(n and math.isnan(low)),
+        **dict(zip(("rooms_low", "rooms_high"), rooms, strict=True)),
+        "note": note,
     }
 
 
@@ -64,12 +70,12 @@ def moves_of(top: Array, bottom: Array) -> Array:
 
 
 def over_rooms(
-    value: float, moves: Array, photos: Array, ends: tuple[float, float]
+    value: float, moves: Array, photos: Array, ends: tuple[float, float], bounds: Bounds
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number, for people and rooms as samples of both; NaN with one room or one person.
 
     moves, photos: (U, B), as of ``moves_of``; those with photos count.  ends: the interval over people before these
-    rooms.
+    rooms.  bounds: of the number.
     """
     sources = []
     for axis in (1, 0):  # people, then rooms
@@ -77,7 +83,8 @@ def over_rooms(
         moved = moves.sum(axis=axis)[counted]
         size = np.abs(moves).sum(axis=axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
-    return crossed(value, ends, *sources)
+    people, rooms = sources
+    return crossed(value, ends, people, rooms, bounds)
 
 
 def share_change(
@@ -98,25 +105,21 @@ def share_change(
 
     Returns change, change_low, change_high, discordant, p, the three of rooms and note, as the ``inferred`` table.
     """
-    change = np.where(keep, after - before, 0)
-    moved = sums(change, person)
-    changed = sums(np.abs(change), person)
-    pairs = sums(keep, person)
-    counted = pairs.sum(axis=1) > 0
-    discordant = int((changed.sum(axis=1) > 0).sum())
+    hits, hits_before, pairs = (sums(part * keep, person) for part in (after, before, keep))
+    moved = hits - hits_before
+    mean = clustered_ratio(moved.sum(axis=1), pairs.sum(axis=1), (-1, 1))
+    discordant = int((sums((after != before) & keep, person) > 0).any(axis=1).sum())
     rare = discordant < FEW
-    units = Units(sparse.csr_array(moved.sum(axis=1)[None, counted]), pairs.sum(axis=1)[counted])
-    mean = contrast(units, permutations=0 if rare else options.permutations, seed=options.seed)
-    alike = bool(counted.sum() > 1 and not mean.se[0] > 0)
-    value = float(mean.difference[0]) if counted.any() else math.nan
-    ends = float(mean.low[0]), float(mean.high[0])
-    return {
-        "change": value,
+    row: Row = {
+        "change": mean.value,
         "discordant": discordant,
-        "p": float(mean.p_perm[0]),
-        **change_ends(value, moves_of(moved, pairs), pairs, ends, rare=rare),
-        "note": noted(RARE * rare, ALIKE * alike),
+        **change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4], rare=rare),
+        "note": noted(RARE * rare, ALIKE * (mean.se == 0)),
     }
+    if not rare:
+        start, end = ([part.sum(axis=1), pairs.sum(axis=1)] for part in (hits_before, hits))
+        row["p"] = exchanged(np.divide, start, end, options.permutations, options.seed)
+    return row
 
 
 def change_ends(
@@ -129,8 +132,7 @@ def change_ends(
     names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high", "p_rooms")
     if rare:
         return dict.fromkeys(names, math.nan)
-    low, high, p_rooms = over_rooms(value, moves, photos, ends)
-    return dict(zip(names, [*np.clip((*ends, low, high), -1, 1).tolist(), p_rooms], strict=True))
+    return dict(zip(names, (*ends, *over_rooms(value, moves, photos, ends, (-1, 1))), strict=True))
 
 
 def exchanged(
@@ -165,19 +167,23 @@ def exchanged(
 # -- means ------------------------------------------------------------------------------------------------------------
 
 
-def welch(first: Array, second: Array) -> dict[str, float]:
-    """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high and p; NaN ones are left out.
+def welch(first: Array, second: Array, most: float = math.inf) -> Row:
+    """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high, p, note, without NaN ones.
 
-    All are NaN under two numbers in either group, or if neither varies.
+    Under ``FEW`` numbers in either group ends and p are NaN, under two, or if neither varies, se and t are NaN, too.
+    most: how far apart means can be.
     """
 
     def mean(values: Array) -> tuple[Array, Array, int]:
         estimate = mean_t(levelled(values))
         return np.array([estimate.value]), np.array([estimate.se]), int(np.isfinite(values).sum())
 
-    gap, df = difference(mean(first), mean(second))
+    groups = mean(first), mean(second)
+    gap, df = difference(*groups, most=most)
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
-    if not gap.se > 0:
-        return dict.fromkeys(names, math.nan)
-    numbers = (gap.difference, gap.se, gap.difference / gap.se, df, gap.low, gap.high, gap.p)
-    return {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
+    few = min(group[2] for group in groups) < FEW
+    se = np.where(gap.se > 0, gap.se, np.nan)
+    numbers = (gap.difference, se, gap.difference / se, df, gap.low, gap.high, gap.p)
+    row: Row = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
+    row["note"] = noted(TOO_FEW * few, ALIKE * bool(gap.se == 0))
+    return row | UNJUDGED if row["note"] else row

@@ -1,8 +1,10 @@
 """The finding of a context audit: the facts of its headline, the numbers that are judged, counts and credits."""
 
+import numpy as np
 import pandas as pd
 
 from gslopes.contexts import SENTENCES, TABLES
+from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.measures.ratings import rated
 from gslopes.core import summary
 from gslopes.core.tables import Record
@@ -11,7 +13,7 @@ from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings
 from gslopes.stats.rounding import highest
 
 ANSWERS = SENTENCES["answers"]
@@ -61,49 +63,49 @@ def headline(results: Tables) -> str:
     rows = main_rows(results)
     if not len(rows):
         return HEADLINES.say("no_slope")
-    varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
-    if not len(varied):
-        return HEADLINES.say("constant", len(rows), name=printable(rows["classifier"].iloc[0]))
-    judged_rows = varied[varied["ci_low"].notna()]
-    clear = _clear(judged_rows)
-    if len(judged_rows) and not len(clear):
-        estimates = [_nothing(row, results) for row in judged_rows.to_dict("records")]
-        return HEADLINES.nothing(estimates, "person", "people", count=len(varied))
-    row = _leading(varied)
-    effect = HEADLINES.say(
-        "effect",
-        name=printable(row["classifier"]),
-        people=numbers.size(2 * row["slope"], 0),
-        more="more" if row["slope"] > 0 else "fewer",
-        slope=numbers.points(row["slope"]),
-    )
-    if not len(judged_rows):
-        return HEADLINES.say("everybody", effect=effect)
+    name = printable(rows["classifier"].iloc[0])
+    if not rows["slope"].any() and not rows["se"].any():
+        return HEADLINES.say("constant", len(rows), name=name)
+    tested = rows[rows["q"].notna()]
+    row = _leading(rows)
+    effect = _effect(row, results)
+    if not len(tested):
+        case = "everybody" if row["note"] == ALIKE else "too_few"
+        return HEADLINES.say(case, len(rows), effect=effect, name=name, why=row["note"])
     text = HEADLINES.say(
         "found",
-        len(varied),
+        len(tested),
         effect=effect,
         interval=numbers.ends_of(row),
         n=many(int(row["n"]), "person", "people"),
-        clear=len(clear),
+        found=are_findings(tested).sum(),
     )
-    code, why = decision({**row, "reason": row["note"]})
-    if code == summary.FINDING:
-        return text
-    return text + HEADLINES.say("not_a_finding", why=why)
+    if not are_findings(row):
+        estimates = [_nothing(each, results) for each in tested.to_dict("records")]
+        text = HEADLINES.nothing(estimates, "person", "people")
+    for each in rows[rows["q"].isna()].to_dict("records"):
+        text += HEADLINES.say("unjudged", name=printable(each["classifier"]), why=each["note"])
+    return text
 
 
 def _leading(rows: pd.DataFrame) -> pd.Series:
-    """The steepest of the findings; without one, of the intervals without 0; else of all."""
-    clear = _clear(rows)
-    found = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
-    leading = next((part for part in (found, clear) if len(part)), rows)
+    """The steepest of the findings; without one, of those that are judged; else of all."""
+    parts = rows[are_findings(rows)], rows[rows["q"].notna()], rows
+    leading = next(part for part in parts if len(part))
     return leading.iloc[highest(leading["slope"].abs())]
 
 
-def _clear(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those whose interval leaves out 0."""
-    return rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
+def _effect(row: pd.Series, results: Tables) -> str:
+    """A slope from end to end: of 100 people, as far as the share of right answers leaves room, and with its unit."""
+    right = 100 * _right(results, row["classifier"])
+    least, most = np.clip([right - row["slope"], right + row["slope"]], 0, 100)
+    return HEADLINES.say(
+        "effect",
+        name=printable(row["classifier"]),
+        people=numbers.size(most - least, 0),
+        more="more" if row["slope"] > 0 else "fewer",
+        slope=numbers.points(row["slope"]),
+    )
 
 
 def _right(results: Tables, classifier: str) -> float:
@@ -120,7 +122,8 @@ def _right(results: Tables, classifier: str) -> float:
 
 
 def _nothing(row: Record, results: Tables) -> caution.Nothing:
-    """A slope of right answers whose interval holds 0."""
+    """A slope of right answers that is no finding."""
+    _, why = decision({**row, "reason": ""})
     return caution.Nothing(
         printable(row["classifier"]),
         row["ci_low"],
@@ -128,6 +131,7 @@ def _nothing(row: Record, results: Tables) -> caution.Nothing:
         int(row["n"]),
         caution.points(_right(results, row["classifier"])),
         f"{numbers.ends_of(row)} points per unit of congruence",
+        f"{why} is not below {LEVEL}" * (row["ci_low"] > 0 or row["ci_high"] < 0),
     )
 
 

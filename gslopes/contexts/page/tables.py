@@ -24,7 +24,7 @@ from gslopes.frame.spec import Tables
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import is_finding
+from gslopes.stats.multiplicity import are_findings, is_finding
 
 TITLES = SENTENCES["titles"]
 QUESTIONS = tuple(SENTENCES["questions"])
@@ -214,7 +214,7 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
-    t = rows["t"].map(lambda t: _number(t, ".2f", "ns"))
+    t = rows["t"].map(lambda t: _number(t, ".2f"))
     marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
     cells = rows[["classifier", "context"]].assign(
         tags=rows["super"],
@@ -312,11 +312,13 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
         significant = is_finding(judged["q"], judged["change_low"], judged["change_high"])
         rises = int((judged.loc[significant, change] > 0).sum())
         falls = int((judged.loc[significant, change] < 0).sum())
-        verdict = "yes" if rises else "no"
-        if rises and falls:
-            verdict = "mixed"
-        fewer = f", less in {falls}" if falls else ""
-        answers.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
+        verdict = ("not found", "yes", "no", "mixed")[bool(rises) + 2 * bool(falls)]
+        fewer = f", less in {falls}" * bool(falls)
+        out = len(fitting) - len(judged)
+        rare = f", {out} too rare to judge" * bool(out)
+        answers.append(
+            f"{plural}: {verdict}, more in {rises} of {len(fitting)} {side}{fewer}{rare}"
+        )
     return "; ".join(answers)
 
 
@@ -325,7 +327,7 @@ def _independent(rows: pd.DataFrame) -> str:
     if not len(judged):
         if rows["share"].isna().all():
             return UNNAMED
-        return "not judged: in too few pictures"
+        return "not judged: too few people"
     contexts = many(len(judged), "context")
     depends = judged.loc[is_finding(judged["q"]), "context"].map(printable)
     if not len(depends):
@@ -353,9 +355,13 @@ def _who_changes(rows: pd.DataFrame) -> str:
 def _expected(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()]
     if not len(judged):
-        return "not judged: nothing varies"
-    significant = int(is_finding(judged["q"], judged["ci_low"], judged["ci_high"]).sum())
-    return f"{int(judged['consistent'].sum())} of {significant} differences found ({many(len(judged), 'test')})"
+        return "not judged: too few people, or nothing varies"
+    found = int(are_findings(judged).sum())
+    if not found:
+        return f"no difference found in {many(len(judged), 'test')}"
+    return (
+        f"{judged['consistent'].sum()} of {found} differences found ({many(len(judged), 'test')})"
+    )
 
 
 # -- more tables ------------------------------------------------------------------------------------------------------

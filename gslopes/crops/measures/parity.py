@@ -30,7 +30,7 @@ class Parity(NamedTuple):
     draws: what the pairs count together.
     p: in [0, 1].  se: standard error over people.  df: degrees of freedom of its t.
     ci_low, ci_high: 95 % interval, on the logit scale.  p_value: two-sided by t = (p - 1/2)/se, null hypothesis
-        P = 1/2; NaN if all pairs agree (P of 0 or 1), or a group has fewer than two persons.
+        P = 1/2; if all pairs agree (P of 0 or 1), the level at which the interval ends at 1/2.
     """
 
     persons: int
@@ -72,6 +72,8 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, math.nan)
     if parity.se > 0:
         return parity._replace(p_value=float(t_test((p - 0.5) / parity.se, parity.df)))
+    if p in (0, 1):  # of k pairs without a person in common, all agree at most so often
+        return parity._replace(p_value=0.5 ** (min(map(len, moves)) - 1))
     return parity
 
 
@@ -304,14 +306,15 @@ def kept_impact(
 ) -> Impact:
     """If both or neither may be kept: the ratio of two shares, its interval from the bootstrap of its logarithm.
 
+    It has no interval if either share is 0 in 2.5 % of the draws: then no such interval has an end.
+
     first, second: shares.  draws, other_draws: (B,) the same on each draw of people.
     """
     if exceeds(first, second):
         first, second, draws, other_draws = second, first, other_draws, draws
     usable = (draws > 0) & (other_draws > 0)
-    low, high = (
-        math.exp(end) for end in interval(np.log(levelled(draws[usable] / other_draws[usable])))
-    )
+    ratios = np.log(levelled(draws[usable] / other_draws[usable]))
+    low, high = map(math.exp, interval(ratios[: len(ratios) * (usable.mean() > 0.975)]))
     return Impact(first / second if second > 0 else math.nan, low, high)
 
 

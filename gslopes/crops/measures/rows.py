@@ -19,6 +19,7 @@ from gslopes.crops.config import (
     EPSILON,
     INSIDE,
     MEASURES,
+    SELDOM,
     SENTENCES,
 )
 from gslopes.crops.measures.panel import Answers, Couple, Panel, counted
@@ -208,14 +209,12 @@ def _parity_row(
     small = min(estimate.persons, estimate.other_persons) < min_group
     unknown: list[str] = []
     if not impact.verdict:
-        row["note"] = CONSTANT
-        unknown += ["ci_low", "ci_high", "ratio_low", "ratio_high"]
-    if small and heads is not None:  # percentiles of a few people's draws are too narrow
-        unknown += ["ratio_low", "ratio_high"]
+        row["note"] = SELDOM if estimate.ci_low >= 0 else CONSTANT
+        unknown = ["ratio_low", "ratio_high"]
     if small:
         row["verdict"] = ""
-        row["note"] = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
-        unknown.append("p_value")
+        row["note"] = f"a group has fewer than {many(min_group, 'person', 'people')} (--min-group)"
+        unknown = ["ratio_low", "ratio_high", "p_value"]
     return row | dict.fromkeys(unknown, np.nan)
 
 

@@ -103,7 +103,7 @@ MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to 
 def graph(rows: Sequence[Record], title: str) -> Markup:
     """An arrow from the favoured group of each pair to the other, with its points over 50 % and their interval.
 
-    An arrow whose interval holds 50 % is dashed; even pairs have no head.
+    An arrow whose interval holds 50 %, or that is not judged, is dashed; even pairs have no head.
 
     rows: of PARITY, of one column, variant and policy, of ``MOST_GROUPS`` groups at most.
 
@@ -122,7 +122,7 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
             **_arrow(centres[row["group"]], centres[row["other"]], arrows),
             "share": share,
             "ends": interval,
-            "even": not row["ci_low"] > 0.5,
+            "even": not row["ci_low"] > 0.5 or bool(row["note"]),
             "headed": row["p"] > 0.5,
         }
         arrows.append(arrow)

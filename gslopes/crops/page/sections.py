@@ -1,5 +1,6 @@
 """The sections of the page of a crop audit."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, cycle
@@ -187,7 +188,8 @@ def _panels(tables: Tables) -> list[Content]:
         for row in records(rows):
             name = f"{readable(row['group'])} over {readable(row['other'])}"
             text = f"{numbers.share(row['p'])} ({ends(row)})"
-            number = (100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"])
+            scale = math.nan if row.get("note") else 100.0  # what is not judged stretches no axis
+            number = (100 * row["p"], scale * row["ci_low"], scale * row["ci_high"])
             marks.append(Mark(name, text, number))
         if marks:
             panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))

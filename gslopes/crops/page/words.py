@@ -74,10 +74,11 @@ def headline(head: pd.DataFrame) -> str:
     if head.empty:
         return HEADLINES.say("no_answer")
     judged = head[head["note"] == ""]
-    if judged.empty and head["note"].str.startswith(CONSTANT).any():
+    out = head.loc[head["note"] != "", "note"]
+    if (head["note"] == CONSTANT).all():
         return HEADLINES.say("constant")
     if judged.empty:
-        return HEADLINES.say("too_few", why=printable(head["note"].iloc[0]))
+        return HEADLINES.say("too_few", why=printable(out[out != CONSTANT].iloc[0]))
     uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
         estimates = list(map(_nothing, judged.to_dict("records")))
@@ -85,18 +86,23 @@ def headline(head: pd.DataFrame) -> str:
         cropper = judged["cropper"].iloc[0]
         which = HEADLINES.say("any", croppers, cropper=cropper)
         favours = HEADLINES.say("favours", croppers, cropper=cropper)
-        return printable(
-            HEADLINES.nothing(estimates, "person", "people", any=which, favours=favours)
-        )
+        text = HEADLINES.nothing(estimates, "person", "people", any=which, favours=favours)
+    else:
+        text = _found(uneven)
+    if len(out):
+        text += HEADLINES.say("unjudged", len(out), why=out.mode()[0])
+    return printable(text)
+
+
+def _found(uneven: pd.DataFrame) -> str:
+    """Of rows that are findings the clearest."""
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
     )
     best = larger_first(records(order)[0])
     share = numbers.share(best["p"], 0)
     people = f"{best['persons'] + best['other_persons']:,}"
-    return printable(
-        HEADLINES.say("found", row=best, share=share, interval=ends(best), people=people)
-    )
+    return HEADLINES.say("found", row=best, share=share, interval=ends(best), people=people)
 
 
 def _nothing(row: Record) -> caution.Nothing:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
-from gslopes.contexts.measures.paired import ALIKE
+from gslopes.contexts.measures.paired import ALIKE, ALONE
+from gslopes.stats.intervals import bent
 from tests.contexts.conftest import grid_of
 from tests.skewed import corrected
 
@@ -152,16 +153,20 @@ def test_means_of_cells_with_their_intervals_and_what_is_undefined():
     assert row["ci_low"] < row["mean"] < row["ci_high"]
 
 
+WOMEN = [0.1, 0.2, 0.4, 0.0, 0.4]
+
+
 def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
-    distance = np.array([[np.nan, value] for value in (0.1, 0.2, 0.4, 0.3, 0.1 + 0.2, 0.5)])
-    cells = [(0, True, 1)] * 6
+    distance = np.array([[np.nan, value] for value in WOMEN + [0.3, 0.1 + 0.2] * 3 + [0.5] * 4])
+    cells = [(0, True, 1)] * 15
     grid = grid_of(
         {"B": cells, "F1": cells},
-        gender=["woman"] * 3 + ["man"] * 2 + ["other"],
+        gender=["woman"] * 5 + ["man"] * 6 + ["other"] * 4,
         measures={"distance": distance},
     )
     means = distances_table(grid).set_index("gender")
-    ends = corrected(distance[:3, 1])[:2]
-    assert means.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
+    ends = bent(0.22, corrected(distance[:5, 1])[:2], (0, 1))
+    assert means.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(np.array(ends))
+    assert means.loc["woman", "ci_low"] > 0
     assert np.isnan(means.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
-    assert means["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]
+    assert means["note"].tolist() == ["", ALIKE, ALONE]

@@ -6,7 +6,14 @@ from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.inference import f1
-from gslopes.contexts.measures.paired import ALIKE, exchanged, share_change, share_of, welch
+from gslopes.contexts.measures.paired import (
+    ALIKE,
+    TOO_FEW,
+    exchanged,
+    share_change,
+    share_of,
+    welch,
+)
 
 PEOPLE = 100
 
@@ -21,13 +28,36 @@ def _change(before, after, person=None, **more):
 
 @pytest.mark.row("contexts-table-11")
 def test_welch_is_the_textbooks_formula():
-    first, second = np.array([3.0, 4, 5, 6]), np.array([1.0, 1, 2, 8, np.nan])
+    first, second = np.arange(12.0) % 7, np.array([1.0, 1, 2, 8, 3, 3, 2, 1, 0, 4, 2, np.nan])
     row = welch(first, second)
-    test = stats.ttest_ind(first, second[:4], equal_var=False)
+    test = stats.ttest_ind(first, second[:-1], equal_var=False)
     ends = test.confidence_interval(0.95)
     names = ("difference", "t", "df", "p", "ci_low", "ci_high")
     assert [row[name] for name in names] == pytest.approx(
-        [1.5, test.statistic, test.df, test.pvalue, *ends]
+        [first.mean() - second[:-1].mean(), test.statistic, test.df, test.pvalue, *ends]
+    )
+
+
+def test_groups_of_fewer_than_ten_are_compared_and_not_judged():
+    numbers = np.arange(10.0)
+    for few in (numbers[:9], numbers[:2]):
+        row = welch(numbers + 8, few)
+        assert row["difference"] == numbers.mean() + 8 - few.mean()
+        assert np.isnan([row["p"], row["ci_low"], row["ci_high"]]).all()
+        assert row["note"] == TOO_FEW == "fewer than 10 people"
+    assert welch(numbers + 8, numbers)["note"] == ""
+
+
+def test_no_interval_of_a_difference_goes_beyond_what_can_be():
+    first, second = np.r_[np.ones(9), 0.2], np.r_[np.zeros(9), 0.8]
+    row = welch(first, second, 1.0)
+    assert (
+        0.5
+        < row["ci_low"]
+        < row["difference"]
+        < row["ci_high"]
+        < 1
+        < welch(first, second)["ci_high"]
     )
 
 
@@ -35,14 +65,15 @@ def test_welch_is_the_textbooks_formula():
     ("first", "second"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])]
 )
 def test_too_few_or_no_variation_gives_no_number(first, second):
-    assert np.isnan(list(welch(np.array(first), np.array(second)).values())).all()
+    row = welch(np.array(first), np.array(second))
+    assert np.isnan([row[name] for name in ("se", "t", "ci_low", "ci_high", "p")]).all()
 
 
 def test_shares_that_differ_by_rounding_alone_do_not_vary():
-    shares = np.array([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3])
+    shares = np.tile([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3], 4)
     assert np.ptp(shares) > 0
     assert np.isnan(welch(shares, shares[::-1])["p"])
-    assert welch(shares, np.array([0.5, 0.6, 0.7]))["p"] < 0.1
+    assert welch(shares, np.tile([0.5, 0.6, 0.7], 4))["p"] < 0.1
 
 
 def test_a_change_comes_with_its_interval():
@@ -63,10 +94,9 @@ def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
     change = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
     assert change["change"] == 0.5
     assert 0.4 < change["change_low"] < 0.5 < change["change_high"] < 0.6
-    assert (change["change_rooms_low"], change["change_rooms_high"]) == (
-        -1,
-        1,
-    )  # two rooms tell little of others
+    ends = change["change_rooms_low"], change["change_rooms_high"]
+    assert ends == pytest.approx((-1, 1), abs=0.01)  # two rooms tell little of others
+    assert -1 < ends[0] < ends[1] < 1
     assert change["p"] < 0.01
     assert change["p_rooms"] > 0.2
     single = share_change(
@@ -95,7 +125,9 @@ def test_shares_of_several_rooms_stay_between_0_and_1():
     hits = np.stack([np.ones(20), np.arange(20) < 2], 1).astype(float)
     share = share_of(hits, np.ones_like(hits))
     assert (share["n"], share["count"]) == (40, 22)
-    assert (share["rooms_low"], share["rooms_high"]) == (0, 1)
+    ends = share["rooms_low"], share["rooms_high"]
+    assert ends == pytest.approx((0, 1), abs=1e-6)
+    assert 0 <= ends[0] < ends[1] <= 1
     assert 0.45 < share["ci_low"] < share["ci_high"] < 0.66
     assert np.isnan(
         [share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]

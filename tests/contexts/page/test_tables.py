@@ -368,7 +368,10 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     quiet = results()
     quiet["inferred"]["q"] = 0.2
     text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
-    assert text == "women: no, more in 0 of 1 feminine; men: no, more in 0 of 1 masculine"
+    assert (
+        text
+        == "women: not found, more in 0 of 1 feminine; men: not found, more in 0 of 1 masculine"
+    )
     quiet["inferred"] = quiet["inferred"].assign(q=0.01, change_low=-0.1, change_high=0.5)
     assert context_tables.table14(quiet).iloc[0][QUESTIONS[0]] == text
     quiet["inferred"]["q"] = np.nan
@@ -462,7 +465,8 @@ def test_as_published_rq1_and_rq3_are_answered_as_printed(paper_grid, tagger, qu
     row = context_tables.table14(inputs, published=True).iloc[0]
     assert row[STARRED[question]] == PRINTED_14[tagger, question]
     assert (
-        row[QUESTIONS[0]] == "women: no, more in 0 of 4 feminine; men: no, more in 0 of 4 masculine"
+        row[QUESTIONS[0]]
+        == "women: not found, more in 0 of 4 feminine; men: not found, more in 0 of 4 masculine"
     )  # by the test
     assert set(STARRED.values()).isdisjoint(context_tables.table14(inputs))
 
@@ -498,6 +502,8 @@ def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bia
     row = context_tables.table14(results(tukey=tukey, changes=changes)).iloc[0]
     assert row[QUESTIONS[3]] == "women in 1 of 2, black in 1 of 2"
     assert row[QUESTIONS[4]] == "1 of 2 differences found (3 tests)"
+    nothing = results(changes=changes.assign(q=0.5, consistent=False))
+    assert context_tables.table14(nothing).iloc[0][QUESTIONS[4]] == "no difference found in 3 tests"
     untested = context_tables.table14(
         results(tukey=tukey.assign(p=np.nan, paper_significant=False))
     ).iloc[0]

@@ -174,11 +174,14 @@ def test_complete_pairs_of_scores_are_brunner_and_munzels_test():
     assert estimate.p_value == pytest.approx(reference.pvalue)
 
 
-def test_a_group_that_always_wins_has_a_one_sided_interval_and_no_test():
+def test_a_group_that_always_wins_has_a_one_sided_interval_and_the_test_that_goes_with_it():
     estimate = parity(np.ones((8, 30)))
     assert (estimate.p, estimate.ci_high) == (1.0, 1.0)
     assert estimate.ci_low == pytest.approx(0.631, abs=5e-4)
-    assert math.isnan(estimate.p_value)
+    assert estimate.p_value == 2 * 0.5**8
+    six, five = parity(np.ones((6, 9))), parity(np.ones((5, 9)))
+    assert (six.p_value < 0.05, six.ci_low > 0.5) == (True, True)
+    assert (five.p_value < 0.05, five.ci_low > 0.5) == (False, False)
     assert parity(np.zeros((5, 9))).ci_high == pytest.approx(1 - 0.478, abs=5e-4)
     assert logit_interval(1.0, 0.0, 4, 20)[0] == pytest.approx(0.832, abs=5e-4)
 

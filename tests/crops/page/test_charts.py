@@ -47,7 +47,8 @@ PAIRS = [("a", "b", 0.3, 0.2, 0.4), ("a", "c", 0.5, 0.4, 0.6), ("b", "c", 0.8, 0
 @pytest.mark.row("crops-fig-2-graph", "crops-fig-3", "crops-fig-4")
 def test_an_arrow_leads_from_the_favoured_group_to_the_other_with_its_interval():
     names = ("group", "other", "p", "ci_low", "ci_high")
-    label, root = parsed(charts.graph([dict(zip(names, row, strict=True)) for row in PAIRS], "Who"))
+    rows = [{**dict(zip(names, row, strict=True)), "note": ""} for row in PAIRS]
+    label, root = parsed(charts.graph(rows, "Who"))
     assert (
         label
         == "Who: b over a 20.0 [+10.0, +30.0]; a over c 0 [−10.0, +10.0]; b over c 30.0 [−5.0, +40.0]"
@@ -60,6 +61,8 @@ def test_an_arrow_leads_from_the_favoured_group_to_the_other_with_its_interval()
     assert len(heads) == 2  # an even pair has none
     tips = [f"{line.get('x2')},{line.get('y2')}" for line in (lines[0], lines[2])]
     assert heads == tips
+    _, small = parsed(charts.graph([{**rows[0], "note": "a group is too small to judge"}], "Who"))
+    assert [line.get("stroke-dasharray") for line in small if line.tag == "line"] == ["4 3"]
     circle = next(circle for circle in root if circle.tag == "circle")  # of a, the first
     assert abs(float(lines[0].get("x2")) - float(circle.get("cx"))) < abs(
         float(lines[0].get("x1")) - float(circle.get("cx"))
@@ -71,7 +74,7 @@ def test_an_arrow_leads_from_the_favoured_group_to_the_other_with_its_interval()
 def test_no_number_of_a_graph_covers_another_or_leaves_the_drawing(count):
     names = [f"group {number}" for number in range(count)]
     rows = [
-        {"group": a, "other": b, "p": 0.7, "ci_low": 0.6, "ci_high": 0.8}
+        {"group": a, "other": b, "p": 0.7, "ci_low": 0.6, "ci_high": 0.8, "note": ""}
         for a in names
         for b in names
         if a < b

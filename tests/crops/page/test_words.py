@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
-from gslopes.crops.config import TABLES
+from gslopes.crops.config import CONSTANT, TABLES
 from gslopes.crops.page.words import headline, judged
 from gslopes.frame.findings import decide
 
@@ -65,7 +65,7 @@ WIDE = pair("a", "b", 0.845, 0.2, ci_low=0.21, ci_high=0.99, persons=4, other_pe
 FEW = pair("a", "d", 0.5, 0.8, ci_low=0.49, ci_high=0.51, persons=4, other_persons=4)
 BARE = pair("a", "d", 0.5, 0.8, ci_low=math.nan, ci_high=math.nan)
 UNSURE = pair("a", "b", 0.6, 1e-9, ci_low=0.49, ci_high=0.7)
-SMALL = pair("b", "d", 0.9, math.nan, note="a group has fewer than 10 persons (--min-group)")
+SMALL = pair("b", "d", 0.9, math.nan, note="a group has fewer than 10 people (--min-group)")
 WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54.0 %))."
 
 
@@ -74,11 +74,21 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
     [
         (
             [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), SMALL],
-            "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
+            "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people). One pair of groups cannot be judged: "
+            "a group has fewer than 10 people (--min-group).",
+        ),
+        (
+            [EVEN, SMALL, {**SMALL, "other": "e"}, {**EVEN, "note": CONSTANT}],
+            f"c does not favour {WIDEST} 3 pairs of groups cannot be judged: "
+            "a group has fewer than 10 people (--min-group).",
+        ),
+        (
+            [SMALL, {**EVEN, "note": CONSTANT}],
+            "Too few people to say whom a crop keeps: a group has fewer than 10 people (--min-group).",
         ),
         (
             [SMALL],
-            "Too few people to say whom a crop keeps: a group has fewer than 10 persons (--min-group).",
+            "Too few people to say whom a crop keeps: a group has fewer than 10 people (--min-group).",
         ),
         ([EVEN], f"c does not favour {WIDEST}"),
         ([EVEN, {**EVEN, "cropper": "e"}], f"None of the croppers favours {WIDEST}"),
@@ -114,7 +124,7 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             "c favours a over d, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
         ),
         (
-            [{**EVEN, "note": "no interval: people do not differ"}],
+            [{**EVEN, "note": CONSTANT}],
             "People do not differ: a crop treats all of them alike.",
         ),
         ([], "No picture has an answer: nothing is known of any cropper."),
