@@ -184,7 +184,8 @@ def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.
     """Rows of PLACEBOS about those rows of slopes: one slope of all labels, one width of the paired differences."""
     head = rows[["classifier", "attribute", "label", "estimator", "slope"]].reset_index(drop=True)
     gap = head["slope"] - slope
-    made = head.assign(placebo=kind, n=40, varying=40, placebo_slope=slope, difference=gap, note="")
+    made = head.assign(placebo=kind, n=40, varying=40, placebo_slope=slope, difference=gap)
+    made = made.assign(placebo_p=1.0, note="")
     return made.assign(
         ci_low=gap - half, ci_high=gap + half, **dict.fromkeys(("se", "p", "p_perm"), 0.5)
     )

@@ -75,7 +75,14 @@ def test_groups_that_are_reached_unevenly_are_compared_per_unit_of_reach_and_the
         "difference": 9.0,
         "ci_low": 8.0,
     }
-    row |= {"ci_high": 10.0, "p_test": np.nan, "q": np.nan, "note": "uneven", "reach_share": 0.25}
+    row |= {
+        "ci_high": 10.0,
+        "p_test": np.nan,
+        "q": np.nan,
+        "q_placebo": np.nan,
+        "note": "uneven",
+        "reach_share": 0.25,
+    }
     row |= {"per_reach": 0.5, "per_reach_low": -1.0, "per_reach_high": 2.0}
     shown = page_data.differences(pd.DataFrame([row, {**row, "reach_share": 0.5}]), ["x"])
     assert [line[:5] for line in shown] == [
