@@ -99,7 +99,6 @@ class Plan:
 
     def true_slope(self, rng: np.random.Generator) -> float:
         """Mean over 200,000 people, in the unit of power."""
-        one = replace(self, labels=1, each=(1,), moving=1, light=0.0)
         means = []
         for _ in range(10):
             moves = np.full((1, 1, 1), self.slope)
@@ -110,7 +109,7 @@ class Plan:
         return float(np.mean(means)) * (100 if self.kind in RATED else 1)
 
 
-# -- classifiers: (labels, photos, 7) along each of the sweeps; photos of one person share what is the photo's own -------
+# -- classifiers: (labels, photos, 7) along each of the sweeps; photos of one person share what is the photo's own ----
 
 Sweeps = list[np.ndarray]
 Kind = Callable[[np.random.Generator, int, np.ndarray, Sweeps, float], Sweeps]

@@ -124,7 +124,7 @@ class Presence:
         if slope > 0:
             shift = float(optimize.brentq(short, 0, 1e9))
         each = self.photos_each
-        size = int(np.clip(5_000 / min(self.rate, 1 - self.rate), 20_000, 100_000)) // each
+        size = int(np.clip(10_000 / min(self.rate, 1 - self.rate), 50_000, 200_000)) // each
         rng = np.random.default_rng(0)
         own = np.sqrt(1 - self.noise) * rng.standard_normal((2, size, 1), np.float32) - limit
         moves = shift * rng.permutation(np.resize(_LIFTS, size))[:, None] * _VALUES
