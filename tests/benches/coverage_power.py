@@ -240,7 +240,7 @@ def is_found(plan: Plan, rng: np.random.Generator) -> bool:
         keep[rng.permutation(len(keep))[: plan.placebo_photos]] = True
         fakes = [fake.only(keep) for fake in fakes]
     estimator = "photo-measure" if edit.measures else "photo-rate"
-    options = FitOptions(estimators=(estimator,), permutations=1999)
+    options = FitOptions(estimators=(estimator,), permutations=4999)
     by_kind = dict(zip(placebo.KINDS, fakes, strict=True))
     rows = slope_rows(edit, options)
     sizes = np.asarray(plan.sizes(plan.units), float)

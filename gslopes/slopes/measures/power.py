@@ -41,6 +41,7 @@ _LIFTS = np.exp(
     np.sqrt(np.log1p(SPREAD**2)) * special.ndtri((np.arange(200) + 0.5) / 200)
 )  # of b over its median
 _LEAST_SETS = 20  # before a search may stop
+_OWN = 4999  # permutations of the own test: fewer cost power where labels are many
 _TESTS = FitOptions(permutations=999)
 _MOST = 200_000  # photos
 
@@ -171,8 +172,9 @@ class Pilot:
     def pool(self, slope: float) -> Pool:
         """The slopes as an audit would have them if the label had this one, on the pilot's side of 0.
 
-        Photos keep how far they lie from the mean; what the edit adds to their spread grows with the slope, as a share
-        of photos that change if presence is judged, and as each photo's own slope if numbers are.  Other means that the
+        Photos keep how far they lie from the mean.  Of a slope beyond the pilot's interval, what the edit adds to their
+        spread grows with it, as a share of photos that change if presence is judged, and as each photo's own slope if
+        numbers are.  Other means that the
         pilot cannot tell from 0 are taken as 0: a larger audit would take their noise for effects.
         """
         seen = self.seen
@@ -185,7 +187,8 @@ class Pilot:
         gaps = seen.slopes - tested.difference.reshape(*shape[:2], 1)
         spread, *still = gaps[:, 0].var(axis=1)
         excess = max(spread - np.mean(still), 0.0)
-        if sure[0] and excess > 0:
+        inside = tested.low[0] <= means[0, 0] <= tested.high[0]
+        if sure[0] and not inside and excess > 0:
             growth = abs(slope / mean) ** (1 if np.isfinite(self.bound) else 2)
             gaps[0, 0] *= np.sqrt(1 + excess * (growth - 1) / spread)
         count = len(seen.sizes)
@@ -259,9 +262,9 @@ def _is_found(
     trusted = not few(effective_units(doubles(sizes)))
     slopes = pool.slopes[0][places]
     own = contrast(_units(slopes, sizes))
-    first = contrast(_units(slopes[:1], sizes), permutations=_TESTS.permutations)
+    first = contrast(_units(slopes[:1], sizes), permutations=_OWN)
     p = own.p.copy()
-    p[:1] = below_floor(first.p_perm, first.p, _TESTS.permutations, trusted=trusted)[0]
+    p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
     q = benjamini_hochberg(np.where(varying >= least, p, np.nan))
     holds = is_finding(q, own.low, own.high)
     if not holds[0]:
