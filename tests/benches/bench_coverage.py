@@ -36,6 +36,7 @@ from coverage_crossed import CASES as CASES_OF_CROSSED
 from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_pairs import CASES as CASES_OF_PAIRS
+from coverage_placebos import CASES as CASES_OF_PLACEBOS
 from coverage_power import CASES as CASES_OF_POWER
 from coverage_ranks import CASES as CASES_OF_RANKS
 from coverage_salience import CASES as CASES_OF_SALIENCE
@@ -63,7 +64,8 @@ CASES |= CASES_OF_PAIRS
 CASES |= CASES_OF_CROSSED
 CASES |= LATER_OF_CROPS
 CASES |= CASES_OF_POWER
-CASES |= CASES_OF_RANKS  # new cases last: their seeds are their places
+CASES |= CASES_OF_RANKS
+CASES |= CASES_OF_PLACEBOS  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (

@@ -258,7 +258,7 @@ class Fit:
         yield "slopes", rows
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
         yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
-        yield from self._by_group(sweep, options)
+        yield from self._by_group(sweep, options, (fakes or {}).get("light"))
 
     def _options(self, sweep: Answers) -> FitOptions:
         """Without the estimators that no label of the sweep has a number for, if others are left."""
@@ -299,10 +299,12 @@ class Fit:
         rows = rows[rows["reading"] == (reading or attribute)]
         return rows.drop_duplicates("photo").set_index("photo")
 
-    def _by_group(self, sweep: Answers, options: FitOptions) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Groups and their differences, also per unit of reach."""
+    def _by_group(
+        self, sweep: Answers, options: FitOptions, light: Answers | None
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Groups and their differences, also per unit of reach.  light: answers along that placebo."""
         named = [(name, _texts(groups, sweep.photos)) for name, groups in self.groups.items()]
-        compared = [group_slopes(sweep, name, texts, options) for name, texts in named]
+        compared = [group_slopes(sweep, name, texts, options, light) for name, texts in named]
         if self.study.tones is not None:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
         reached = None

@@ -4,15 +4,14 @@ An edit also moves light, texture and compression, and so it moves any classifie
 (``core.placebo``) move nothing else, by as much.  A label is a finding if all of these hold:
 
     own test   q of its slope is below the level, and its interval without 0
-    placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
-               largest p of all differences (an intersection-union test), adjusted over the labels that hold the own
-               test, is below the level too, and each difference has the sign of the slope (a hierarchy: if no label
-               moves, none gets this far but by the own test's error)
+    placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo, see
+               ``placebo_step``
     losses     if refusals or failures depend on the value, the slope keeps its sign in the worst case
                (``slopes.measures.selection``)
 
-The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
-difference must hold against either sign.
+The light placebo brightens as the edit does: its sign counts, and it may move a label by as much. The other two are
+drawn anew for each photo, in a random order or direction, so their mean slope is 0 by construction. They count if it
+is not, and then against either sign.
 
 =========  ==========================================================================================================
 decision   meaning
@@ -25,7 +24,8 @@ unjudged   too few photos change their answer, or it is never there at the centr
 =========  ==========================================================================================================
 
 Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304; hierarchies of families, Yekutieli
-2008, doi 10.1198/016214507000001373.
+2008, doi 10.1198/016214507000001373. The level of the step and which placebos count are ours, by simulation:
+tests/benches/coverage_placebos.py.
 """
 
 from collections.abc import Collection, Mapping
@@ -48,6 +48,8 @@ from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, 
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import exceeds, highest
 
+STEP = 0.035  # level of the step against placebos: with LEVEL too many labels that light moves are called findings
+MOVED = 0.01  # p of a placebo's own slope, below which it counts for the label
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = (
     "all photos have this slope, which says nothing about how far others may lie: no interval"
@@ -77,6 +79,7 @@ def placebo_differences(
                     n=len(pair[0].photos),
                     slope=first.means,
                     placebo_slope=second.means,
+                    placebo_p=contrast(second).p,
                     note=np.where(
                         tested.varying > 0, "", "both sweeps say the same of every photo"
                     ),
@@ -143,19 +146,19 @@ def _decide(
         if not (part["n"] > 1).any():
             continue
         part = part.set_index(["estimator", "label"]).reindex(keys)
-        p = further(part, rows["slope"].to_numpy(float), options, trusted)
-        by_kind[kind] = part.assign(p_used=p)
+        by_kind[kind] = part
         if kind in placebo.SIGNED:
             # the range of the placebo's slope, as the page draws it, leaves out 0
             sure = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
             light = (part["placebo_slope"] / part["slope"]).where(sure).to_numpy(float)
-    largest = np.full(len(rows), np.nan)
-    if by_kind:
-        largest = np.max([part["p_used"] for part in by_kind.values()], axis=0)
-    q_placebo = placebo_q(are_findings(rows), largest)
+    stepped = placebo_step(rows, by_kind, options, trusted)
+    q_placebo = stepped["q_placebo"].to_numpy()
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
-        of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
+        of_label = {}
+        for kind, part in by_kind.items():
+            of_label[kind] = part.iloc[index].copy()
+            of_label[kind]["p_used"] = stepped[kind].iloc[index]
         decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo, light=light)
@@ -206,7 +209,7 @@ def _against(worst: pd.Series, odds: bool, sweep: str) -> str:
 def further(
     differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags
 ) -> Array:
-    """(L,) p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
+    """(L,) one-sided p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
 
     1 if the slope goes less far, or if no two units can tell.  trusted: whether t may be believed.
     """
@@ -214,18 +217,47 @@ def further(
         differences[name].to_numpy(float) for name in ("p_perm", "p", "difference")
     )
     p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
-    return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
+    return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p / 2)
 
 
-def placebo_q(tested: Flags, p: Array) -> Array:
-    """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
+def placebo_step(
+    rows: pd.DataFrame,
+    differences: Mapping[str, pd.DataFrame],
+    options: FitOptions,
+    trusted: bool | Flags,
+) -> pd.DataFrame:
+    """The column q_placebo, and a column for each kind of placebo: the p of ``further``, 0 if the kind does not count.
 
-    tested: whether they do.  p: two-sided, 1 if the slope goes less far.
+    A kind whose sign means nothing counts for a label that it moves by itself (p below ``MOVED``), and for all labels
+    if it moves any (q below the level).  q_placebo: the largest p of a label, adjusted over the labels that hold
+    their own test and over those that light moves in the same direction, in units in which ``STEP`` is the level.  A
+    label that a placebo explains lends nothing to the others: q_placebo is at least q of their slopes without such labels.
+    NaN if the own test does not hold, or no placebo was asked about.
 
-    >>> placebo_q(np.array([True, False, True]), np.array([0.02, 0.001, 0.03])).tolist()
-    [0.03, nan, 0.03]
+    rows: (L,) with slope, p_test, q and interval.  differences: by kind, as ``placebo_differences`` gives them, (L,).
     """
-    return benjamini_hochberg(np.where(tested, p, np.nan))
+    holds = are_findings(rows)
+    family = holds
+    steps = {}
+    for kind, part in differences.items():
+        steps[kind] = further(part, rows["slope"].to_numpy(float), options, trusted)
+        p = part["placebo_p"].to_numpy(float)
+        if kind in placebo.SIGNED:
+            along = np.sign(part["placebo_slope"]).to_numpy() == np.sign(rows["slope"]).to_numpy()
+            family = family | (along & is_finding(p / 2))
+        elif not is_finding(benjamini_hochberg(p)).any():
+            steps[kind] = np.where(p < MOVED, steps[kind], 0.0)
+    tested = rows["p_test"].to_numpy(float)
+    q_placebo = np.full(len(rows), np.nan)
+    if steps:
+        largest = np.minimum(np.max(list(steps.values()), axis=0) * LEVEL / STEP, 1.0)
+        largest = np.where(holds, largest, 1.0)
+        q_step = benjamini_hochberg(np.where(family & ~np.isnan(tested), largest, np.nan))
+        further_too = holds & is_finding(q_step)
+        q_rest = benjamini_hochberg(np.where(holds & ~further_too, 1.0, tested))
+        q_placebo = np.where(further_too, np.maximum(q_step, q_rest), q_step)
+        q_placebo = np.where(holds, q_placebo, np.nan)
+    return pd.DataFrame(steps, rows.index).assign(q_placebo=q_placebo)
 
 
 def rule(

@@ -17,6 +17,7 @@ from gslopes.slopes.measures.answers import (
     joined,
     same_photos,
 )
+from gslopes.slopes.measures.decision import placebo_step
 from gslopes.slopes.measures.estimators import Estimator, contrasted, linear
 from gslopes.slopes.measures.kinds import (
     SCALE,
@@ -32,7 +33,7 @@ from gslopes.slopes.measures.kinds import (
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few, named_codes
 from gslopes.stats.contrast import Units, contrast, difference, membership_p
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.ols import Lines
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import below_floor
@@ -42,6 +43,7 @@ COLUMNS = (
     *("share", "varying", "slope", "other_slope", "difference", "se", "p", "p_perm", "p_test"),
     *("ci_low", "ci_high", "q", "note", "measure", "unit"),
 )
+BY_LIGHT = "the light placebo may make as large a difference"
 ONE_SIDED = "one run never gave its number"
 
 
@@ -55,7 +57,11 @@ class _Group:
 
 
 def group_slopes(
-    answers: Answers, column: str, groups: Sequence[str | None], options: FitOptions
+    answers: Answers,
+    column: str,
+    groups: Sequence[str | None],
+    options: FitOptions,
+    light: Answers | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 
@@ -69,6 +75,9 @@ def group_slopes(
 
     answers: of one classifier and attribute.  column: the name under which the groups go.
     groups: (n,) each photo's group; photos with None or an empty text are in none.
+    light: answers along the light placebo.  It may move one group further than the other, so a difference goes further
+    than the light's, see ``decision.placebo_step``.  The other placebos are drawn anew for each photo, of whatever
+    group.
 
     Returns frames with the columns of core.tables.GROUPS and DIFFERENCES.
     """
@@ -88,6 +97,9 @@ def group_slopes(
             first = names[both] == group
             p_perm = membership_test(answers.only(both), estimator.kind, first, options)
             columns = _apart(sides[group], sides[other], p_perm, estimator, options)
+            if light is not None:
+                members = set(answers.photos[names == group]), set(answers.photos[names == other])
+                columns |= _beyond_light(answers, light, members, estimator.kind, columns, options)
             pairs.append(answers.frame(**columns, **head, group=group, other=other))
     return joined(rows), joined(pairs)
 
@@ -132,6 +144,42 @@ def _apart(
         tested = np.where(np.isnan(tested), p, tested)
     note = np.where(rare, RARE, "")
     return columns | {"p_test": tested, "q": benjamini_hochberg(tested), "note": note}
+
+
+def _beyond_light(
+    answers: Answers,
+    light: Answers,
+    members: tuple[set[str], set[str]],
+    kind: Kind,
+    columns: Mapping[str, Array],
+    options: FitOptions,
+) -> dict[str, Array]:
+    """q_placebo of the difference of two groups, and the note if light may explain it; by Welch's t.
+
+    members: photos of both groups.  columns: of the difference.
+    """
+    labels = all_labels(answers, light)
+    sides = []
+    for photos in members:
+        part = answers.only(np.isin(answers.photos, list(photos)))
+        edit, fake = (unit_slopes(sweep, kind, labels) for sweep in same_photos(part, light))
+        sides.append((contrast(edit.minus(fake)), contrast(fake), len(edit.sizes)))
+    (first, first_light, n), (second, second_light, m) = sides
+    gaps = []
+    for one, other in ((first, second), (first_light, second_light)):
+        skews = one.skew, other.skew
+        means = (one.difference, one.se, n), (other.difference, other.se, m)
+        gaps.append(difference(*means, skews, one.error + other.error)[0])
+    chosen = np.isin(labels, answers.labels)
+    further, of_light = gaps
+    step = pd.DataFrame({"p": further.p, "difference": further.difference, "p_perm": np.nan})
+    step = step.assign(placebo_slope=of_light.difference, placebo_p=of_light.p)[chosen]
+    rows = pd.DataFrame(columns).assign(slope=columns["difference"])
+    without = replace(options, permutations=0)
+    q_placebo = placebo_step(rows, {"light": step}, without, True)["q_placebo"].to_numpy()
+    explained = are_findings(rows) & ~is_finding(q_placebo)
+    note = np.where(explained, BY_LIGHT, columns["note"])
+    return {"q_placebo": q_placebo, "note": note}
 
 
 def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOptions) -> Array:

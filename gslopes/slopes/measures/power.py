@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse, special
 
 from gslopes.core import placebo
-from gslopes.core.arrays import Array, Flags, Integers, doubles
+from gslopes.core.arrays import Flags, Integers, doubles
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.answers import columns_of
-from gslopes.slopes.measures.decision import further, paired, placebo_q
+from gslopes.slopes.measures.decision import paired, placebo_step
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.ols import line_weights
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import settled
@@ -265,25 +265,27 @@ def _is_found(
     first = contrast(_units(slopes[:1], sizes), permutations=_OWN)
     p = own.p.copy()
     p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
-    q = benjamini_hochberg(np.where(varying >= least, p, np.nan))
-    holds = is_finding(q, own.low, own.high)
-    if not holds[0]:
+    p = np.where(varying >= least, p, np.nan)
+    columns = {"slope": own.difference, "p_test": p, "q": benjamini_hochberg(p)}
+    rows = pd.DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})
+    holds = np.flatnonzero(are_findings(rows))
+    if 0 not in holds:
         return False
     asked = np.sort(rng.permutation(slopes.shape[1])[:placebo_photos])
     sizes = np.unique(np.repeat(np.arange(units), sizes)[asked], return_counts=True)[1]
-    edit, *fakes = (_units(part[places][holds][:, asked], sizes) for part in pool.slopes)
-    by_kind = dict(zip(placebo.KINDS, fakes, strict=True))
-    return bool(is_finding(_q_placebo(edit, by_kind, own.difference[holds], trusted)[0]))
-
-
-def _q_placebo(edit: Units, fakes: dict[str, Units], slopes: Array, trusted: bool) -> Array:
-    """(L,) q of the differences from placebos of labels whose own test holds, as the fit has it."""
-    largest = np.zeros(len(slopes))
-    for kind, fake in fakes.items():
-        tested = paired(edit, fake, _TESTS, signed=kind in placebo.SIGNED)
-        p = further(pd.DataFrame(columns_of(tested)), slopes, _TESTS, trusted)
-        largest = np.maximum(largest, p)
-    return placebo_q(largest < np.inf, largest)
+    edit, *fakes = (part[places][:, asked] for part in pool.slopes)
+    differences = {}
+    for kind, fake in zip(placebo.KINDS, fakes, strict=True):
+        pair = _units(edit[holds], sizes), _units(fake[holds], sizes)
+        tested = paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
+        moved = contrast(_units(fake, sizes))
+        differences[kind] = (
+            pd.DataFrame(columns_of(tested), holds)
+            .reindex(rows.index)
+            .assign(placebo_slope=moved.difference, placebo_p=moved.p)
+        )
+    stepped = placebo_step(rows, differences, _TESTS, trusted)
+    return bool(is_finding(stepped["q_placebo"][0]))
 
 
 def smallest_slope(

@@ -28,11 +28,11 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING, Row
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.measures.decision import further, placebo_differences, placebo_q, rule
+from gslopes.slopes.measures.decision import placebo_differences, placebo_step, rule
 from gslopes.slopes.measures.kinds import outcomes
 from gslopes.slopes.measures.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
@@ -251,13 +251,9 @@ def _decided(
 ) -> pd.DataFrame:
     """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
     differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
-    slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
-    ps = [np.full(len(frame), np.nan)]
-    if fakes:
-        parts = [differences[differences["placebo"] == kind] for kind in fakes]
-        ps = [further(part, slopes, options, trusted) for part in parts]
-    q_placebo = placebo_q(are_findings(frame), np.max(ps, axis=0))
-    frame = frame.assign(q_placebo=q_placebo)
+    parts = {kind: differences[differences["placebo"] == kind] for kind in fakes}
+    steps = placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
+    frame = frame.assign(q_placebo=steps["q_placebo"])
     decided = [
         rule(bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"]))
         for row in frame.to_dict("records")

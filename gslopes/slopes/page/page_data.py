@@ -210,7 +210,7 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     low, high = (
         rows[f"ci_{end}"].mask(is_uneven, rows[f"per_reach_{end}"]) for end in ("low", "high")
     )
-    findings = is_finding(rows["q"], low, high)
+    findings = is_finding(rows[["q", "q_placebo"]].max(axis=1), low, high)
     span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
         "reach": reaches(reach, uneven, attribute, span) if len(rows) else [],
@@ -254,7 +254,8 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     )
     content = []
     for row in frame.to_dict("records"):
-        figures = rounded([row[name] for name in (*columns, "p_test", "q")])
+        q = np.fmax(row["q"], row["q_placebo"])
+        figures = rounded([*(row[name] for name in (*columns, "p_test")), q])
         if figures[1] is not None:
             texts = [words.printable(row[name]) for name in ("group", "other")]
             note = words.printable(row["note"] or "")

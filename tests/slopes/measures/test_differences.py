@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from gslopes.core import placebo
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.differences import membership_test, paired_differences
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.ols import line_weights
 from tests.skewed import corrected, corrected_parts
-from tests.slopes.measures.conftest import of
+from tests.slopes.measures.conftest import build, of
 
 VALUES = np.linspace(-2, 2, 5)
 OPTIONS = FitOptions(permutations=0)
@@ -200,3 +201,22 @@ def test_the_same_run_changes_nothing_and_rare_labels_and_strangers_photos_are_n
     assert isinstance(found, pd.DataFrame)
     assert found["n"].eq(0).all()
     assert found["p"].isna().all()
+
+
+@pytest.mark.parametrize(("light", "explained"), [(0.0, False), (0.15, True)])
+def test_a_difference_that_light_makes_as_well_is_no_finding(light: float, explained: bool) -> None:
+    """Of 80 women a photo's answers rise, of 80 men they do not; along the light placebo they do so too, or not."""
+    rng = np.random.default_rng(5)
+    parts = []
+    for name in ("gender", *placebo.names("gender")):
+        slope = {"gender": 0.15, "gender-light": light}.get(name, 0.0)
+        chance = 0.5 + np.where(np.arange(160) < 80, slope, 0)[:, None, None] * VALUES
+        parts.append(build(rng.random((160, 1, 5)) < chance, VALUES, attribute=name))
+    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+    photos = sorted(set(asked["photo"]))
+    about = pd.DataFrame({"sex": np.repeat(["f", "m"], 80)}, photos)
+    rows = analyse(scores, asked, Study(about=about, groups=["sex"]), options=OPTIONS).differences
+    row = rows.query("estimator == 'photo-rate' and attribute == 'gender'").iloc[0]
+    assert row["q"] < 0.01
+    assert (row["q_placebo"] >= 0.05) == explained
+    assert row["note"] == ("the light placebo may make as large a difference" if explained else "")
