@@ -9,6 +9,7 @@ paired placebo differences, decisions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from scipy import special
 
 from gslopes.core import placebo
 from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import decide, placebo_differences
 from gslopes.slopes.measures.estimators import slope_rows
 from gslopes.slopes.measures.options import FitOptions
@@ -72,6 +74,13 @@ def before(rows: pd.DataFrame, differences: pd.DataFrame) -> np.ndarray:
             np.isnan(largest), np.nan, np.maximum(largest, np.where(ahead & ~np.isnan(p), p, 1.0))
         )
     return (rows["q"].to_numpy(float) < 0.05) & (benjamini_hochberg(largest) < 0.05)
+
+
+def numbered(rows: np.ndarray, measure: str = "value") -> Answers:
+    """(labels, photos, 7) numbers as answers."""
+    every = as_answers(np.ones(rows.shape, bool))
+    measures = dict.fromkeys(every.labels.tolist(), measure)
+    return replace(every, score=rows.reshape(-1, 7).astype(np.float32), measures=measures)
 
 
 def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int) -> Iterator[Count]:

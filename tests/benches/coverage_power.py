@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from coverage_cases import VALUES, Count, as_answers
+from coverage_decision import numbered
 from scipy import special
 
 from gslopes.core import placebo
@@ -92,10 +93,7 @@ class Plan:
     def answers(self, rows: np.ndarray) -> Answers:
         if self.kind in RATED:
             return as_answers(rows)
-        every = as_answers(np.ones(rows.shape, bool))
-        measure = "log-odds" if self.kind == "log-odds" else "value"
-        measures = dict.fromkeys(every.labels.tolist(), measure)
-        return replace(every, score=rows.reshape(-1, 7).astype(np.float32), measures=measures)
+        return numbered(rows, "log-odds" if self.kind == "log-odds" else "value")
 
     def true_slope(self, rng: np.random.Generator) -> float:
         """Mean over 200,000 people, in the unit of power."""
