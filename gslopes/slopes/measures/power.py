@@ -167,7 +167,7 @@ class Pilot:
     @property
     def steepest(self) -> float:
         """The largest slope that is tried."""
-        return float(min(self.bound, 20 * self.seen.slopes[:, 0].std(axis=1).max()))
+        return float(min(self.bound, 20 * np.abs(self.seen.slopes[:, 0]).max()))
 
     def pool(self, slope: float) -> Pool:
         """The slopes as an audit would have them if the label had this one, on the pilot's side of 0.
@@ -236,7 +236,7 @@ def power(
 
     Raises: ConfigError for fewer than 2 units, or a slope that such a label cannot have.
 
-    >>> round(power(Presence(rate=0.1), 400, 2.5), 1)
+    >>> round(power(Presence(rate=0.1), 400, 2.0), 1)
     0.9
     """
     if units < 2:

@@ -97,6 +97,8 @@ def test_a_pilots_spread_shrinks_to_the_placebos_as_the_slope_does() -> None:
 def test_a_label_of_a_pilot_is_planned_for_at_its_own_slope_however_steep(slope: float) -> None:
     steep = pilot(sd=9.0, fake=4.0, labels=15, mean=slope)
     assert power(replace(steep, bound=32.1), 60, slope) == 1.0
+    alike = pilot(sd=0.0, mean=slope)
+    assert alike.steepest > slope
 
 
 @pytest.mark.parametrize(
