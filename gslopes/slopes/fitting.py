@@ -49,10 +49,9 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.slopes.measures.analysis import analyse
-    from gslopes.slopes.measures.answers import ALL, present
+    from gslopes.slopes.measures.answers import ALL
 
-    scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
-    limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
+    scores, asked, limits = answers_of(run, config)
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     study = Study(
@@ -76,9 +75,7 @@ def fit_folder(
     )
     sweeps *= 7 if grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
-        fitted = analyse(
-            present(scores, limits), asked, study, options=config.options(seed), tick=tick
-        )
+        fitted = analyse(scores, asked, study, options=config.options(seed), tick=tick)
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: asdict(cut) for name, cut in sorted(limits.items())}
     runfolder.write_json(
@@ -86,6 +83,18 @@ def fit_folder(
     )
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
     return replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
+
+
+def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[str, Cut]]:
+    """The tables scores, of the labels that count, and asked of a run folder, and what counts by classifier.
+
+    Raises: TableError, UsageError.
+    """
+    from gslopes.slopes.measures.answers import present
+
+    scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
+    limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
+    return present(scores, limits), asked, limits
 
 
 def _answers(run: Path, table: tables.Table) -> pa.Table:

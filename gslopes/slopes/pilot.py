@@ -1,21 +1,34 @@
-"""What a pilot run tells about a label, for planning the audit: how often it is there, and how its answers vary."""
+"""What a pilot run tells about a label, for planning the audit: the slopes of its photos, or of its people's photos."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core import placebo, tables
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.config import from_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.slopes.measures.power import Measured, Presence, presence_of
+from gslopes.photos.people import read_about
+from gslopes.slopes.config import FitConfig
+from gslopes.slopes.fitting import answers_of, verdicts_of
+from gslopes.slopes.measures.analysis import Fit
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.kinds import SCALE, slopes_by_measure
+from gslopes.slopes.measures.options import Study
+from gslopes.slopes.measures.power import Pilot, Pool
+from gslopes.stats.ols import line_weights
 
 
 def read_pilot(
     run: Path, label: str, classifier: str = "", attribute: str = ""
-) -> tuple[Presence | Measured, int, str]:
-    """The label as the run's fit has it, how many labels it judged, and the unit of the slopes.
+) -> tuple[Pilot, str]:
+    """The label as the run saw it, next to all others, and the unit of the slopes.
 
+    Photos count that have placebo sweeps, too.  Photos of one person are drawn together if the run's fit has a cluster.
     classifier, attribute: needed if the run has several.
 
     Raises: UsageError if the run is not fitted, has no placebo sweeps, or did not judge this label.
@@ -24,9 +37,27 @@ def read_pilot(
         raise UsageError(
             f"{show(run)} is not fitted.", f"Fit it: gslopes audit {show(run)} --only fit."
         )
-    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
-    differences = tables.read(tables.PLACEBOS, run / "placebos.parquet")
-    rows = tables.reading(slopes)
+    row = _judged(run, label, classifier, attribute)
+    manifest = runfolder.read_manifest(run)
+    config = from_dict(FitConfig, manifest["config"]["fit"])
+    scores, asked, _ = answers_of(run, config)
+    study = Study(
+        values=manifest["values"],
+        about=None if config.photos_csv is None else read_about(config.photos_csv, run),
+        cluster=config.cluster,
+        gates=verdicts_of(run, manifest["values"]),
+    )
+    fit = Fit(scores, asked, study, config.options(0))
+    names = row["classifier"], row["attribute"]
+    fakes = fit.placebos(*names)
+    if set(fakes) != set(placebo.KINDS):
+        raise UsageError("The pilot run has no placebo sweeps.", "Run it without --no-placebo.")
+    return pilot_of(fit.sweep(*names), fakes, label, config.min_varying), row["unit"]
+
+
+def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series:
+    """The label's row of slopes to read.  Raises: as ``read_pilot``."""
+    rows = tables.reading(tables.read(tables.SLOPES, run / "slopes.parquet"))
     for column, name in (("classifier", classifier), ("attribute", attribute)):
         names = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
         if not name and len(names) > 1:
@@ -41,51 +72,31 @@ def read_pilot(
     if label not in set(judged["label"]):
         some = ", ".join(sorted(map(str, judged["label"]))[:8]) or "none"
         raise UsageError(f"{show(run)} has not judged the label {label}.", f"It has judged {some}.")
-    row = judged[judged["label"] == label].iloc[0]
-    fakes, paired = _placebos(slopes, differences, row)
-    edit = _variance(row)
-    if row["measure"] == "presence":
-        fake = float(np.mean(list(fakes.values())))
-        rate = float(np.clip(row["y_centre"], 0.5 / row["n"], 1 - 0.5 / row["n"]))
-        return (
-            presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake),
-            len(judged),
-            row["unit"],
-        )
-    sd = float(np.sqrt(edit))
-    sds = tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
-    both = [(edit + fakes[kind] - paired[kind]) / 2 for kind in placebo.KINDS]  # covariances
-    shared = tuple(
-        float(np.clip(c / (sd * fake_sd), -1, 1)) if sd * fake_sd else 0.0
-        for c, fake_sd in zip(both, sds, strict=True)
-    )
-    return Measured(sd, sds, shared), len(judged), row["unit"]
+    return judged[judged["label"] == label].iloc[0]
 
 
-def _variance(row: pd.Series) -> float:
-    """Of the photos' slopes."""
-    if pd.isna(row["se"]):
-        return 0.0
-    return float(row["se"] ** 2 * row["n"])
+def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int = 10) -> Pilot:
+    """A label's slopes, and those of the others, of the photos of all sweeps.
 
-
-def _placebos(
-    slopes: pd.DataFrame, differences: pd.DataFrame, row: pd.Series
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Kind to the variances of the photos' slopes along the placebo, and of their differences from the edit's.
-
-    Raises: UsageError if a kind is missing.
+    edit: answers along the edit, with their units.  fakes: kind of placebo, all of them, to the answers along it.
+    least: see ``Pilot``.
     """
-    keys = ["classifier", "label", "estimator"]
-    fakes = {}
-    paired = {}
-    for kind in placebo.KINDS:
-        name = placebo.name(row["attribute"], kind)
-        same = (slopes[keys] == row[keys]).all(axis=1) & (slopes["attribute"] == name)
-        pair = (differences[[*keys, "attribute"]] == row[[*keys, "attribute"]]).all(axis=1)
-        pair &= differences["placebo"] == kind
-        if not pair.any():
-            raise UsageError("The pilot run has no placebo sweeps.", "Run it without --no-placebo.")
-        fakes[kind] = _variance(slopes[same].iloc[0]) if same.any() else 0.0
-        paired[kind] = _variance(differences[pair].iloc[0])
-    return fakes, paired
+    sweeps = [edit, *(fakes[kind] for kind in placebo.KINDS)]
+    photos = reduce(np.intersect1d, [sweep.photos.astype(str) for sweep in sweeps])
+    sweeps = [sweep.only(np.isin(sweep.photos.astype(str), photos)) for sweep in sweeps]
+    labels = reduce(np.union1d, [sweep.labels for sweep in sweeps])
+    labels = labels[np.argsort(labels != label, kind="stable")]
+    edit = sweeps[0]
+    codes = np.arange(len(edit.photos)) if edit.units is None else edit.units
+    order = np.argsort(codes, kind="stable")
+    single = [slopes_by_measure(replace(sweep, units=None), labels) for sweep in sweeps]
+    slopes = np.stack([units.sums.toarray()[:, order] for units in single])
+    changes = edit.present.any(axis=1) & ~edit.present.all(axis=1)
+    varies = np.zeros(slopes.shape[1:], bool)
+    varies[edit.places_in(labels)[edit.label[changes]], edit.photo[changes]] = True
+    varies = varies[:, order] | (slopes[0] != 0)
+    bound = np.inf
+    if label not in edit.measures:
+        bound = SCALE["rate"] * np.maximum(line_weights(edit.values), 0).sum()
+    sizes = np.unique(codes, return_counts=True)[1]
+    return Pilot(Pool(slopes, varies, sizes, np.arange(len(labels))), least, float(bound))

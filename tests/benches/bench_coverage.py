@@ -39,6 +39,7 @@ from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_lost import CASES as CASES_OF_LOST
 from coverage_pairs import CASES as CASES_OF_PAIRS
 from coverage_placebos import CASES as CASES_OF_PLACEBOS
+from coverage_power import CASES as CASES_OF_POWER
 from coverage_ranks import CASES as CASES_OF_RANKS
 from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_skew import CASES as CASES_OF_SKEW
@@ -65,7 +66,8 @@ CASES |= CASES_OF_LOST
 CASES |= CASES_OF_PAIRS
 CASES |= CASES_OF_CROSSED
 CASES |= LATER_OF_CROPS
-CASES |= CASES_OF_RANKS  # new cases last: their seeds are their places
+CASES |= CASES_OF_POWER
+CASES |= CASES_OF_RANKS
 CASES |= CASES_OF_PLACEBOS
 CASES |= CASES_OF_BOUNDS
 VALUES = np.linspace(-2, 2, 7)

@@ -1,4 +1,4 @@
-"""Cells of the coverage bench: what becomes a finding, of whole audits with placebo sweeps, and what power promises.
+"""Cells of the coverage bench: what becomes a finding, of whole audits with placebo sweeps.
 
 A classifier that answers anew every time: label l of a photo is present at a value v with the chance
 expit(a + b v), a the photo's own (logit of the rate, standard deviation 1), along the edit; b is 0 along placebos, but
@@ -22,9 +22,7 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import decide, placebo_differences
 from gslopes.slopes.measures.estimators import slope_rows
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.slopes.measures.power import SPREAD, Design, Measured, Presence, power, presence_of
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
-from gslopes.stats.ols import line_weights
 from gslopes.stats.permutation import below_floor
 from tests.slopes.measures.conftest import build
 
@@ -78,174 +76,11 @@ def before(rows: pd.DataFrame, differences: pd.DataFrame) -> np.ndarray:
     return (rows["q"].to_numpy(float) < 0.05) & (benjamini_hochberg(largest) < 0.05)
 
 
-Classifier = Callable[[np.random.Generator, int, int, float], Sweeps]
-
-
-def anew(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Presence only by chance, 10 % and the photo's slope times the value; slopes of spread 1.5."""
-    slopes = slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1)))
-    return _sweeps(
-        labels, lambda moves: rng.random((labels, photos, 7)) < 0.1 + moves * slopes * VALUES
-    )
-
-
-def kept(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Presence by a threshold of the photo's own, which only the edit passes."""
-    slopes, levels = (
-        slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1))),
-        rng.random((labels, photos, 1)),
-    )
-    return _sweeps(labels, lambda moves: levels < 0.1 + moves * slopes * VALUES)
-
-
-def logistic(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """As in the cells above, rate 0.3."""
-    log_odds = special.logit(0.3) + rng.standard_normal((labels, photos, 1))
-    return _sweeps(
-        labels,
-        lambda moves: (
-            rng.random((labels, photos, 7)) < special.expit(log_odds + moves * slope * VALUES)
-        ),
-    )
-
-
-def rare(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Presence past a normal threshold at 2 %; 0.6 of the variance the photo's own, all photos of one slope."""
-    levels = np.sqrt(0.6) * rng.standard_normal((labels, photos, 1)) - special.ndtri(0.98)
-
-    def sweep(moves: np.ndarray) -> np.ndarray:
-        return (
-            levels
-            + np.sqrt(0.4) * rng.standard_normal((labels, photos, 7))
-            + moves * slope * VALUES
-            > 0
-        )
-
-    return _sweeps(labels, sweep)
-
-
-def heavy(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
-    """Numbers: the photo's own, its slope of spread 1, and t with 5 degrees in every picture."""
-    slopes, levels = (
-        slope * (1 + rng.standard_normal((1, photos, 1))),
-        rng.standard_normal((labels, photos, 1)),
-    )
-    return _sweeps(
-        labels,
-        lambda moves: levels + moves * slopes * VALUES + rng.standard_t(5, (labels, photos, 7)) / 2,
-    )
-
-
-def _sweeps(labels: int, sweep: Callable[[np.ndarray], np.ndarray]) -> Sweeps:
-    """The edit, which moves the first label, and three placebos."""
-    still = np.zeros((labels, 1, 1))
-    moves = still.copy()
-    moves[0] = 1
-    return [sweep(moves), *(sweep(still) for _ in placebo.KINDS)]
-
-
-def seen(
-    rng: np.random.Generator, classifier: Classifier, photos: int, slope: float
-) -> Presence | Measured:
-    """The label as a pilot of so many photos sees it."""
-    sweeps = [part[0] for part in classifier(rng, photos, 1, slope)]
-    along = [part @ line_weights(VALUES) * (1 if classifier is heavy else 100) for part in sweeps]
-    edit, *fakes = along
-    if classifier is heavy:
-        shared = tuple(float(np.corrcoef(edit, fake)[0, 1]) for fake in fakes)
-        return Measured(
-            float(edit.std(ddof=1)), tuple(float(fake.std(ddof=1)) for fake in fakes), shared
-        )
-    mean, t = abs(edit.mean()), edit.mean() / edit.std(ddof=1) * np.sqrt(photos)
-    fake = float(np.mean([fake.var(ddof=1) for fake in fakes]))
-    return presence_of(float(sweeps[0][:, 3].mean()), mean, t, float(edit.var(ddof=1)), fake)
-
-
-def true_slope(rng: np.random.Generator, classifier: Classifier, slope: float) -> float:
-    """Mean slope over 400,000 photos, in the unit of power."""
-    return float((classifier(rng, 400_000, 1, slope)[0][0] @ line_weights(VALUES)).mean()) * (
-        1 if classifier is heavy else 100
-    )
-
-
-def decided(edit: Answers, fakes: dict[str, Answers]) -> pd.DataFrame:
-    """The rows of one audit to read, with their decisions."""
-    estimator = "photo-measure" if edit.measures else "photo-rate"
-    options = replace(
-        OPTIONS, estimators=(estimator,), permutations=4999
-    )  # fewer cost some points of power
-    rows = slope_rows(edit, options)
-    return decide(
-        rows, placebo_differences(edit, fakes, options), options, units=np.ones(len(edit.photos))
-    )
-
-
-def numbered(rows: np.ndarray) -> Answers:
+def numbered(rows: np.ndarray, measure: str = "value") -> Answers:
     """(labels, photos, 7) numbers as answers."""
     every = as_answers(np.ones(rows.shape, bool))
-    measures = dict.fromkeys(every.labels.tolist(), "value")
+    measures = dict.fromkeys(every.labels.tolist(), measure)
     return replace(every, score=rows.reshape(-1, 7).astype(np.float32), measures=measures)
-
-
-def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """What power promises next to what becomes a finding, of six kinds of classifiers; one label moves."""
-    expected = np.random.default_rng(66)  # of the pilots, the same in every portion
-    plans = [
-        (
-            "anew, 272 photos, 1 label, pilot",
-            anew,
-            272,
-            2.5,
-            Design(seen(expected, anew, 1000, 2.5)),
-        ),
-        (
-            "anew, 272 photos, 20 labels, pilot",
-            anew,
-            272,
-            2.5,
-            Design(seen(expected, anew, 1000, 2.5), 20),
-        ),
-        (
-            "kept, 272 photos, 1 label, pilot",
-            kept,
-            272,
-            1.0,
-            Design(seen(expected, kept, 1000, 1.0)),
-        ),
-        (
-            "logistic, 60 photos, 20 labels, pilot",
-            logistic,
-            60,
-            0.4,
-            Design(seen(expected, logistic, 400, 0.4), 20),
-        ),
-        ("rare, 1,000 photos, 200 with placebos, 20 labels, pilot", rare, 1000, 0.3, None),
-        (
-            "numbers, 40 photos, 20 labels, pilot",
-            heavy,
-            40,
-            0.2,
-            Design(seen(expected, heavy, 400, 0.2), 20),
-        ),
-    ]
-    for title, classifier, photos, slope, options in plans:
-        design = options or Design(seen(expected, classifier, 2000, slope), 20, placebo_photos=200)
-        promised = power(design, photos, true_slope(expected, classifier, slope))
-        result = 0
-        answers_of = numbered if classifier is heavy else as_answers
-        for _ in range(sets):
-            edit, *fakes = classifier(rng, photos, design.labels, slope)
-            questions = design.placebo_photos or photos
-            rows = decided(
-                answers_of(edit),
-                {
-                    k: answers_of(part[:, :questions])
-                    for k, part in zip(placebo.KINDS, fakes, strict=True)
-                },
-            )
-            result += int(rows.set_index("label")["decision"].get("000000") == "finding")
-        yield title, "promised", round(1000 * promised), 1000
-        yield title, "finding", result, sets
 
 
 def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int) -> Iterator[Count]:
@@ -344,5 +179,4 @@ CASES: dict[str, Cell] = {
     "findings-of-many": findings_of_many,
     "no-effect": no_effect,
     "light-only": light_only,
-    "planned": planned,
 }

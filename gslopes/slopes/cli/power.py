@@ -15,14 +15,20 @@ from gslopes.core.text import many
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
-    from gslopes.slopes.measures.power import Design, Measured, Presence
+    from gslopes.slopes.measures.power import Pilot, Presence
 
 
 @frozen
 class PowerConfig:
-    """The plan of an audit: two of photos, slope and power, and what is known of the label."""
+    """The plan of an audit: two of size, slope and power, and what is known of the label."""
 
     photos: int | None = option(None, help="Number of photos.", metavar="N")
+    people: int | None = option(
+        None, help="Number of people, for an audit with --cluster.", metavar="N"
+    )
+    photos_each: int | None = option(
+        None, help="Photos of each person.", metavar="M", shown="1, or the pilot run's", least=1
+    )
     slope: float | None = option(
         None, help="Percentage points per unit of the attribute.", metavar="B"
     )
@@ -34,6 +40,7 @@ class PowerConfig:
         help="How many labels are judged.",
         metavar="L",
         shown="1, or the pilot run's",
+        least=1,
     )
     noise: float | None = option(
         None,
@@ -48,7 +55,7 @@ class PowerConfig:
     classifier: str = option("", help="The classifier, of a pilot run with several.")
     attribute: str = option("", help="The attribute, of a pilot run with several.")
     placebo_photos: int | None = option(
-        None, help="Photos with placebo sweeps.", metavar="N", shown="all"
+        None, help="Photos with placebo sweeps.", metavar="N", shown="all", least=1
     )
     power: float = option(0.8, help="The chance of a finding.", metavar="P")
 
@@ -56,6 +63,7 @@ class PowerConfig:
 @verb(
     "gslopes power --photos 500 --rate 0.05 --labels 20",
     "gslopes power --slope 1 --rate 0.05 --labels 20 --noise 0.4",
+    "gslopes power --people 30 --photos-each 4 --rate 0.3 --labels 20",
     "gslopes power --photos 500 --slope 1 --pilot my-run --label Smiling",
     "gslopes power --photos 2000 --rate 0.01 --json",
 )
@@ -64,82 +72,102 @@ class PowerConfig:
 def power(as_json: bool, **options: Any) -> int:
     """Plan the size of an audit.
 
-    With --photos: the smallest slope that becomes a finding. With --slope: how many photos make it one. With both: the
-    chance that they do.
+    With --photos or --people: the smallest slope that becomes a finding. With --slope: how many photos or people make
+    it one. With both: the chance that they do.
 
     A finding needs q below .05 over all labels, and a slope further than every placebo sweep's. How much of that noise
-    hides, a small run over your own photos tells best: --pilot.
+    hides, a small run over your own photos tells best: --pilot. Its slopes are drawn from, by people if it was fitted
+    with --cluster.
     """
     from gslopes.slopes.measures import power as planning
 
     config = build(PowerConfig, options)
-    photos, slope, chance = config.photos, config.slope, config.power
-    if photos is None and slope is None:
-        raise click.UsageError("Give --photos, --slope or both.")
-    label, judged, unit = _label(config)
-    labels = judged if config.labels is None else config.labels
-    design = planning.Design(label, labels, placebo_photos=config.placebo_photos)
-    if photos is None:
-        photos = planning.photos_needed(design, slope or 0, chance)
+    slope, chance = config.slope, config.power
+    if config.photos is not None and config.people is not None:
+        raise click.UsageError(
+            "Give --photos or --people: --photos-each says how they go together."
+        )
+    label, unit = _label(config)
+    each = label.photos_each
+    units = config.people
+    if config.photos is not None:
+        units = max(round(config.photos / each), 1)
+    if units is None and slope is None:
+        raise click.UsageError("Give --photos or --people, --slope, or both.")
+    asked = config.placebo_photos
+    if units is None:
+        units = planning.units_needed(label, slope or 0, chance, asked)
     elif slope is None:
-        slope = planning.smallest_slope(design, photos, chance)
+        slope = planning.smallest_slope(label, units, chance, asked)
     else:
-        chance = planning.power(design, photos, slope)
-    plan = {"photos": photos, "slope": slope, "power": chance, "unit": unit}
-    plan |= {"labels": labels, "placebo_photos": config.placebo_photos}
+        chance = planning.power(label, units, slope, asked)
+    plan = {"photos": round(units * each), "slope": slope, "power": chance, "unit": unit}
+    plan["people"] = units if each > 1 or config.people is not None else None
+    plan |= {"labels": label.labels, "placebo_photos": asked}
     if isinstance(label, planning.Presence):
-        plan |= {"rate": label.rate, "noise": label.noise, "spread": label.spread}
+        plan |= {"rate": label.rate, "noise": label.noise}
     if as_json:
         print_json(plan)
     else:
-        _print(config, design, plan)
+        _print(config, label, plan)
     return 0
 
 
-def _label(config: PowerConfig) -> tuple[Presence | Measured, int, str]:
-    """The label, how many are judged, and the unit of its slope.  Raises: UsageError."""
+def _label(config: PowerConfig) -> tuple[Presence | Pilot, str]:
+    """The label, and the unit of its slope.  Raises: UsageError."""
     from gslopes.report.units import UNITS
     from gslopes.slopes.measures.power import Presence
     from gslopes.slopes.pilot import read_pilot
 
-    if config.pilot is not None:
-        if not config.label or config.rate is not None or config.noise is not None:
-            hint = "Give --label with it, and neither --rate nor --noise."
-            raise UsageError("A pilot run says the rate and the noise of one label.", hint)
-        return read_pilot(config.pilot, config.label, config.classifier, config.attribute)
-    if config.rate is None or config.label or config.classifier or config.attribute:
-        raise UsageError(
-            "A label is given by its rate, or by a pilot run.",
-            "Give --rate, or --pilot and --label.",
-        )
-    noise = 1.0 if config.noise is None else config.noise
-    return Presence(config.rate, noise), 1, UNITS["presence"]
+    if config.pilot is None:
+        if config.rate is None or config.label or config.classifier or config.attribute:
+            raise UsageError(
+                "A label is given by its rate, or by a pilot run.",
+                "Give --rate, or --pilot and --label.",
+            )
+        noise = 1.0 if config.noise is None else config.noise
+        return Presence(config.rate, noise, config.photos_each or 1, config.labels or 1), UNITS[
+            "presence"
+        ]
+    if not config.label:
+        raise UsageError("A pilot run tells about each of its labels.", "Give --label with it.")
+    for name in ("rate", "noise", "labels", "photos_each"):
+        if getattr(config, name) is not None:
+            said = f"--{name.replace('_', '-')}"
+            raise UsageError(f"A pilot run says what {said} is.", f"Leave {said} out.")
+    label, unit = read_pilot(config.pilot, config.label, config.classifier, config.attribute)
+    if config.people is not None and label.photos_each == 1:
+        hint = "Fit it by people: gslopes audit RUN --only fit --photos-csv CSV --cluster COLUMN."
+        raise UsageError("The pilot run has no people with several photos.", hint)
+    return label, unit
 
 
-def _print(config: PowerConfig, design: Design, plan: dict[str, Any]) -> None:
+def _print(config: PowerConfig, label: Presence | Pilot, plan: dict[str, Any]) -> None:
     from gslopes.report.numbers import share
     from gslopes.slopes.measures import power as planning
 
-    photos, label = plan["photos"], design.label
+    photos, people = plan["photos"], plan["people"]
     size = abs(plan["slope"])
-    labels = f"one of {many(design.labels, 'label')}" if design.labels > 1 else "one label"
+    labels = f"one of {many(label.labels, 'label')}" if label.labels > 1 else "one label"
     known = f"on {share(config.rate)} of the photos"
     if config.pilot is not None:
         known = f"“{config.label}”, whose answers vary as in the pilot run"
+    whose = "" if people is None else f" of {people:,} people"
     say(
-        f"{many(photos, 'photo')} make a slope of {size:.2g} {plan['unit']} a finding with a chance of "
+        f"{many(photos, 'photo')}{whose} make a slope of {size:.2g} {plan['unit']} a finding with a chance of "
         f"{share(plan['power'], 0)}:\n{labels}, {known}."
     )
     if not isinstance(label, planning.Presence):
         return
-    if config.pilot is None and config.noise is None:
-        calm = replace(design, label=planning.Presence(label.rate, 0.0))
+    if config.noise is None:
+        calm = replace(label, noise=0.0)
+        chance = planning.power(calm, people or photos, size, config.placebo_photos)
         say(
             "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
-            f"chance is {share(planning.power(calm, photos, size), 0)}.\n"
+            f"chance is {share(chance, 0)}.\n"
             "A small run over your own photos says which it is: --pilot RUN --label LABEL."
         )
-    if photos * min(label.rate, 1 - label.rate) < design.least:
+    if photos * min(label.rate, 1 - label.rate) < label.least:
         say(
-            f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it."
+            f"Fewer than {label.least} photos would have the label, or lack it: the fit may not judge it."
         )

@@ -112,7 +112,7 @@ def analyse(
         status that is unknown or a score that is not a finite number; ConfigError for a column that ``about`` lacks,
         or if it has no photo of them.
     """
-    fit = _Fit(scores, asked, study or Study(), options or FitOptions())
+    fit = Fit(scores, asked, study or Study(), options or FitOptions())
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for (classifier, attribute), sweep in fit.sweeps.items():
         plain = placebo.CROSS not in attribute
@@ -128,7 +128,7 @@ def analyse(
     )
 
 
-class _Fit:
+class Fit:
     """The arguments of ``analyse``, checked.
 
     groups: column of groups to its texts by photo.  clusters: texts by photo.  sweeps: answers of every classifier

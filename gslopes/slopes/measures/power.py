@@ -1,15 +1,10 @@
 """How many photos, or how large a slope, does a finding need? To be asked before any call is paid.
 
-Audits are drawn and decided as the fit decides (``slopes.measures.decision``): the label's own test, adjusted over all
-labels, of which the others do not move; then its differences from the placebo sweeps, which do not move it either.
+Audits are drawn and decided as the fit decides (``slopes.measures.decision``).  Only where slopes of photos come from
+differs: from a pilot run (``Pilot``), or from a model of one label (``Presence``).  Both give a ``Pool``, from which
+photos, or people with all their photos, are drawn with replacement.
 
-A photo has a label if u + e + b v passes a threshold: u is fixed for the photo, e is new in every picture of every
-sweep, v the value; u and e are normal, together with variance 1, and ``noise`` is e's part of it.  1: all
-photos are alike, and each answer is by chance; 0: an answer never changes but through the edit.  b differs between
-photos, with a standard deviation of ``spread`` times its mean.  A label judged by its number has normal slopes instead
-(``Measured``).
-
-A normal distribution with a correction for continuity replaces the permutations that the fit makes.  Photos that are
+Changes of signs replace the permutations of a photo's answers that the fit makes for the own test.  Photos that are
 refused or lost are not in it.
 """
 
@@ -19,17 +14,22 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import optimize, sparse, special
 
-from gslopes.core import frozen, placebo
-from gslopes.core.arrays import Array, Flags, doubles
+from gslopes.core import frozen, frozen_identity, placebo
+from gslopes.core.arrays import Flags, Integers, doubles
 from gslopes.core.errors import ConfigError
-from gslopes.stats.multiplicity import LEVEL, is_finding
+from gslopes.slopes.measures.answers import columns_of
+from gslopes.slopes.measures.decision import paired, placebo_step
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats.clusters import effective_units, few
+from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.ols import line_weights
+from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import settled
-
-Pool = NDArray[np.float32]
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
 # beyond 3 in 29 London portraits (gender, celeba-tagger); the upper end is planned for.
@@ -37,24 +37,68 @@ SPREAD = 1.5
 GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
 _VALUES = np.asarray(GENDER)
 _WEIGHTS = 100 * line_weights(_VALUES)
-_DRAWS = 20_000_000  # photos of all audits that are drawn at once
+_LIFTS = np.exp(
+    np.sqrt(np.log1p(SPREAD**2)) * special.ndtri((np.arange(200) + 0.5) / 200)
+)  # of b over its median
+_LEAST_SETS = 20  # before a search may stop
+_OWN = 4999  # permutations of the own test: fewer cost power where labels are many
+_TESTS = FitOptions(permutations=999)
+_MOST = 200_000  # photos
 
 
-_SHIFTS = np.geomspace(1e-6, 20, 200)  # mean b that are tried
+# -- slopes to draw from ----------------------------------------------------------------------------------------------
+
+
+@frozen_identity
+class Pool:
+    """People, or single photos, with their slopes, from which audits are drawn.
+
+    slopes: (1 + kinds of placebo, R, n) of n photos along the edit and each placebo.
+    varies: (R, n) whether the answers vary along the edit.
+    sizes: (U,) photos of each person, whose photos lie side by side; 1 each if photos are units.
+    rows: (L,) the row of each label of an audit; the first is the one that is planned for.
+    apart: whether each label is drawn from other photos, as independent labels are.
+    """
+
+    slopes: NDArray[np.floating]
+    varies: Flags
+    sizes: Integers
+    rows: Integers
+    apart: bool = False
+
+    def drawn(
+        self, rng: np.random.Generator, units: int
+    ) -> tuple[tuple[Integers, Integers], Integers]:
+        """Places of (L, photos) of so many units drawn with replacement, and (units,) the photos of each."""
+        count = len(self.rows) if self.apart else 1
+        chosen = rng.integers(0, len(self.sizes), count * units)
+        sizes = self.sizes[chosen]
+        starts = (np.cumsum(self.sizes) - self.sizes)[chosen] - np.cumsum(sizes) + sizes
+        places = np.repeat(starts, sizes) + np.arange(sizes.sum())
+        return (self.rows[:, None], places.reshape(count, -1)), sizes[:units]
 
 
 @frozen
 class Presence:
-    """A label that some pictures have.
+    """A label that some pictures have, as nobody has seen it yet.
 
-    rate: share of photos with it at the centre, in (0, 1).  noise, spread: see above.
+    A photo has it if u + e + b v passes a threshold: u is fixed for the photo, e is new in every picture of every
+    sweep, v the value; u and e are normal, together with variance 1, and ``noise`` is e's part of it.  1: all photos
+    are alike, and each answer is by chance; 0: an answer never changes but through the edit.  b is lognormal over
+    photos, with a standard deviation of ``SPREAD`` times its mean.  Photos of one person share u and b.
+
+    rate: share of photos with it at the centre, in (0, 1).  photos_each: photos of a person.
+    labels: how many are judged, of which the others do not move.
 
     Raises: ConfigError.
     """
 
     rate: float
     noise: float = 1.0
-    spread: float = SPREAD
+    photos_each: int = 1
+    labels: int = 1
+    least: ClassVar[int] = 10
+    steepest: ClassVar[float] = float(np.maximum(_WEIGHTS, 0).sum()) - 0.1
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
@@ -68,182 +112,204 @@ class Presence:
                 "1: every answer is by chance alone.",
             )
 
-    @property
-    def step(self) -> float:
-        """How far the slopes of two photos lie apart at least, if they differ."""
-        return float(np.diff(_WEIGHTS).min())
+    def pool(self, slope: float) -> Pool:
+        """Slopes of the label, and of one that does not move.  slope: in [0, ``steepest``]."""
+        limit = special.ndtri(1 - self.rate)
 
-    @property
-    def limit(self) -> float:
-        """The threshold."""
-        return float(special.ndtri(1 - self.rate))
+        def short(shift: float) -> float:
+            """How much the mean slope is below the one asked for, by the median of b."""
+            rates = special.ndtr(shift * _LIFTS[:, None] * _VALUES - limit).mean(axis=0)
+            return float(slope - rates @ _WEIGHTS)
 
-    def slope_of(self, shift: float) -> float:
-        """Percentage points per unit, by the mean b."""
-        deviations = np.hypot(1, self.spread * shift * _VALUES)
-        return float(_WEIGHTS @ special.ndtr((shift * _VALUES - self.limit) / deviations))
-
-    def shift_of(self, slope: float) -> float:
-        """The mean b of a slope.  Raises: ConfigError if no b gives as much."""
-        size = abs(slope)
-        top = max(_SHIFTS, key=self.slope_of)
-        if size > self.steepest:
-            problem = f"A label on {self.rate:.1%} of the photos cannot move by {size:g} points a unit in all."
-            raise ConfigError(problem, f"Its steepest slope is {self.steepest:.2g}.")
-        if size <= self.slope_of(_SHIFTS[0]):
-            return 0.0
-        return _root(lambda shift: self.slope_of(shift) - size, _SHIFTS[0], top)
-
-    @property
-    def steepest(self) -> float:
-        """The largest slope, percentage points per unit."""
-        return max(map(self.slope_of, _SHIFTS))
-
-    def pool(self, slope: float) -> tuple[Pool, Flags]:
-        """(1 + kinds of placebo, M) slopes of photos, and (M,) whether their answers vary along the edit."""
-        shift = self.shift_of(slope)
-        size = int(np.clip(20_000 / min(self.rate, 1 - self.rate), 50_000, 400_000))
+        shift = 0.0
+        if slope > 0:
+            shift = float(optimize.brentq(short, 0, 1e9))
+        each = self.photos_each
+        size = int(np.clip(10_000 / min(self.rate, 1 - self.rate), 50_000, 200_000)) // each
         rng = np.random.default_rng(0)
-        steady = rng.standard_normal(size, np.float32)[:, None]
-        steady = np.sqrt(1 - self.noise) * steady - np.float32(self.limit)
-        tilt = shift * (1 + self.spread * rng.standard_normal(size, np.float32))[:, None]
-        rows = []
-        for moved in (tilt * _VALUES, *[np.float32(0)] * len(placebo.KINDS)):
-            chance = np.sqrt(self.noise) * rng.standard_normal((size, len(_VALUES)), np.float32)
-            rows.append(steady + chance + moved > 0)
-        slopes = [settled(present @ _WEIGHTS, np.abs(_WEIGHTS).sum()) for present in rows]
-        return np.stack(slopes).astype(np.float32), rows[0].any(axis=1) & ~rows[0].all(axis=1)
+        own = np.sqrt(1 - self.noise) * rng.standard_normal((2, size, 1), np.float32) - limit
+        moves = shift * rng.permutation(np.resize(_LIFTS, size))[:, None] * _VALUES
+        along = np.repeat(own + np.stack([moves, 0 * moves]), each, axis=1)
+        still = np.repeat(own, each, axis=1)
+        sweeps = []
+        for level in (along, *[still] * len(placebo.KINDS)):
+            chance = rng.standard_normal((2, size * each, len(_VALUES)), np.float32)
+            sweeps.append(level + np.sqrt(self.noise) * chance > 0)
+        slopes = settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
+        varies = sweeps[0].any(axis=2) & ~sweeps[0].all(axis=2)
+        rows = np.minimum(np.arange(self.labels), 1)
+        return Pool(slopes, varies, np.full(size, each), rows, apart=True)
 
 
-@frozen
-class Measured:
-    """A label that is judged by its number: slopes of photos, in its unit.
+@frozen_identity
+class Pilot:
+    """What a pilot run saw.
 
-    sd: of the slopes along the edit.  fakes: standard deviations along the placebo sweeps.  shared: correlations of
-    each placebo's slopes with the edit's.
+    seen: slopes as they were measured.  least: of how many units the answers must vary.
+    bound: of a slope; inf if it has none.
     """
 
-    sd: float
-    fakes: tuple[float, ...]
-    shared: tuple[float, ...]
+    seen: Pool
+    least: int = 10
+    bound: float = np.inf
 
-    step: ClassVar[float] = 0.0
+    @property
+    def photos_each(self) -> float:
+        """Photos of a person, on average."""
+        return float(self.seen.sizes.mean())
+
+    @property
+    def labels(self) -> int:
+        """How many of them a run of the pilot's size judges."""
+        varying = _any(self.seen.varies, self.seen.sizes).sum(axis=1)
+        return int((varying >= self.least).sum())
 
     @property
     def steepest(self) -> float:
         """The largest slope that is tried."""
-        return 20 * max(self.sd, *self.fakes)
+        return float(min(self.bound, 20 * np.abs(self.seen.slopes[:, 0]).max()))
 
-    def pool(self, slope: float) -> tuple[Pool, Flags]:
-        """As ``Presence.pool``."""
-        rng = np.random.default_rng(0)
-        normal = rng.standard_normal((1 + len(placebo.KINDS), 100_000), np.float32)
-        normal[0] -= normal[0].mean()
-        slopes = np.empty_like(normal)
-        slopes[0] = slope + self.sd * normal[0]
-        for row, (sd, shared) in enumerate(zip(self.fakes, self.shared, strict=True), 1):
-            slopes[row] = sd * (shared * normal[0] + np.sqrt(1 - shared**2) * normal[row])
-        return slopes, np.ones(normal.shape[1], bool)
+    def pool(self, slope: float) -> Pool:
+        """The slopes as an audit would have them if the label had this one, on the pilot's side of 0.
+
+        Photos keep how far they lie from the mean.  Of a slope beyond the pilot's interval, what the edit adds to their
+        spread grows with it, as a share of photos that change if presence is judged, and as each photo's own slope if
+        numbers are.  Other means that the
+        pilot cannot tell from 0 are taken as 0: a larger audit would take their noise for effects.
+        """
+        seen = self.seen
+        shape = seen.slopes.shape
+        tested = contrast(_units(seen.slopes.reshape(-1, shape[2]), seen.sizes))
+        sure = is_finding(benjamini_hochberg(tested.p), tested.low, tested.high)
+        means = np.where(sure, tested.difference, 0.0).reshape(shape[:2])
+        mean = tested.difference[0]
+        means[0, 0] = np.copysign(slope, mean)
+        gaps = seen.slopes - tested.difference.reshape(*shape[:2], 1)
+        spread, *still = gaps[:, 0].var(axis=1)
+        excess = max(spread - np.mean(still), 0.0)
+        inside = tested.low[0] <= means[0, 0] <= tested.high[0]
+        if sure[0] and not inside and excess > 0:
+            growth = abs(slope / mean) ** (1 if np.isfinite(self.bound) else 2)
+            gaps[0, 0] *= np.sqrt(1 + excess * (growth - 1) / spread)
+        count = len(seen.sizes)
+        return replace(seen, slopes=means[:, :, None] + gaps * np.sqrt(count / max(count - 1, 1)))
 
 
-@frozen
-class Design:
-    """What is known before the audit.
+def _units(slopes: NDArray[np.floating], sizes: Integers) -> Units:
+    """(L, n) slopes of photos as those of units, whose photos lie side by side."""
+    sums = np.add.reduceat(doubles(slopes), np.cumsum(sizes) - sizes, axis=1)
+    return Units(sparse.csr_array(sums), doubles(sizes))
 
-    label: the one that may move.  labels: how many are judged.  least: on how many photos its answer must vary.
-    placebo_photos: of how many photos the placebo sweeps are; all if None.
-    """
 
-    label: Presence | Measured
-    labels: int = 1
-    least: int = 10
-    placebo_photos: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("labels", "placebo_photos"):
-            if (number := getattr(self, name)) is not None and number < 1:
-                raise ConfigError(f"{name} is {number}; it must be 1 or more.")
+def _any(flags: Flags, sizes: Integers) -> Flags:
+    """(L, U) whether any of a unit's photos has it.  flags: (L, n)."""
+    return np.logical_or.reduceat(flags, np.cumsum(sizes) - sizes, axis=1)
 
 
 @lru_cache(maxsize=2)
-def _pool(label: Presence | Measured, slope: float) -> tuple[Pool, Flags]:
+def _pool(label: Presence | Pilot, slope: float) -> Pool:
+    if slope > label.steepest:
+        problem = f"Such a label cannot move by {slope:g} a unit."
+        raise ConfigError(problem, f"Its steepest slope is {label.steepest:.3g}.")
     return label.pool(slope)
 
 
-def power(design: Design, photos: int, slope: float) -> float:
-    """The chance, in [0, 1], that a slope of this size is a finding in ``photos`` photos, to about 0.02.
+# -- the three questions ----------------------------------------------------------------------------------------------
 
-    slope: percentage points per unit of the attribute, or in the number's unit; its sign does not matter.
 
-    Raises: ConfigError for fewer than 2 photos, or a slope that such a label cannot have.
+def power(
+    label: Presence | Pilot,
+    units: int,
+    slope: float,
+    placebo_photos: int | None = None,
+    *,
+    chance: float | None = None,
+    sets: int = 200,
+) -> float:
+    """The chance, in [0, 1], that a slope of this size is a finding in so many photos, or people, to about 0.03.
 
-    >>> round(power(Design(Presence(rate=0.1)), 400, 2.5), 1)
+    label: the one that may move.  slope: percentage points per unit of the attribute, or in the number's unit; its sign
+        does not matter.
+    placebo_photos: of how many photos the placebo sweeps are; all if None.
+    chance: if it only matters on which side of it the result lies: then fewer audits may do.
+    sets: how many audits are drawn.
+
+    Raises: ConfigError for fewer than 2 units, or a slope that such a label cannot have.
+
+    >>> round(power(Presence(rate=0.1), 400, 2.0), 1)
     0.9
     """
-    if photos < 2:
-        raise ConfigError(f"{photos} photos have no spread.", "Give 2 or more.")
-    slopes, varies = _pool(design.label, abs(slope))
-    step = design.label.step
+    if units < 2:
+        raise ConfigError("One photo or person has no spread.", "Give 2 or more.")
+    pool = _pool(label, abs(slope))
     rng = np.random.default_rng(1)
-    sets = int(np.clip(_DRAWS // photos, 200, 1000))
-    asked = min(photos, design.placebo_photos or photos)
-    findings = 0
-    for start in range(0, sets, 100):
-        rows = rng.integers(0, slopes.shape[1], (min(100, sets - start), photos))
-        edit = doubles(slopes[0][rows])
-        side = np.sign(edit.sum(axis=1))
-        holds = varies[rows].sum(axis=1) >= design.least
-        q, others = _adjusted(_p(edit, side, step), design.labels, rng)
-        holds &= is_finding(q)
-        for kind, fake in zip(placebo.KINDS, slopes[1:], strict=True):
-            paired = fake[rows[:, :asked]]
-            for sign in (1,) if kind in placebo.SIGNED else (1, -1):
-                gap = edit[:, :asked] - sign * paired
-                holds &= _p(gap, side, 2 * step) < LEVEL / (1 + others)
-        findings += int(holds.sum())
-    return findings / sets
+    found = 0
+    for number in range(1, sets + 1):
+        found += _is_found(pool, label.least, units, placebo_photos, rng)
+        if chance is None or number < _LEAST_SETS:
+            continue
+        if abs(found / number - chance) > 3 * np.sqrt(chance * (1 - chance) / number):
+            break
+    return found / number
 
 
-def _p(numbers: Array, side: Array, step: float) -> Array:
-    """(sets,) about the p of changes of signs of each row's numbers, whose sums lie ``step`` apart; of a sum on the
-    other side more than 1.
-    """
-    length = np.maximum(np.sqrt(np.square(numbers).sum(axis=1)), 1e-12)
-    z = (numbers.sum(axis=1) * side - step / 2) / length
-    return np.asarray(2 * special.ndtr(-z))
+def _is_found(
+    pool: Pool, least: int, units: int, placebo_photos: int | None, rng: np.random.Generator
+) -> bool:
+    """Whether the first label is a finding of one audit that is drawn."""
+    places, sizes = pool.drawn(rng, units)
+    varying = _any(pool.varies[places], sizes).sum(axis=1)
+    trusted = not few(effective_units(doubles(sizes)))
+    slopes = pool.slopes[0][places]
+    own = contrast(_units(slopes, sizes))
+    first = contrast(_units(slopes[:1], sizes), permutations=_OWN)
+    p = own.p.copy()
+    p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
+    p = np.where(varying >= least, p, np.nan)
+    columns = {"slope": own.difference, "p_test": p, "q": benjamini_hochberg(p)}
+    rows = pd.DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})
+    holds = np.flatnonzero(are_findings(rows))
+    if 0 not in holds:
+        return False
+    asked = np.sort(rng.permutation(slopes.shape[1])[:placebo_photos])
+    sizes = np.unique(np.repeat(np.arange(units), sizes)[asked], return_counts=True)[1]
+    edit, *fakes = (part[places][:, asked] for part in pool.slopes)
+    differences = {}
+    for kind, fake in zip(placebo.KINDS, fakes, strict=True):
+        pair = _units(edit[holds], sizes), _units(fake[holds], sizes)
+        tested = paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
+        moved = contrast(_units(fake, sizes))
+        differences[kind] = (
+            pd.DataFrame(columns_of(tested), holds)
+            .reindex(rows.index)
+            .assign(placebo_slope=moved.difference, placebo_p=moved.p)
+        )
+    stepped = placebo_step(rows, differences, _TESTS, trusted)
+    return bool(is_finding(stepped["q_placebo"][0]))
 
 
-def _adjusted(p: Array, labels: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """(sets,) q of the label's p after Benjamini and Hochberg, and how many of the others, which do not move, hold."""
-    others = rng.random((len(p), labels - 1))
-    ordered = np.sort(np.column_stack([p, others]), axis=1) * labels / np.arange(1, labels + 1)
-    q = np.minimum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
-    own = q[np.arange(len(p)), (others < p[:, None]).sum(axis=1)]
-    return own, is_finding(q).sum(axis=1) - is_finding(own)
-
-
-def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
+def smallest_slope(
+    label: Presence | Pilot, units: int, chance: float = 0.8, placebo_photos: int | None = None
+) -> float:
     """The smallest slope, in the unit of ``power``, that is a finding with this chance.
 
     Raises: ConfigError as ``power``, if the chance is not between 0.05 and 1, or if no slope has it.
     """
     _check(chance)
-    high = design.label.steepest
-    if power(design, photos, high) < chance:
-        problem = f"No slope of such a label is a finding in {photos:,} photos with a chance of {chance:.0%}."
+
+    def enough(slope: float) -> bool:
+        return power(label, units, slope, placebo_photos, chance=chance) >= chance
+
+    if not enough(label.steepest):
+        problem = f"No slope of such a label is a finding in {units:,} photos with a chance of {chance:.0%}."
         raise ConfigError(problem, "Plan for more photos.")
-    low = 0.0
-    while high - low > 0.01 * high:
-        middle = (low + high) / 2
-        if power(design, photos, middle) >= chance:
-            high = middle
-        else:
-            low = middle
-    return high
+    return _least(enough, 0.0, label.steepest)
 
 
-def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
-    """How many photos make a slope of this size a finding with this chance.
+def units_needed(
+    label: Presence | Pilot, slope: float, chance: float = 0.8, placebo_photos: int | None = None
+) -> int:
+    """How many photos, or people, make a slope of this size a finding with this chance.
 
     slope: in the unit of ``power``, not 0.
 
@@ -255,20 +321,28 @@ def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
         raise ConfigError(
             "No number of photos shows a slope of 0.", "Give the smallest slope that would matter."
         )
+
+    def enough(units: float) -> bool:
+        return power(label, int(units), slope, placebo_photos, chance=chance) >= chance
+
     high = 8
-    while power(design, high, slope) < chance:
+    while not enough(high):
         high *= 2
-        if high > 200_000:
+        if high * label.photos_each > _MOST:
             hint = "Give a larger slope."
-            if design.placebo_photos:
+            if placebo_photos:
                 hint = "Ask about placebo sweeps of more photos."
             raise ConfigError(
-                "200,000 photos do not make this slope a finding with such a chance.", hint
+                f"{_MOST:,} photos do not make this slope a finding with such a chance.", hint
             )
-    low = high // 2
-    while high - low > max(1, high // 100):
-        middle = (low + high) // 2
-        if power(design, middle, slope) >= chance:
+    return int(_least(enough, high // 2, high, 1))
+
+
+def _least(enough: Callable[[float], bool], low: float, high: float, grain: float = 0.0) -> float:
+    """About the least number that is enough: to a fiftieth, or the grain."""
+    while high - low > max(grain, high / 50):
+        middle = (low + high) / 2
+        if enough(middle):
             high = middle
         else:
             low = middle
@@ -280,39 +354,3 @@ def _check(chance: float) -> None:
         raise ConfigError(
             f"A power of {chance} cannot be planned for.", f"Give one between {LEVEL:g} and 1."
         )
-
-
-# -- what a pilot run tells -------------------------------------------------------------------------------------------
-
-
-def presence_of(rate: float, slope: float, t: float, edit: float, fake: float) -> Presence:
-    """The label as a pilot saw it: noise by the placebo sweeps; spread by the edit's, if the slope is sure.
-
-    slope: percentage points per unit.  t: of the slope.  edit, fake: variances of the photos' slopes along the edit
-    and, on average, along the placebos.  Raises: ConfigError as ``Presence``.
-    """
-    limit = float(special.ndtri(1 - rate))
-    drawn = fake / float(np.square(_WEIGHTS).sum())
-
-    def excess_noise(noise: float) -> float:
-        """Mean of p (1 - p) over photos, less the one seen; Owen 1956."""
-        return float(2 * special.owens_t(limit, np.sqrt(noise / (2 - noise)))) - drawn
-
-    noise = 0.0
-    if drawn > 0:
-        noise = 1.0 if excess_noise(1.0) <= 0 else _root(excess_noise, 0.0, 1.0)
-    label = Presence(rate, noise)
-    if not abs(t) > 3:
-        return label
-
-    def excess(spread: float) -> float:
-        return float(replace(label, spread=spread).pool(slope)[0][0].var()) - edit
-
-    spread = 0.0
-    if excess(0.0) < 0:
-        spread = 3.0 if excess(3.0) <= 0 else _root(excess, 0, 3, xtol=0.05)
-    return replace(label, spread=spread)
-
-
-def _root(function: Callable[[float], float], low: float, high: float, **options: float) -> float:
-    return float(optimize.brentq(function, low, high, **options))
