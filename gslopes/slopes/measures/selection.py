@@ -127,12 +127,12 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
     per unit; NaN if there is no interval.
     """
     weights = 100 * line_weights(asked.values)
+    most = steepest("rate", asked.values)
     ends = []
     for side in (np.minimum, np.maximum):
         lost = (asked.status != 1) @ side(weights, 0)
         alike = sparse.csr_array(sparse.kron(np.ones((observed.sums.shape[0], 1)), lost[None]))
         worst = observed.minus(Units(alike, observed.sizes), -1)
-        most = steepest("rate", asked.values)
         ends.append(contrast(replace(worst, most=most).joined(codes)))
     low, high = ends[0].low, ends[1].high
     # photos that are all alike bound nothing but the other end
