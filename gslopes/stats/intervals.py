@@ -46,7 +46,7 @@ def bent(value: Array | float, ends: tuple[Array, Array], bounds: Bounds) -> tup
 
     bounds: infinite for none.
 
-    Source: ours, chosen among five on six designs and reported on eight others: tests/benches/coverage_bounds.py.
+    Source: ours, chosen among five, mostly on six designs, and reported on others: tests/benches/coverage_bounds.py.
 
     >>> [round(float(end), 3) for end in bent(0.8, (0.436, 1.005), (-1, 1))]
     [0.436, 0.965]
