@@ -2,7 +2,7 @@
 
 Pilots and audits are drawn from the same classifier and photos.  Each pilot promises by ``slopes.measures.power``, and
 promises are averaged over pilots; each audit goes through the fit's own functions.  One label moves unless stated
-otherwise.  The two cells tell the designs on which ``power`` was written from those on which it was only tried.
+otherwise.  The error that is printed beside a promise leaves out that pilots differ.  The two cells tell the designs on which ``power`` was written from those on which it was only tried.
 """
 
 from __future__ import annotations
