@@ -302,12 +302,12 @@ ONLY_TRIED = [
 
 
 def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Promised and found, of designs on which power was written."""
+    """Promised and found: power was written on these."""
     yield from cells(WRITTEN_ON, rng, sets)
 
 
 def planned_others(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Promised and found, of designs only tried."""
+    """The same, only tried."""
     yield from cells(ONLY_TRIED, rng, sets)
 
 
