@@ -72,10 +72,10 @@ class PowerConfig:
 def power(as_json: bool, **options: Any) -> int:
     """Plan the size of an audit.
 
-    With --photos or --people: the smallest slope that becomes a finding. With --slope: how many
-    photos or people make it a finding. With both: the chance that they do.
+    With the number of photos (or people): the smallest slope that becomes a finding. With a slope:
+    how many make it one. With both: the chance that they do.
 
-    A finding needs q below .05 over all labels, and a slope further than every placebo sweep's. How much of that noise
+    A finding needs q below .05 over all labels, and a slope further than light alone. How much of that noise
     hides, a small run over your own photos tells best: --pilot. Its slopes are drawn from, by people if it was fitted
     with --cluster.
     """
