@@ -76,8 +76,8 @@ def power(as_json: bool, **options: Any) -> int:
     how many make it one. With both: the chance that they do.
 
     A finding needs q below .05 over all labels, and a slope further than light alone. How much of that noise
-    hides, a small run over your own photos tells best: --pilot. Its slopes are drawn from, by people if it was fitted
-    with --cluster.
+    hides, a small run over your own photos tells best: --pilot. Its slopes are drawn from; if it was fitted by
+    clusters, people are drawn with all their photos.
     """
     from gslopes.slopes.measures import power as planning
 
