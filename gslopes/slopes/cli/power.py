@@ -95,6 +95,7 @@ def power(as_json: bool, **options: Any) -> int:
     if units is None and slope is None:
         raise click.UsageError("Give --photos or --people, --slope, or both.")
     asked = config.placebo_photos
+    say("plan       draws audits and decides them as the fit does: up to a minute.", err=True)
     if units is None:
         units = planning.units_needed(label, slope or 0, chance, asked)
     elif slope is None:

@@ -49,6 +49,8 @@ def pilot(folder, kinds=placebo.KINDS, people=0, move=0.06):
     return folder
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_three_questions_have_an_answer_each(gslopes) -> None:
     known = ("power", "--rate", 0.3, "--labels", 5, "--noise", 0.5, "--json")
     slope = json.loads(gslopes(*known, "--photos", 40).out)["slope"]
