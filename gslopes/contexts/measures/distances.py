@@ -111,7 +111,8 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     means = np.array([sample.mean() for sample in samples.values()])
     levels = np.array(list(samples), object)
     table = pd.DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
-    table["difference"] = means[pairs[0]] - means[pairs[1]]
+    first, second = (means[places] for places in pairs)
+    table["difference"] = settled(first - second, np.abs(first) + np.abs(second))
     table[columns[3:]] = math.nan
     if any(np.ptp(sample) > 0 for sample in samples.values()):
         test = stats.tukey_hsd(*samples.values())
