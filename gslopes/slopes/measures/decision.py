@@ -4,7 +4,7 @@ An edit also moves light, texture and compression, and so it moves any classifie
 (``core.placebo``) move nothing else, by as much.  A label is a finding if all of these hold:
 
     own test   q of its slope is below the level, and its interval without 0
-    placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo, see
+    placebos   its slope goes further than the placebos that count, over the same photos, paired photo by photo, see
                ``placebo_step``
     losses     if refusals or failures depend on the value, the slope keeps its sign in the worst case
                (``slopes.measures.selection``)

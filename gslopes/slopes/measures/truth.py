@@ -11,7 +11,7 @@ A *slope* is the mean over photos of the least squares line through each photo's
 per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  p_perm permutes
 the errors within photos (clusters) and so decides if all of them change alike and t cannot, see
 ``stats.permutation``.  q is p_test, p_perm or t's below its floor, over the slopes of one classifier along one
-attribute; a finding also goes further than every placebo, as in ``slopes.measures.decision``.
+attribute; a finding also goes further than the placebos that count, as in ``slopes.measures.decision``.
 
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """

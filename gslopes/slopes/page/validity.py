@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
@@ -14,7 +15,7 @@ from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.rounding import ranked
+from gslopes.stats.rounding import highest, ranked
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -105,14 +106,20 @@ def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
     keys = ["classifier", "attribute"]
     panels = []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
-    both = ranked(frame.merge(slopes[[*keys, "label", "q"]], on=[*keys, "label"]), "q", "label")
+    both = ranked(
+        frame.merge(slopes[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
+    )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
+        moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
         about = {
             "classifier": words.printable(classifier),
             "attribute": words.perceived(str(attribute)),
         }
-        panels.append(about | {"rows": rows, "left": len(part) - len(rows)})
+        first = (
+            moving[highest([np.nan_to_num(row["share_low"]) for row in moving])] if moving else None
+        )
+        panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
 
 

@@ -12,7 +12,12 @@ from PIL import Image
 import gslopes
 from gslopes.slopes.demo import astronaut
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.figures("png")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.evidence,
+    pytest.mark.figures("png"),
+]
 UNITS = 20
 
 
