@@ -113,6 +113,8 @@ def test_a_pilot_of_people_is_read_by_people(gslopes, tmp_path) -> None:
     assert said.startswith("100 photos of 20 people make a slope of 4 ")
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_people_with_photos_that_are_alike_need_more_of_them(gslopes) -> None:
     known = ("--rate", 0.3, "--noise", 0.3, "--slope", 4)
     people = asked_of(gslopes, *known, "--people", 25, "--photos-each", 4)

@@ -34,6 +34,8 @@ def test_without_noise_along_placebos_power_is_that_of_statsmodels_one_sample_t(
     assert power(pilot(), photos, slope, sets=600) == pytest.approx(expected, abs=0.05)
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_noise_and_other_labels_and_few_photos_with_placebos_cost_power() -> None:
     noisy = pilot(fake=9.0, labels=20)
     chances = [
@@ -46,6 +48,8 @@ def test_noise_and_other_labels_and_few_photos_with_placebos_cost_power() -> Non
     assert chances[0] - chances[-1] > 0.3
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_people_whose_photos_are_alike_count_once() -> None:
     alone, four = pilot(), pilot(each=4)
     assert four.photos_each == 4
