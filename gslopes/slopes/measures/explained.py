@@ -40,8 +40,8 @@ _SOLVED = 2.0**-14
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART = "its slope may be 0"
-SURE = 4.0  # standard errors of a slope, below which no share of it is told
-VAGUE = "cannot be told: the slope is less than four times its standard error"
+SURE = 3.0  # standard errors of a slope, below which no share of it is told
+VAGUE = "cannot be told: the slope is less than three times its standard error"
 FEW = "too few units were read"
 STILL = "no other reading moves"
 
