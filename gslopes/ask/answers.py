@@ -61,7 +61,8 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
         raise AnswerError(f"The classifier returned the label {double!r} twice.")
     version = str(answer.version)
     if answer.status == "answered":
-        return Answer("answered", pairs, version=version, box=answer.box, orders=answer.orders)
+        seen = {"box": answer.box, "picture": answer.picture, "orders": answer.orders}
+        return Answer("answered", pairs, version=version, **seen)
     return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
 
 

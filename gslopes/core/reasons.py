@@ -56,6 +56,13 @@ class Reason(StrEnum):
     NOT_A_TEXT = "not a text"
     CUT_FOR_PARSING = "cut for parsing"
 
+    # of pictures that an editor gave
+    EDITOR_REFUSED = "the editor refused"
+    EDITOR_FAILED = "the editor failed"
+    WRONG_SIZE = "the editor gave another size"
+    MIRRORED = "the editor mirrored it"
+    MOVED = "the editor moved the face"
+
     # of sweeps
     FACE_LOST = "face not found again"
     MASK_TOO_SMALL = "mask too small for the face"
@@ -67,6 +74,7 @@ class Reason(StrEnum):
     GENDER_MOVES = "the reading of gender moves too"
     RACE_MOVES = "the reading of race moves too"
     YOUNG_MOVES = "the reading of young moves too"
+    IDENTITY_GONE = "another person"
     SMILING_MOVES = "the reading of smiling moves too"
 
     # of questions to a classifier; the first two are of downloads as well, if nothing more is known

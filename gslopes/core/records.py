@@ -104,11 +104,11 @@ class SaliencyMap:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer about one picture: labels, a box or a map.
+    """A model's answer about one picture: labels, a box, a map or another picture.
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
-    box: what a cropper keeps.  map: of a saliency model.
+    box: what a cropper keeps.  map: of a saliency model.  picture: the file that an editor gives.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service names it with each answer; empty if it does not.
     orders: (label, its score if it was asked earlier, and later), if options were asked in an order and its reverse.
@@ -120,6 +120,7 @@ class Answer:
     version: str = ""
     box: Crop | None = None
     map: SaliencyMap | None = None
+    picture: bytes = b""
     orders: tuple[tuple[str, float, float], ...] = ()
 
 
