@@ -1,0 +1,207 @@
+"""Sentences of editors: what ships, what a file of one's own may hold, and what is wrong with it in one sentence."""
+
+import inspect
+import re
+import textwrap
+
+import numpy as np
+import pytest
+
+from gslopes.ask.editors import prompts
+from gslopes.ask.editors.prompts import SHIPPED, load_prompts
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.faces.config import values_for
+
+OWN = """
+keep = ["Keep the rest.", "All else stays."]
+same = ["Return it.", "Change nothing."]
+[change]
+-1 = ["Make it tired.", "Tired, please."]
+0 = ["Make it usual.", "Usual, please."]
+1 = ["Make it rested.", "Rested, please."]
+[random]
+gaze.up = ["Look up.", "Gaze up."]
+gaze.down = ["Look down.", "Gaze down."]
+"""
+NAMED = OWN.replace("-1 =", "Tired =").replace("0 =", "Usual =").replace("\n1 =", "\nRested =")
+KEPT = ("background", "expression", "clothes|clothing", "hair", "light", "pose", "individual|ident")
+
+
+def own(folder, text: str = OWN) -> str:
+    (folder / "mine.toml").write_text(text)
+    return str(folder / "mine.toml")
+
+
+def said(asked: prompts.Prompts) -> dict[str, list[str]]:
+    """The kind of a sentence to all of that kind."""
+    wordings = range(asked.wordings)
+    ends = asked.values or asked.ends
+    return {
+        "change": [asked.sentence(end, wording) for end in ends for wording in wordings],
+        "same": [asked.same(wording) for wording in wordings],
+        "random": [
+            asked.random(pair, side, wording)
+            for pair in range(asked.pairs)
+            for side in (0, 1)
+            for wording in wordings
+        ],
+    }
+
+
+# -- what ships --------------------------------------------------------------------------------------------------------
+
+
+def test_those_that_ship_are_graded_for_three_and_five_steps_or_named():
+    assert SHIPPED == ("age", "gender", "race", "tone")
+    for name in ("age", "gender", "tone"):
+        asked = load_prompts("", name)
+        for steps in (3, 5):
+            for value in values_for(name, steps):
+                assert asked.sentence(value, 0) != asked.sentence(value, 1)
+    race = load_prompts("", "race")
+    assert (race.values, race.ends[0], len(race.ends)) == ((), "White", 4)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_sentence_says_what_stays_and_none_says_what_a_person_is(name: str):
+    asked = load_prompts("", name)
+    assert asked.wordings >= 2
+    assert asked.pairs >= 2
+    assert asked.source
+    for kind, sentences in said(asked).items():
+        assert len(set(sentences)) == len(sentences)
+        for sentence in sentences:
+            for kept in KEPT:
+                assert re.search(kept, sentence), (kept, sentence)
+            assert len(sentence) <= 1000  # as the smallest model of the protocol takes
+            # nobody is told to turn someone into a man
+            assert not re.search(r"(?i)\b(he|she|wom[ae]n|m[ae]n|girl|boy|real)\b", sentence)
+            if kind == "change":
+                assert re.search("perceive|viewers", sentence)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_random_changes_are_not_the_attribute_nor_another_one(name: str):
+    kept = {load_prompts("", name)._words.keep[wording] for wording in (0, 1)}
+    for sentence in said(load_prompts("", name))["random"]:
+        (change,) = (sentence.removesuffix(text) for text in kept if sentence.endswith(text))
+        assert not re.search(
+            "(?i)femin|mascul|race|asian|black|white|dark|pale|old|young|wrinkle|beard|brow|lip|nose",
+            change,
+        )
+
+
+# -- a file of one's own -----------------------------------------------------------------------------------------------
+
+
+def test_the_file_that_the_manual_shows_has_ten_lines_and_works(tmp_path):
+    shown = textwrap.dedent(str(inspect.getdoc(prompts)).split("\n\n")[2])
+    assert len(re.findall("(?m)^ *[^ \\[]", shown)) <= 10
+    asked = load_prompts(own(tmp_path, shown), "tired")
+    assert (asked.values, asked.wordings, asked.pairs) == ((-1, 0, 1), 2, 1)
+    assert asked.sentence(1, 1).endswith("hair, ...")
+
+
+def test_a_file_gives_values_in_order_or_ends_in_its_own(tmp_path):
+    asked = load_prompts(own(tmp_path), "tired")
+    assert (asked.name, asked.values, asked.ends) == ("mine", (-1, 0, 1), ())
+    assert asked.sentence(np.float32(-1), 0) == "Make it tired. Keep the rest."
+    assert asked.same(1) == "Change nothing. All else stays."
+    assert asked.random(0, 1, 1) == "Gaze down. All else stays."
+    named = load_prompts(own(tmp_path, NAMED), "tired")
+    assert (named.values, named.ends) == ((), ("Tired", "Usual", "Rested"))
+    assert named.sentence("Rested", 1) == "Rested, please. All else stays."
+    tenth = OWN.replace("-1 =", '"-0.1" =').replace("\n1 =", '\n"0.1" =')
+    values = load_prompts(own(tmp_path, tenth), "tired")
+    assert values.sentence(np.float32(0.1), 0) == "Make it rested. Keep the rest."
+
+
+def test_the_digest_covers_every_word_and_nothing_else(tmp_path):
+    whole = load_prompts(own(tmp_path), "tired").digest
+    digests = {whole}
+    words = sorted(set(re.findall(r'"([^"]+)"', OWN)))
+    for word in words:
+        changed = OWN.replace(f'"{word}"', f'"{word} Now."')
+        digests.add(load_prompts(own(tmp_path, changed), "tired").digest)
+    assert len(digests) == len(words) + 1
+    digests.add(load_prompts(own(tmp_path, NAMED), "tired").digest)
+    swapped = (
+        NAMED.replace("Tired =", "X =").replace("Usual =", "Tired =").replace("X =", "Usual =")
+    )
+    digests.add(load_prompts(own(tmp_path, swapped), "tired").digest)
+    assert len(digests) == len(words) + 3
+    about = f'name = "other"\nsource = "me"\n{OWN}'
+    assert load_prompts(own(tmp_path, about), "tired").digest == whole
+    commented = OWN.replace("[change]", "# about what\n[change]")
+    assert load_prompts(own(tmp_path, commented), "tired").digest == whole
+
+
+ONE = re.sub(r', "[^"]+"\]', "]", OWN)
+WRONG = {
+    "unknown key 'sane'": OWN.replace("same =", "sane ="),
+    "lacks the key 'keep'": OWN.replace('keep = ["Keep the rest.", "All else stays."]', ""),
+    "lacks the key 'random'": OWN.split("[random]")[0],
+    "must be a list": OWN.replace('["Make it tired.", "Tired, please."]', '"Make it tired."'),
+    "must be a text": OWN.replace('"Tired, please."', "3"),
+    "one wording": ONE,
+    "1 wording of change.0, and 2 of keep": OWN.replace(', "Usual, please."', ""),
+    "3 wordings of same": OWN.replace('"Return it."', '"Return it.", "Again."'),
+    "empty sentence in change.-1": OWN.replace("Tired, please.", " "),
+    "one sentence twice, in change.0 and change.1": OWN.replace(
+        "Make it rested.", "make it  usual."
+    ),
+    "one sentence twice, in change.1 and random.gaze.up": OWN.replace(
+        "Look up.", "Make it rested."
+    ),
+    "a number, -1, and a name, Usual": OWN.replace("0 =", "Usual ="),
+    "the values -1, 0, 2, which have no centre": OWN.replace("\n1 =", "\n2 ="),
+    "the values -1, 0, which have no centre": re.sub("\n1 =.*", "", OWN),
+    "the values 0, which have no centre": re.sub("\n-?1 =.*", "", OWN),
+    "the values -1, 1, 1, which have no centre": OWN.replace("0 =", '"1.0" ='),
+    "0 ends under": re.sub("(?s)-1 =.*(?=.random)", "", OWN),
+    "1 end under": re.sub("(?s)Usual =.*(?=.random)", "", NAMED),
+    "the end 'gender-light', which is no name": NAMED.replace("Usual =", "gender-light ="),
+    "the end 'a/b', which is no name": NAMED.replace("Usual =", '"a/b" ='),
+    "the end '', which is no name": NAMED.replace("Usual =", '"" ='),
+    "1 side of random.gaze": re.sub("gaze.down.*", "", OWN),
+    "3 sides of random.gaze": OWN + 'gaze.left = ["Left.", "To the left."]',
+    "no pair under": re.sub("gaze.*", "", OWN),
+    "is not valid TOML": OWN.replace("0 =", "-1 ="),
+    "must be a table": OWN.split("[change]")[0] + "change = 1\n[random]" + OWN.split("[random]")[1],
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_what_is_wrong_in_a_file_is_one_sentence_with_the_next_step(fault: str, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        load_prompts(own(tmp_path, WRONG[fault]), "tired")
+    if fault == "must be a table":
+        fault = "change is 1"
+    assert fault in caught.value.message
+    assert caught.value.message.count("\n") == 0
+    if "valid TOML" not in fault and "must be" not in fault and "change is" not in fault:
+        assert caught.value.hint
+
+
+def test_a_value_without_a_sentence_says_which_there_are():
+    gender = load_prompts("", "gender")
+    with pytest.raises(
+        ConfigError, match=r"no sentence for 0\.667: they have -2, -1, 0, 1, 2"
+    ) as caught:
+        gender.sentence(2 / 3, 0)
+    assert "--steps" in str(caught.value.hint)
+    with pytest.raises(ConfigError, match="for Martian: they have White, Black, East Asian"):
+        load_prompts("", "race").sentence("Martian", 0)
+
+
+def test_a_missing_file_and_an_attribute_without_one_say_what_there_is(tmp_path):
+    with pytest.raises(
+        ConfigError, match="No sentences ship for 'smiling': they do for age, gender"
+    ):
+        load_prompts("", "smiling")
+    with pytest.raises(UnknownName, match="gendr") as caught:
+        load_prompts("gendr", "gender")
+    assert "gender" in str(caught.value.hint)
+    with pytest.raises(ConfigError):
+        load_prompts(str(tmp_path / "none.toml"), "gender")
+    assert load_prompts("tone", "race").name == "tone"
