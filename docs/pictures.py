@@ -13,7 +13,7 @@ from PIL import Image
 
 from gslopes.ask.croppers import load_cropper
 from gslopes.core.records import ByteArray
-from gslopes.photos import drawn
+from training import drawn
 from training.rooms import draw_scene
 
 FOLDER = Path(__file__).parent / "pages/pictures"

@@ -109,7 +109,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
     import onnx
     from onnx import helper
 
-    from gslopes.photos.drawn import render, sample
+    from training.drawn import render, sample
 
     folder, size, lot = tmp_path_factory.mktemp("toy"), 16, np.random.default_rng(0)
     weights = lot.normal(size=(3 * size * size, len(LABELS))).astype(np.float32)
@@ -147,7 +147,7 @@ def home(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Faces]:
     """Draws n rendered faces into a fresh folder."""
-    from gslopes.photos.drawn import sample, write_folder
+    from training.drawn import sample, write_folder
 
     def drawn(n: int, seed: int = 0, size: int = 96) -> Faces:
         folder = tmp_path_factory.mktemp("faces")

@@ -22,16 +22,16 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
-from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
-from gslopes.photos.drawn.folder import FACES, MASKS
+from gslopes.photos.drawn import FACES, MASKS
 from gslopes.slopes import audit as stages
-from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
+from training import drawn as rendered
 from training.data import CONFOUND
+from training.drawn import SIZE, drawn_in_place
 
 EDITOR = "drawn-confounded"
 READING = "photo-rate"

@@ -17,9 +17,9 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.framing import CHIP, FRAMES
-from gslopes.photos import drawn
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import open_srgb
+from training import drawn
 from training.augment import to_float
 from training.chips import Chips, aligned, cache_folder, find_points, resized, typology_angle_of
 from training.sources import YOUNG, LabelledPhotos, held_out, mask_of

@@ -23,14 +23,12 @@ from gslopes.core.text import many
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
-from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.audit import audit
 from gslopes.slopes.outcome import Walked
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
-SIZE = 160  # of the drawn photos, pixels
 
 # Label to (bias, offset): it is returned if tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
 # (-2, 2) and does not belong to the edit, so that the share of photos with the label is a straight line in the cue.
@@ -93,7 +91,7 @@ def demo(
 ) -> Demo:
     """Run the demo in the folder ``out``; called again, it continues a stopped run.
 
-    faces: how many are drawn.
+    faces: how many of the drawn faces that ship, 30 to 240.
 
     Raises: StorageError, ModelError.
     """
@@ -104,11 +102,11 @@ def demo(
         f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores."
     )
     with runfolder.storage(out):
-        given = drawn_faces(out / "rendered-photos", faces, seed)
-    classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
+        given = drawn_faces(out / "rendered-photos", faces)
+    classifier = PlantedClassifier(rendered.landmarks())
     common: dict[str, Any] = {"executor": executor, "seed": seed, "device": device}
     first = audit(out=out / "rendered", classifier=classifier, **given, **common)
-    planted, drawn_cue = true_slopes(classifier, faces, seed)
+    planted, drawn_cue = true_slopes(faces)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue
     rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
     fitted = rates.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
@@ -142,59 +140,41 @@ def as_png(pixels: ByteArray) -> bytes:
     return file.getvalue()
 
 
-def drawn(faces: int, seed: int) -> rendered.FaceParameters:
-    """The demo's faces."""
-    return drawn_in_place(faces, seed + 100)
+def drawn_faces(out: str | Path, faces: int = 60) -> dict[str, Any]:
+    """Write drawn faces into a folder, to try things without photos of people: every attribute is known.
 
-
-def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, Any]:
-    """Draw faces into a folder, to try things without photos of people: every attribute is known.
-
-    out: the folder, made if missing.  faces: how many; 160 by 160 px each.  seed: of all random draws.
+    out: the folder, made if missing.  faces: how many, up to 240; 160 by 160 px each.
 
     Returns arguments of ``audit``: photos, the known faces and masks, and the editor of drawn faces.
 
         gslopes.audit(out="run", classifier=my_function, **gslopes.drawn_faces("drawn"))
 
-    Raises: StorageError; UsageError for fewer than one face.
+    Raises: StorageError; UsageError for fewer than one face, or more than ship.
     """
-    if faces < 1:
+    if not 1 <= faces <= rendered.SHIPPED:
         raise UsageError(
-            f"{faces} faces cannot be drawn.", "Give at least 1; 40 and more for a finding."
+            f"{faces:,} faces cannot be drawn: {rendered.SHIPPED} ship.",
+            f"Give 1 to {rendered.SHIPPED}; 40 and more for a finding.",
         )
     folder = Path(out)
-    photos = rendered.write_folder(drawn(faces, seed), folder, SIZE)
-    truths = {"landmarks": folder / FACES, "masks": folder / MASKS}
+    photos = rendered.unpack(folder, faces)
+    truths = {"landmarks": folder / rendered.FACES, "masks": folder / rendered.MASKS}
     # the gate's reader and its detector know photos, not drawings
     return {"photos": photos, **truths, "editor": EDITOR, "gate": False}
 
 
-def drawn_in_place(
-    faces: int, seed: int, confound: dict[str, float] | None = None
-) -> rendered.FaceParameters:
-    """Faces to audit: all in one place, the cue within (-1, 1), the range of the editor's training."""
-    parameters = rendered.sample(faces, seed, confound=confound, pose=0)
-    return parameters.replace(
-        gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0
-    )
-
-
-def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
+def true_slopes(faces: int) -> tuple[pd.DataFrame, float]:
     """The slope of each planted label under do(cue), and the cue's as read: each face drawn again at each value.
 
     Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
     """
     values = values_for("gender")
-    parameters = drawn(faces, seed)
-    shares = np.zeros((len(PLANTED), len(values)))
-    cue = np.zeros((1, len(values)))
-    for step, value in enumerate(values):
-        pixels = rendered.render(parameters.replace(gender=float(value)), SIZE).pixels
-        read = classifier.read(pixels)
-        cue[0, step] = read[:, 0].mean()
-        answers = [{label for label, _ in classifier.parse(raw).labels} for raw in read.tolist()]
-        shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
-    lines = fit_lines(values.astype(np.float64), np.concatenate([100 * shares, cue])).slope
+    read = rendered.readings()[:faces].astype(np.float64)
+    cue, tone = np.moveaxis(read, -1, 0)
+    shares = [(tone + bias * cue + offset > 0).mean(0) for bias, offset in PLANTED.values()]
+    lines = fit_lines(
+        values.astype(np.float64), np.stack([*(100 * share for share in shares), cue.mean(0)])
+    ).slope
     return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
 
 

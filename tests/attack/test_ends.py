@@ -22,7 +22,7 @@ Work = Callable[[Path], Callable[[], object]]  # a folder to what is done in it
 def training(folder: Path) -> Work:
     """A small tagger that saves often."""
     from gslopes.faces import zoo
-    from gslopes.photos.drawn import sample
+    from training.drawn import sample
     from training.sets import drawn_chips
     from training.tagger import train_tagger
 

@@ -29,7 +29,7 @@ import measure  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.compose.encode import encode  # noqa: E402
-from gslopes.photos.drawn import render, sample  # noqa: E402
+from training.drawn import render, sample  # noqa: E402
 
 FORMS = ("parquet", "webdataset", "imagefolder")
 VALUES = np.linspace(-2, 2, 7)

@@ -196,9 +196,18 @@ def http(folder: Path, size: int) -> dict[str, Any]:
 
 def finished(folder: Path, photos: int) -> None:
     import gslopes
+    from training.drawn import SIZE, drawn_in_place, write_folder
 
-    options = gslopes.drawn_faces(folder / "drawn", photos)
+    write_folder(drawn_in_place(photos, 100), folder / "drawn", SIZE)
+    options = given(folder)
     gslopes.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **options)
+
+
+def given(folder: Path) -> dict[str, Any]:
+    """The drawn faces as arguments of an audit."""
+    drawn = folder / "drawn"
+    truths = {"landmarks": drawn / "faces.csv", "masks": drawn / "masks"}
+    return {"photos": drawn / "photos", **truths, "editor": "drawn-confounded", "gate": False}
 
 
 def again(folder: Path, size: int) -> None:
@@ -207,13 +216,7 @@ def again(folder: Path, size: int) -> None:
 
     from gslopes.slopes import audit as stages
 
-    drawn = folder / "drawn"
-    options = {
-        "photos": drawn / "photos",
-        "landmarks": drawn / "faces.csv",
-        "masks": drawn / "masks",
-    }
-    options |= {"editor": "drawn-confounded", "gate": False}
+    options = given(folder)
     done = stages.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **options)
     with contextlib.redirect_stdout(io.StringIO()):
         print(done)  # noqa: T201 - as the command does
@@ -226,9 +229,9 @@ def portraits(folder: Path, photos: int) -> None:
     """Drawn faces as large as London's, two groups of them in turn."""
     from PIL import Image
 
-    import gslopes
+    from training.drawn import SIZE, drawn_in_place, write_folder
 
-    gslopes.drawn_faces(folder / "drawn", photos)
+    write_folder(drawn_in_place(photos, 100), folder / "drawn", SIZE)
     (folder / "people").mkdir()
     names = []
     for index, file in enumerate(sorted((folder / "drawn" / "photos").iterdir())):

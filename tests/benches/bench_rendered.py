@@ -12,7 +12,7 @@ import time
 import measure
 import numpy as np
 
-from gslopes.photos.drawn import render, sample
+from training.drawn import render, sample
 
 SEED, WARM_UP, REPEATS = 0, 2, 15
 PHOTOS = {64: 512, 128: 192}

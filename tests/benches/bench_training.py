@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 
 from gslopes.faces import zoo  # noqa: E402
-from gslopes.photos import drawn as rendered  # noqa: E402
+from training import drawn as rendered  # noqa: E402
 from training.critics import LatentCritic  # noqa: E402
 from training.fader import Optimisation, train_fader  # noqa: E402
 from training.sets import drawn_chips  # noqa: E402

@@ -37,12 +37,12 @@ sys.path.insert(0, str(ROOT))
 import measure  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
-from gslopes.photos.drawn import sample, write_folder  # noqa: E402
 from tests.benches.liars import Liar, LiarHandler, Thief, ThiefHandler  # noqa: E402
 from tests.fake_provider import FakeProvider  # noqa: E402
 from tests.fake_provider.folder import write_run  # noqa: E402
 from tests.fixtures import write_tiny_models  # noqa: E402
 from tests.loopback import serving  # noqa: E402
+from training.drawn import sample, write_folder  # noqa: E402
 
 NAMES = [
     "google:images_per_minute=60000",

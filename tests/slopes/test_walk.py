@@ -61,3 +61,5 @@ def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
         gslopes.load(tmp_path / "run").findings  # noqa: B018
     with pytest.raises(UsageError, match="0 faces cannot be drawn"):
         gslopes.drawn_faces(tmp_path / "none", faces=0)
+    with pytest.raises(UsageError, match="241 faces cannot be drawn: 240 ship"):
+        gslopes.drawn_faces(tmp_path / "none", faces=241)

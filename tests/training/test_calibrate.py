@@ -9,9 +9,8 @@ from gslopes.faces.config import values_for
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.frame.executors import OneProcess
-from gslopes.photos import drawn as rendered
-from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.stats.ols import line_weights
+from training import drawn as rendered
 from training.calibrate import (
     CONFOUNDERS,
     EDITOR,
@@ -22,6 +21,7 @@ from training.calibrate import (
     totals,
 )
 from training.data import CONFOUND
+from training.drawn import SIZE, drawn_in_place
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from gslopes.faces import zoo
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.faces.networks.mtcnn import Mtcnn
-from gslopes.photos import drawn as rendered
 from gslopes.slopes.demo import astronaut
 from tests.training.test_field_editor import sweep
 from tests.training.test_loops import stopped_at_a_save
 from training import critics, edit_field
+from training import drawn as rendered
 from training.edit_field import (
     Optimisation,
     as_critic_sees,

@@ -9,7 +9,7 @@ import torch
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.faces import zoo
 from gslopes.faces.zoo.spec import find_spec
-from gslopes.photos import drawn
+from training import drawn
 from training.distillation import Optimisation, train_edit_ends
 from training.field_editor import FieldEditor
 from training.recipe import check_teacher

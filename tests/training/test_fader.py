@@ -9,7 +9,7 @@ import torch
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
 from gslopes.faces.edit.editors import FaderEditor
-from gslopes.photos import drawn as rendered
+from training import drawn as rendered
 from training import fader
 from training.chips import face_window
 from training.sets import drawn_chips

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gslopes.faces import zoo
-from gslopes.photos import drawn as rendered
+from training import drawn as rendered
 from training import loop
 from training.face_parser import train_face_parser
 from training.fader import Adversary, Optimisation, train_fader

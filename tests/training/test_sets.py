@@ -15,7 +15,7 @@ from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.tables import CENSUS
 from gslopes.faces.zoo.spec import find_spec
-from gslopes.photos import drawn as rendered
+from training import drawn as rendered
 from training.recipe import run_recipe
 from training.sets import TrainingSet, balanced, drawn_chips, evened, packed, write_packed
 

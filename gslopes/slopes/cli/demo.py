@@ -12,17 +12,17 @@ from gslopes.slopes.config import RunConfig
 
 @verb(
     "gslopes demo",
-    "gslopes demo --out somewhere --faces 1000",
+    "gslopes demo --out somewhere --faces 60",
 )
 @out_option(
     "DIR", "The folder, made if missing. [default: gslopes-demo]", default=Path("gslopes-demo")
 )
 @click.option(
     "--faces",
-    type=click.IntRange(min=30),
+    type=click.IntRange(30, 240),
     default=240,
     metavar="N",
-    help="Faces to draw. [default: 240]",
+    help="Drawn faces to audit. [default: 240]",
 )
 @flags(RunConfig, "seed", "device")
 @json_option

@@ -16,8 +16,8 @@ from gslopes.faces.config import EditConfig
 from gslopes.faces.edit.editors import EndsEditor, FaderEditor, PhotoValues, best_fitting, editor_of
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.spec import find_spec
-from gslopes.photos import drawn as rendered
 from gslopes.slopes.config import RunConfig
+from training import drawn as rendered
 from training.sets import drawn_chips
 
 VALUES = np.array([-2, -1, 0, 0.5, 1, 2], np.float32)

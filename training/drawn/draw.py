@@ -18,7 +18,9 @@ from gslopes.core import frozen_identity
 from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.photos.drawn.parameters import COLUMNS, FACE, FaceParameters
+from gslopes.photos import drawn
+from gslopes.photos.drawn import READOUTS
+from training.drawn.parameters import COLUMNS, FACE, FaceParameters
 
 Plane = NDArray[Any]  # float32 throughout; numpy's own annotations lose track of it
 
@@ -26,17 +28,13 @@ Plane = NDArray[Any]  # float32 throughout; numpy's own annotations lose track o
 HEAD_Y = -0.02
 HEAD_W = 0.52
 HEAD_H = 0.69
-EYE_X = 0.205
-EYE_Y = -0.05
-NOSE_Y = 0.185
-MOUTH_X = 0.165
-MOUTH_Y = 0.355
+EYE_X, MOUTH_X = (READOUTS["landmarks"]["x"][place] for place in (1, 4))
+EYE_Y, NOSE_Y, MOUTH_Y = READOUTS["landmarks"]["y"][1:4]
 
 
 def colours(name: str) -> Plane:
     """Colours (n, 3) of a palette."""
-    codes = FACE["palettes"][name].split()
-    return np.array([list(bytes.fromhex(code)) for code in codes], np.float32) / 255
+    return drawn.colours((FACE["palettes"] | READOUTS)[name])
 
 
 def to_photo(points: Plane, parameters: FaceParameters, size: int) -> Plane:

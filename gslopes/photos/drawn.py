@@ -1,66 +1,94 @@
-"""Drawn faces as a folder of photos with what is known about them; and what a planted classifier measures in them."""
+"""Drawn faces: cartoon portraits whose attributes, landmarks and masks are known, because they were drawn.
 
+240 of them ship, 160 by 160 pixels; ``training/drawn`` drew them and draws others. Each was drawn again with nothing
+but the cue changed, and what a planted classifier reads there ships too: the truth that the demo compares with.
+
+The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
+"""
+
+import tomllib
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core.arrays import Array, slices
+from gslopes.core.arrays import Array
 from gslopes.core.errors import StorageError
-from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
-from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, colours, render
-from gslopes.photos.drawn.parameters import COLUMNS, FACE, FaceParameters
+from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.runfolder import make_folder, storage
 
 PHOTOS = "photos"
 MASKS = "masks"
 FACES = "faces.csv"
 ATTRIBUTES = "attributes.csv"
+READINGS = "readings.npy"
 
-_BATCH_SIZE = 256  # photos rendered before they are written: memory does not grow with their number
+SHIPPED = 240  # faces
+SIZE = 160  # of their photos, pixels
+DATA = Path(__file__).parent / "data" / "drawn"
 
 
-def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> Path:
-    """Render the faces into a folder (made if missing); returns the folder of photos.
+def unpack(folder: Path, faces: int) -> Path:
+    """Write the first of the faces that ship into a folder, made if missing; returns the folder of photos.
 
-    parameters: n faces, named 000000.png onwards.  size: side of the photos in pixels.
+    Beside the photos lie their masks, faces.csv with boxes and landmarks, and attributes.csv.
 
-    Raises: StorageError if the disk refuses, or if the folder holds other photos already; ConfigError as ``render``.
+    faces: how many, up to ``SHIPPED``; named 000000.png onwards.
+
+    Raises: StorageError if the disk refuses, or if the folder holds other photos already.
     """
-    names = [f"{i:06}.png" for i in range(len(parameters))]
-    faces: list[tuple[object, ...]] = []
-    try:
-        for part in (PHOTOS, MASKS):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
-                message = f"{folder / part} holds other files already, such as {others[0]}."
-                raise StorageError(message, "Give a new folder.")
-        for rows in slices(len(names), _BATCH_SIZE):
-            drawn = render(parameters.take(rows), size)
-            masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
-            for i, name in enumerate(names[rows]):
-                Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
-                Image.fromarray(masks[i]).save(folder / MASKS / name)
-                faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
-        columns = ["path", "faces", *BOX, *POINTS, "detection"]
-        pd.DataFrame(faces, columns=columns, dtype=object).to_csv(
-            folder / FACES, index=False
-        )  # exact
-        attributes = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
-        pd.DataFrame(attributes).to_csv(folder / ATTRIBUTES, index=False)
-    except OSError as error:
-        hint = "Choose a folder that you may write to, with space left."
-        raise StorageError(
-            f"The drawn faces cannot be written to {folder}: {error}.", hint
-        ) from error
+    names = [f"{i:06}.png" for i in range(faces)]
+    prepare(folder, names)
+    with storage(folder):
+        for part, mode in ((PHOTOS, "RGB"), (MASKS, "L")):
+            for name, pixels in zip(names, pictures(part, mode)[:faces], strict=True):
+                Image.fromarray(pixels).save(folder / part / name)
+        for table in (FACES, ATTRIBUTES):
+            lines = (DATA / table).read_text("utf-8").splitlines(keepends=True)
+            (folder / table).write_text("".join(lines[: faces + 1]), "utf-8")
     return folder / PHOTOS
+
+
+def prepare(folder: Path, names: list[str]) -> None:
+    """Make the folders of photos and masks.  Raises: StorageError, also if one holds files of other names."""
+    for part in (PHOTOS, MASKS):
+        make_folder(folder / part)
+        if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
+            message = f"{folder / part} holds other files already, such as {others[0]}."
+            raise StorageError(message, "Give a new folder.")
+
+
+def pictures(part: str, mode: str) -> ByteArray:
+    """The faces that ship, cut from their sheet: ``RGB`` photos (240, 160, 160, 3), ``L`` masks (240, 160, 160)."""
+    with Image.open(DATA / f"{part}.webp") as sheet:
+        pixels = np.asarray(sheet.convert(mode))
+    rows = pixels.reshape(pixels.shape[0] // SIZE, SIZE, -1, SIZE, *pixels.shape[2:])
+    return rows.swapaxes(1, 2).reshape(SHIPPED, SIZE, SIZE, *pixels.shape[2:])
+
+
+def landmarks() -> FloatArray:
+    """Where the landmarks of the faces that ship lie on average, (5, 2) float32, photo frame."""
+    columns = np.loadtxt(DATA / FACES, np.float32, delimiter=",", skiprows=1, usecols=range(6, 16))
+    return columns.reshape(-1, 5, 2).mean(0)
+
+
+def readings() -> FloatArray:
+    """Cue and tone as read in the faces that ship, drawn again at each value of the editor, (240, 7, 2) float32."""
+    return np.asarray(np.load(DATA / READINGS), np.float32)
 
 
 # --- Readouts of drawn faces: what a planted classifier measures in the pixels near the landmarks ---------------------
 # Both compare zones of one face by logarithms of colour ratios, so that exposure cancels and shading nearly does; the
 # background and the hair are never looked at. They are linear statistics of a drawing's conventions, made to be
 # recovered by an audit, and mean nothing on photos of people.
+
+READOUTS = tomllib.loads((DATA / "readouts.toml").read_text("utf-8"))
+
+
+def colours(codes: str) -> FloatArray:
+    """Colours (n, 3) in [0, 1] of hex digits."""
+    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / 255
 
 
 def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:
@@ -75,18 +103,10 @@ def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArr
     return zone
 
 
-_ZONES = {name: _zone(*numbers) for name, numbers in FACE["zones"].items()}
+_ZONES = {name: _zone(*numbers) for name, numbers in READOUTS["zones"].items()}
+_TEMPLATE = np.array(READOUTS["landmarks"]["x"]) + 1j * np.array(READOUTS["landmarks"]["y"])
 # Of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red.
 _REDDEST = 14
-
-_X = np.array([-EYE_X, EYE_X, 0, -MOUTH_X, MOUTH_X])
-_Y = np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y])
-_TEMPLATE = _X + 1j * _Y
-
-# Fitted once to the cue of 10,000 sampled faces (64 to 192 pixels, twice the default pose) by least squares with some
-# noise allowed in every term, which keeps the large, blunt differences in charge; then scaled to a slope of 1.
-_WEIGHTS = {"lips": -3.6, "blush": -10.0, "beard_hue": -7.5, "beard_dark": -1.34}
-_OFFSET = 0.447
 
 
 def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
@@ -107,9 +127,9 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
         "blush": red["cheeks"].mean(1) - plain,
         "beard_hue": red["jaw"].mean(1) - plain,
         "beard_dark": logs["jaw"].mean((1, 2)) - logs["plain"].mean((1, 2)),
+        "constant": 1.0,
     }
-    total = sum(weight * terms[name] for name, weight in _WEIGHTS.items()) + _OFFSET
-    return np.asarray(total, np.float32)
+    return np.asarray(sum(w * terms[name] for name, w in READOUTS["weights"].items()), np.float32)
 
 
 def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
@@ -121,7 +141,7 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     """
     forehead = _sample(pixels, points)["forehead"]
     red = (forehead[..., 0] - forehead[..., 1]).mean(1)
-    skin = colours("skin")
+    skin = colours(READOUTS["skin"])
     hues = np.log(skin[:, 0] / skin[:, 1])
     return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
 

@@ -11,8 +11,9 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from gslopes.core.errors import ConfigError, StorageError, UnknownName
-from gslopes.photos import drawn as rendered
-from gslopes.photos.drawn import (
+from gslopes.photos import drawn
+from training import drawn as rendered
+from training.drawn import (
     COLUMNS,
     FaceParameters,
     gender_readout,
@@ -20,6 +21,7 @@ from gslopes.photos.drawn import (
     sample,
     tone_readout,
 )
+from training.drawn.__main__ import main, readings, shipped
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -199,3 +201,50 @@ def test_a_folder_with_other_photos_or_no_folder_is_an_error(faces: FaceParamete
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="cannot be written"):
         rendered.write_folder(faces, tmp_path / "file", size=32)
+
+
+# --- the faces that ship
+
+
+def equal_sheets(folder: Path, other: Path) -> bool:
+    """Whether the sheets show the same; their bytes depend on the library that writes them."""
+    with Image.open(folder) as first, Image.open(other) as second:
+        return np.array_equal(np.asarray(first.convert("RGB")), np.asarray(second.convert("RGB")))
+
+
+def test_the_first_faces_that_ship_are_as_drawn_and_a_folder_is_written_as_of_drawn_ones(
+    tmp_path: Path,
+):
+    faces = shipped().take(slice(0, 5))
+    drawn.unpack(tmp_path / "unpacked", 5)
+    rendered.write_folder(faces, tmp_path / "drawn", drawn.SIZE)
+    files = sorted(f.relative_to(tmp_path / "drawn") for f in tmp_path.glob("drawn/**/*.*"))
+    assert len(files) == 12
+    assert files == sorted(
+        f.relative_to(tmp_path / "unpacked") for f in tmp_path.glob("unpacked/**/*.*")
+    )
+    for file in files:
+        both = [(tmp_path / folder / file).read_bytes() for folder in ("unpacked", "drawn")]
+        assert both[0] == both[1], file
+    # read at the mean place of five faces' landmarks, not of all
+    np.testing.assert_allclose(drawn.readings()[:5], readings(faces), atol=0.03)
+
+
+@pytest.mark.slow
+def test_all_faces_that_ship_and_what_is_read_in_them_are_as_drawn(tmp_path: Path):
+    main(tmp_path)
+    for name in ("photos.webp", "masks.webp"):
+        assert equal_sheets(tmp_path / name, drawn.DATA / name)
+    for name in (drawn.FACES, drawn.ATTRIBUTES):
+        assert (tmp_path / name).read_bytes() == (drawn.DATA / name).read_bytes()
+    np.testing.assert_array_equal(np.load(tmp_path / drawn.READINGS), drawn.readings())
+    np.testing.assert_array_equal(drawn.landmarks(), render(shipped(), 160).points.mean(0))
+
+
+def test_faces_that_ship_are_not_written_between_others(tmp_path: Path):
+    drawn.unpack(tmp_path, 3)
+    with pytest.raises(StorageError, match=r"000002\.png"):
+        drawn.unpack(tmp_path, 2)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="cannot be written"):
+        drawn.unpack(tmp_path / "file", 2)

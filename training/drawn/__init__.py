@@ -6,14 +6,17 @@ which draws the same photo again with nothing but the cue changed, and nothing c
 The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
 """
 
-from gslopes.photos.drawn.draw import DrawnFaces, render
-from gslopes.photos.drawn.folder import gender_readout, tone_readout, write_folder
-from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters, sample
+from gslopes.photos.drawn import SIZE, gender_readout, tone_readout
+from training.drawn.draw import DrawnFaces, render
+from training.drawn.folder import drawn_in_place, write_folder
+from training.drawn.parameters import COLUMNS, FaceParameters, sample
 
 __all__ = [
     "COLUMNS",
+    "SIZE",
     "DrawnFaces",
     "FaceParameters",
+    "drawn_in_place",
     "gender_readout",
     "render",
     "sample",
