@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import cast
@@ -49,11 +49,9 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
     if getattr(answer, "status", None) not in ("answered", "refused", "failed"):
-        raise AnswerError(
-            f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status."
-        )
+        raise AnswerError(f"The answer is {str(answer)[:80]!r}, not an Answer with a known status.")
     if answer.labels and answer.status != "answered":
-        raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
+        raise AnswerError(f"It gave labels with the status {answer.status}.")
     pairs = tuple(_checked(label, score, numbers) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
@@ -61,8 +59,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
         raise AnswerError(f"The classifier returned the label {double!r} twice.")
     version = str(answer.version)
     if answer.status == "answered":
-        seen = {"box": answer.box, "picture": answer.picture, "orders": answer.orders}
-        return Answer("answered", pairs, version=version, **seen)
+        return replace(answer, labels=pairs, reason="", version=version, map=None)
     return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
 
 
@@ -72,7 +69,11 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
     Raises: what ``raise_if_fatal`` raises.
     """
     try:
-        return check_answer(classifier.parse(raw), numbers=traits_of(classifier).numbers)
+        traits = traits_of(classifier)
+        answer = check_answer(classifier.parse(raw), numbers=traits.numbers)
+        if traits.pictures and answer.status == "answered" and not answer.picture:
+            raise AnswerError("The editor gave no picture.")
+        return answer
     except Exception as error:
         raise_if_fatal(error)
         return failed_answer(error)
@@ -156,7 +157,7 @@ class ClassifierCache:
 
     cache: of all runs, for classifiers whose version identifies their answers, which are kept as they were sent.
     journal: of one run, for the others, so that a run that is killed asks nothing again; it holds parsed answers,
-        since what such a classifier returns need not be JSON.
+        since what such a classifier returns need not be JSON, but of an editor the pictures, as they were sent.
     """
 
     def __init__(
@@ -164,8 +165,8 @@ class ClassifierCache:
     ) -> None:
         self.classifier = classifier
         traits = traits_of(classifier)
-        self._raw = traits.kept
-        self._cache = cache if self._raw else journal
+        self._raw = traits.kept or traits.pictures
+        self._cache = cache if traits.kept else journal
         version = classifier.version if traits.kept_under is None else traits.kept_under
         if not traits.limits.remote:  # our own version belongs to it (preprocessing)
             version += f" gslopes {gslopes_version()}"

@@ -268,7 +268,7 @@ class AnswerCache:
         with self._lock, _sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
-    def delete(self, where: str, values: Mapping[str, object]) -> int:
+    def delete(self, where: str, *values: object) -> int:
         """Delete the answers that meet a condition, and shrink the file; returns how many."""
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
@@ -378,9 +378,9 @@ def _packed(raw: object) -> bytes:
 # -- as a user handles it ----------------------------------------------------------------------------------------------
 
 
-_CLASSIFIERS = (
-    "SELECT id, name, version FROM classifiers WHERE ? IN ('', name) ORDER BY name, version"
-)
+# Of a classifier, or of an editor or a cropper whatever it is asked for.
+_NAMED = "(?1 IN ('', name) OR substr(name, 1, length(?1) + 1) = ?1 || '@')"
+_CLASSIFIERS = f"SELECT id, name, version FROM classifiers WHERE {_NAMED} ORDER BY name, version"
 _FACTS = """
 SELECT name, version, count(*), sum(status = 'refused'),
     strftime('%Y-%m-%dT%H:%M:%S+00:00', min(asked), 'unixepoch'),
@@ -393,8 +393,8 @@ _NEXT = """
 SELECT id, picture, strftime('%Y-%m-%dT%H:%M:%S+00:00', asked, 'unixepoch')
 FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?
 """
-_PRUNED = """
-(:name = '' OR classifier IN (SELECT id FROM classifiers WHERE name = :name)) AND (:before IS NULL OR asked < :before)
+_PRUNED = f"""
+classifier IN (SELECT id FROM classifiers WHERE {_NAMED}) AND (?2 IS NULL OR asked < ?2)
 """
 
 
@@ -438,10 +438,10 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
             last = 0
             while rows := cache.rows(_NEXT, classifier_id, last, CHUNK):
                 last = rows[-1][0]
-                answers = cache.find(classifier_id, [picture for _, picture, _ in rows])
-                for _, picture, asked in rows:
+                for _, picture, asked in rows:  # one at a time: an editor's answers are pictures
+                    answer = cache.find(classifier_id, [picture])[picture]
                     line = {"classifier": classifier, "version": version, "picture": picture.hex()}
-                    line |= asdict(answers[picture]) | {"asked": asked}
+                    line |= asdict(answer) | {"asked": asked}
                     out.write(json.dumps(line, ensure_ascii=True) + "\n")
                 count += len(rows)
     return count
@@ -453,4 +453,4 @@ def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None
     name: only this classifier's, with its parameters.  before: only answers from before this time.
     """
     earlier = before and int(before.timestamp())
-    return cache.delete(_PRUNED, {"name": name, "before": earlier})
+    return cache.delete(_PRUNED, name, earlier)

@@ -249,8 +249,9 @@ class Client:
             # a walk that would only collect failures: scores in percent, a wrong model
             if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
                 why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
+                kind = "editor" if traits_of(self.classifier).pictures else "classifier"
                 raise ClassifierError(
-                    f"The classifier {self.classifier.name} failed {why}",
+                    f"The {kind} {self.classifier.name} failed {why}",
                     "Earlier answers are kept.",
                 )
             self._done(progress)

@@ -257,6 +257,6 @@ class RequestSender:
             self._usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(
-                f"The classifier gave {len(raws)} answers to {len(pictures)} pictures."
+                f"{self._classifier.name} gave {len(raws)} answers to {len(pictures)} pictures."
             )
         return raws

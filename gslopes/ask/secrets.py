@@ -42,11 +42,13 @@ _SHAPED = re.compile(
     rf"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)(?!(?:[-_]{_WORDS})+(?![\w-]))[-_][A-Za-z0-9_-]{{16,}}|"
     r"(?s:-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))"
 )
+# A PNG, JPEG or WebP file in base64: as long as books, and what looks like a key in it is chance.
+PICTURE = re.compile(r"(?:iVBORw0KGgo|/9j/|UklGR)[A-Za-z0-9+/]{40,}={0,2}")
 _USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@")
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 _PLACEHOLDERS = re.compile(
-    r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?"
-)  # of an address of a cropper
+    r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height|attribute|value|text|seed|draw)\}&?"
+)  # of an address of a cropper or an editor
 _URL_SAFE = str.maketrans("+/", "-_")  # from base64 to its form in addresses
 _CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
 _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
@@ -128,8 +130,8 @@ def scrub_error(error: GslopesError) -> GslopesError:
 
 
 def scrub_json(value: object) -> object:
-    """A JSON value without credentials in its texts."""
-    text = json.dumps(value, ensure_ascii=False)
+    """A JSON value without credentials in its texts; pictures in base64 stay as they are."""
+    text = PICTURE.sub("", json.dumps(value, ensure_ascii=False))
     if scrub_text(text) == text:
         return value
     return _scrubbed(value)
@@ -140,7 +142,7 @@ def _scrubbed(value: object) -> object:
         return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_scrubbed(item) for item in value]
-    if isinstance(value, str):
+    if isinstance(value, str) and not PICTURE.fullmatch(value):
         return scrub_text(value)
     return value
 

@@ -112,7 +112,7 @@ def pick_device(device: str = "auto") -> str:
     return device
 
 
-def is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error means that the memory of the device or of the machine was full, in whatever words."""
     if (
         isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

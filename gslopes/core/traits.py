@@ -90,6 +90,7 @@ class Traits:
     kept_under: the version under which raw answers are kept, if its version also depends on how they are read.
     unknown: why its version does not identify it, so that earlier answers are not reused; empty if it does.
     facts: texts about what is asked, for run.json.  labels: all that it may return, if it knows.
+    pictures: whether it is an editor: it answers with pictures, and its raw answers are JSON.
 
     prepares, groups, resumes, counts, shows, warns: whether it has the member of ``Able`` of that purpose.
     """
@@ -101,6 +102,7 @@ class Traits:
     unknown: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
     labels: Sequence[str] = ()
+    pictures: bool = False
     prepares: bool = False
     groups: bool = False
     resumes: bool = False

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import CATALOGUE, full_name, perhaps
+from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed, full_name, perhaps
 from gslopes.ask.secrets import scrub, scrub_error
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
 from gslopes.core.records import Classifier
-from gslopes.core.registry import Registry
+from gslopes.core.registry import Registry, Target
 from gslopes.core.runtime import is_out_of_memory, pick_device
 from gslopes.core.traits import LOCAL, Able, Limits, check_traits, traits_of
 
@@ -31,7 +31,7 @@ _REGISTRY = Registry(
 
 @frozen
 class ClassifierEntry:
-    """One line of ``gslopes list classifiers``.
+    """One line of ``gslopes list classifiers``, or of ``gslopes list editors``.
 
     name: the bare name.  summary: what it is, one sentence.
     extra: what to give to ``pip install``; empty if it comes with gslopes.
@@ -57,25 +57,25 @@ def list_classifiers() -> list[ClassifierEntry]:
 
     Raises: ConfigError if two packages claim one name.
     """
-    entries = []
-    for target in _REGISTRY.targets():
-        listed = CATALOGUE.get(target.name)
-        if listed is None:
-            entries.append(ClassifierEntry(target.name, target.summary, target.package, True, ()))
-            continue
-        missing = listed.missing_credentials
-        limits = listed.limits
-        credentials = f"missing: {', '.join(missing)}" if missing else "present"
-        credentials = credentials if listed.credentials else "none needed"
-        about = target.name, listed.summary, listed.extra, not listed.missing_modules
-        parameters = names.usage(cast(Any, target.load()).Options)
-        entries.append(ClassifierEntry(*about, parameters, credentials, limits, limits.price))
-    return entries
+    return [entry_of(target, CATALOGUE.get(target.name)) for target in _REGISTRY.targets()]
 
 
-def manual_of(name: str) -> str:
-    """How a classifier is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
-    module = sys.modules[getattr(_REGISTRY.find(name).load(), "__module__", "builtins")]
+def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
+    """The line of one that is registered.  listed: None for another package's."""
+    if listed is None:
+        return ClassifierEntry(target.name, target.summary, target.package, True, ())
+    missing = listed.missing_credentials
+    limits = listed.limits
+    credentials = f"missing: {', '.join(missing)}" if missing else "present"
+    credentials = credentials if listed.credentials else "none needed"
+    about = target.name, listed.summary, listed.extra, not listed.missing_modules
+    parameters = names.usage(cast(Any, target.load()).Options)
+    return ClassifierEntry(*about, parameters, credentials, limits, limits.price)
+
+
+def manual_of(name: str, registry: Registry = _REGISTRY) -> str:
+    """How one is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
+    module = sys.modules[getattr(registry.find(name).load(), "__module__", "builtins")]
     return inspect.cleandoc(module.__doc__ or "")
 
 
@@ -186,12 +186,8 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
         if not error.near:
             error.hint = perhaps(text.partition(",")[0]) or error.hint
         raise
-    listed = CATALOGUE.get(base)
-    if listed and (missing := listed.missing_modules):
-        raise UsageError(
-            f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed.",
-            f"Run: pip install '{listed.extra}'.",
-        )
+    if listed := CATALOGUE.get(base):
+        listed.check_installed(f"classifier {base!r}")
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):

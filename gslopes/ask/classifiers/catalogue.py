@@ -12,7 +12,7 @@ from typing import Any
 from gslopes.ask.names import as_address
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
-from gslopes.core.errors import ModelError
+from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.traits import LOCAL, Limits
 
 
@@ -39,7 +39,7 @@ class Credential:
 class Listed:
     """A classifier of gslopes.
 
-    place: ``module:Class`` in this package.  summary: one sentence.
+    place: ``module:Class`` in the package that lists it.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
     limits: see ``core.traits``.
     presence: what the vendor itself returns unless asked for more: the least score, and the number of labels a picture,
@@ -74,6 +74,14 @@ class Listed:
                     missing.remove(module)
         return missing
 
+    def check_installed(self, what: str) -> None:
+        """Raises: UsageError if a module is not.  what: is listed, such as ``classifier 'onnx'``."""
+        if missing := self.missing_modules:
+            raise UsageError(
+                f"The {what} needs {' and '.join(missing)}, which is not installed.",
+                f"Run: pip install '{self.extra}'.",
+            )
+
     @property
     def missing_credentials(self) -> list[str]:
         """The variables that are not set, each with its alternatives."""
@@ -81,20 +89,21 @@ class Listed:
         return [" or ".join((credential.variable, *credential.instead)) for credential in missing]
 
 
-def _read() -> dict[str, Any]:
-    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "catalogue.toml")))
+def _read(package: str = "classifiers") -> dict[str, Any]:
+    return read_toml(Path(str(files("gslopes.ask") / package / "catalogue.toml")))
 
 
-def _listed(kind: str) -> dict[str, Listed]:
-    entries = _read()[kind]
+def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
+    """What ``catalogue.toml`` of a package of this room lists under a heading, by name."""
+    entries = _read(package)[kind]
     for entry in entries.values():
         if entry.get("limits", {}).get("price") == "plan":
             entry["limits"]["price"] = None
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
 
 
-LOCALS = _listed("local")
-SERVICES = _listed("service")
+LOCALS = listed("local")
+SERVICES = listed("service")
 CATALOGUE = {**LOCALS, **SERVICES}
 
 

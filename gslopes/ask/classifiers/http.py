@@ -239,7 +239,7 @@ class HttpClassifier(Endpoint):
             body = self._post(self._url, json={field: texts[0]} if field else {"pictures": texts})
         else:
             part = field or "file" if self._options.body == "multipart" else ""
-            body = self._post(self._url, **_file(pictures[0], part))
+            body = self._post(self._url, **file_part(pictures[0], part))
         if self._picks:
             return [body]
         if not isinstance(body, dict) or body.get("answers") is None:
@@ -259,7 +259,7 @@ def _odd(what: str, suggestion: str = "") -> AnswerError:
     )
 
 
-def _file(data: bytes, field: str) -> dict[str, Any]:
+def file_part(data: bytes, field: str) -> dict[str, Any]:
     """Arguments of a request with a picture's file: as a part of a form, or the body if the part has no name."""
     kind = "image/png" if data.startswith(_PNG) else "image/jpeg"
     if field:
@@ -374,7 +374,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
         return {
-            "answer": self._post(url, **sent, **_file(picture, self._options.field)),
+            "answer": self._post(url, **sent, **file_part(picture, self._options.field)),
             "size": list(size),
         }
 

@@ -27,9 +27,11 @@ class Identity(NamedTuple):
     unknown: str = ""
 
 
-def identity_of(function: Any, name: str, version: str = "") -> Identity:
-    """Of an object.  name: in messages.  version: that the user names; empty: a digest."""
-    return _identity(function, name, version, f'gslopes.as_classifier({name}, version="1")')
+def identity_of(
+    function: Any, name: str, version: str = "", maker: str = "as_classifier"
+) -> Identity:
+    """Of an object.  name, maker: in messages.  version: that the user names; empty: a digest."""
+    return _identity(function, name, version, f'gslopes.{maker}({name}, version="1")')
 
 
 def identity_at(path: str, function: Any, version: str = "") -> Identity:

@@ -38,6 +38,7 @@ from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
+from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.traits import Traits
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
@@ -79,6 +80,7 @@ class FunctionClassifier:
     """
 
     batch = 32
+    _told = ""  # what else it is given, for messages
 
     def __init__(
         self,
@@ -100,9 +102,8 @@ class FunctionClassifier:
         self._named_version = version
         self._given_labels = tuple(labels)
         self.identify()
-        self._forms = calling.forms_of(function, self._own)
-        # Whether it ever answered: a function that fails at once is broken, not its pictures.
-        self._answered = False
+        # Only one once it answered.
+        self._forms = calling.forms_of(self._of_pictures(), self._own)
         # One for all calls: the connections of a client belong to one.
         self._runner = asyncio.Runner()
         weakref.finalize(self, self._runner.close)
@@ -129,6 +130,8 @@ class FunctionClassifier:
             try:
                 entries = self._called(form, pictures)
             except (Exception, SystemExit) as error:
+                if is_out_of_memory(error):
+                    raise
                 failures[form] = error
                 if calling.is_about_form(error):
                     continue
@@ -136,9 +139,8 @@ class FunctionClassifier:
             if failures:
                 expected, found = map(calling.spoken, (self._forms[0], form))
                 self.notes.append(f"{self._own} does not take {expected}: it is given {found}.")
-            self._forms = [form]
-            self._answered = True
-            return [calling.read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
+            self._forms[:] = [form]
+            return entries[: len(pictures)]
         form = max(failures, key=lambda form: calling.reached(failures[form]))
         last = failures[form]
         if isinstance(last, GslopesError):
@@ -148,8 +150,9 @@ class FunctionClassifier:
             "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
         )
         why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{calling.user_line(last)}"
-        message = f"{self._own} failed: {why}. It was given {calling.spoken(form)}, {width} x {height} pixels{others}."
-        if self._answered:  # some picture is odd: the others go on without it
+        message = f"{self._own} failed: {why}. It was given {calling.spoken(form)}{self._told}, "
+        message += f"{width} x {height} pixels{others}."
+        if len(self._forms) == 1:  # some picture is odd: the others go on without it
             raise ClassifierError(message) from last
         raise ModelError(message, "Mend that line and run the same command again.") from last
 
@@ -161,14 +164,27 @@ class FunctionClassifier:
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
             given = calling.in_form(pictures, kind, folder)
-            replies = [self._function(one) for one in ([given] if several else given)]
+            function = self._of_pictures()
+            replies = [function(one) for one in ([given] if several else given)]
             replies = [
                 self._runner.run(reply) if inspect.iscoroutine(reply) else reply
                 for reply in replies
             ]
-        if several:
-            return calling.split_replies(replies[0], len(given), self._labels)
-        return replies
+            if several:
+                replies = self._split(replies[0], len(given))
+            return list(map(self._read, replies))
+
+    def _of_pictures(self) -> Callable[..., Any]:
+        """The function with nothing left to be given but pictures."""
+        return cast("Callable[..., Any]", self._function)
+
+    def _split(self, replies: Any, pictures: int) -> list[Any]:
+        """What it returned for a list of pictures, cut into one entry for each.  Raises: ModelError."""
+        return calling.split_replies(replies, pictures, self._labels)
+
+    def _read(self, entry: Any) -> Any:
+        """The raw answer of what was returned for a picture, or an AnswerError."""
+        return calling.read_entry(entry, self._labels)
 
     def parse(self, raw: Any) -> Answer:
         """As ``answer_of``."""

@@ -2,40 +2,67 @@
 
 An editor is made by a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``; it is
 a ``faces.edit.protocol.PictureEditor``. Its name and options are written as those of classifiers are (``ask.names``).
-Other packages add theirs by an entry point of the group ``gslopes.editors``.
+Other packages add theirs by an entry point of the group ``gslopes.editors``; our own are in ``catalogue.toml``.
 """
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.ask.classifiers import ClassifierEntry, entry_of
+from gslopes.ask.classifiers.catalogue import full_name, listed
 from gslopes.core import frozen
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.registry import Registry
 from gslopes.faces.edit.protocol import PictureEditor
+from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
-_HOME = "gslopes.ask.editors"
+CATALOGUE = listed("outside", "editors")
 REGISTRY = Registry(
     "editor",
-    {
-        "python": f"{_HOME}.python:PythonEditor",
-        "http": f"{_HOME}.http:HttpEditor",
-        "images": f"{_HOME}.images:ImagesEditor",
-        "diffusers": f"{_HOME}.diffusers:DiffusersEditor",
-    },
+    {name: f"gslopes.ask.editors.{entry.place}" for name, entry in CATALOGUE.items()},
     "gslopes.editors",
 )
+_CHIP = 512  # pixels, unless the user says otherwise
 
 
 @frozen
 class Setting:
-    """What editors of one command share.  device: as torch names it.  trust: whether a file that is a program may run."""
+    """What editors of one command share.
+
+    device: as torch names it.  trust: whether a file that is a program may run.
+    """
 
     device: str = "cpu"
     trust: bool = False
 
 
 _ALONE = Setting()
+
+
+@frozen
+class EditorOptions:
+    """What functions and addresses are given.
+
+    takes: the whole photo, or a chip: the aligned face, hair to chin.  size: of a chip's side, pixels; 0: 512.
+    prompt: the name, or the file, of the sentences that it is told instead of values, see ``prompts``.
+    """
+
+    takes: Literal["photo", "chip"] = "photo"
+    size: int = 0
+    prompt: str = ""
+
+    def __post_init__(self) -> None:
+        if self.size and self.takes == "photo":
+            raise ConfigError("A photo keeps its own size.", f"Give takes=chip,size={self.size}.")
+        if self.size and not 64 <= self.size <= 2048:
+            raise ConfigError(f"A chip's size is 64 to 2048 pixels, not {self.size}.")
+
+    @property
+    def side(self) -> int:
+        """Of chips, pixels; 0 of photos."""
+        if self.takes == "photo":
+            return 0
+        return self.size or _CHIP
 
 
 def is_outside(text: str) -> bool:
@@ -56,10 +83,41 @@ def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
     """
     base, items = names.split(full_name(text))
-    factory: Any = REGISTRY.find(base).load()
+    target = REGISTRY.find(base)
+    if base in CATALOGUE:
+        CATALOGUE[base].check_installed(f"editor {base!r}")
+    factory: Any = target.load()
     if not callable(factory):
         raise UsageError(
             f"The editor {base!r} cannot be called.", "Let its entry point name a class."
         )
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="editor")
     return cast("PictureEditor", factory(text, options, setting))
+
+
+def given_editor(given: Any) -> PictureEditor | None:
+    """The editor that a Python object is, a function among them; None for a name, or nothing.
+
+    Raises: UsageError for any other object, or a function that cannot be told a value.
+    """
+    if given is None or isinstance(given, str):
+        return None
+    if hasattr(given, "at") and hasattr(given, "takes"):
+        return cast("PictureEditor", given)
+    from gslopes.ask.editors.python import as_editor
+
+    return as_editor(given)
+
+
+def list_editors() -> list[ClassifierEntry]:
+    """Every editor, sorted by name: of others, and of the zoo; imports no library, and nothing of other packages.
+
+    Raises: ConfigError if two packages claim one name.
+    """
+    entries = [entry_of(target, CATALOGUE.get(target.name)) for target in REGISTRY.targets()]
+    for name in asset_names("models", "spec.toml"):
+        spec = find_spec(name)
+        if spec.network in ("fader", "edit-ends"):
+            there = find_asset("weights", name) is not None
+            entries.append(ClassifierEntry(name, spec.summary, "", there, ()))
+    return sorted(entries, key=lambda entry: entry.name)

@@ -26,6 +26,19 @@ class Wish:
     draw: int = 0
     seed: int = 0
 
+    @property
+    def key(self) -> str:
+        """What tells it from others in an editor's name, but for the seed.
+
+        >>> Wish("gender", -2.0).key, Wish("race", "Black", "Make it ...", draw=1).key, Wish("age").key
+        ('@gender=-2', '@race=Black,draw=1,text=Make it ...', '@age=same')
+        """
+        value = f"{self.value:.10g}" if isinstance(self.value, float | int) else self.value
+        parts = [f"{self.attribute}={'same' if value is None else value}"]
+        parts += [f"draw={self.draw}"] * bool(self.draw)
+        parts += [f"text={self.text}"] * bool(self.text)
+        return f"@{','.join(parts)}"
+
 
 class PictureEditor(Protocol):
     """An editor of whole photos, or of aligned chips.

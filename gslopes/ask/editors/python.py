@@ -1,0 +1,287 @@
+"""``python:module:function``, or ``FILE.py:function``: a function of yours of a photo and a value, as an editor.
+
+    def edit(image, value):
+        return model(image, value)
+
+It takes one picture or a list, in the forms that functions of classifiers take (``gslopes list classifiers python``),
+and as ``value`` a number in the attribute's unit, the name of an end, or None: the picture without a change of it. A
+parameter named ``prompt``, ``text``, ``instruction`` or ``sentence``, or the option ``prompt=FILE``, makes it an editor
+of words: it is given the sentence instead. Parameters named ``attribute``, ``seed`` and ``draw`` are given, too.
+
+For each picture it returns one of the same size: an array (H, W, 3) or (H, W), a tensor (3, H, W), a PIL image, the
+bytes or the path of a file, what a pipeline of diffusers returns; None if it will not edit it. RGB. Numbers are levels,
+0 to 255, if they are whole; others are shares, 0 to 1, unless they reach beyond 2. Clip what may lie outside.
+
+What it drew is kept, and never drawn twice, while the function is the same: by a digest of its code and of all that it
+depends on, or by ``version=``. If a value has no digest, nothing is kept.
+"""
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy
+from dataclasses import field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gslopes.ask.classifiers.calling import as_function
+from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
+from gslopes.ask.classifiers.python import FunctionClassifier, function_at
+from gslopes.ask.editors import EditorOptions
+from gslopes.ask.editors.replies import answer_of, is_picture, kept
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.pictures import png
+from gslopes.core import frozen
+from gslopes.core.errors import AnswerError, ConfigError, ModelError, UsageError
+from gslopes.core.files import read_regular
+from gslopes.core.records import Answer, ByteArray
+from gslopes.core.text import many
+from gslopes.faces.edit.protocol import Wish
+from gslopes.photos.decode import LARGEST_FILE
+
+# -- the editor --------------------------------------------------------------------------------------------------------
+
+# Part of a wish, to the names of parameters that are given it.
+_PARTS = {
+    "value": "value|amount|level|strength|degree|end",
+    "text": "prompt|text|instruction|sentence",
+    "attribute": "attribute",
+    "seed": "seed",
+    "draw": "draw",
+}
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """By name; none of a function that does not tell them, whose second one is the value."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled
+        return {}
+    variable = any(item.kind is item.VAR_POSITIONAL for item in parameters.values())
+    return {} if variable else parameters
+
+
+class FunctionEditor(FunctionClassifier):
+    """A ``PictureEditor`` over a function; ``at`` a wish it is a ``records.Classifier``.
+
+    options: what it takes and is told.  name: empty: the function's own.  version: empty: a digest.
+
+    Raises: UsageError if it cannot be told what is wished for, or needs more than that.
+    """
+
+    _wish = Wish("")
+    _editor: "FunctionEditor"
+
+    def __init__(
+        self, function: Any, options: EditorOptions, name: str = "", version: str = ""
+    ) -> None:
+        parameters = _parameters(function)
+        self._parts = {
+            parameter: part
+            for parameter in parameters
+            for part, pattern in _PARTS.items()
+            if re.fullmatch(pattern, parameter)
+        }
+        self.takes = options.takes
+        self.size = options.side
+        self.prompt = options.prompt
+        self.words = bool(options.prompt) or "text" in self._parts.values()
+        self._main = "text" if self.words else "value"
+        if parameters and self._main not in self._parts.values():
+            self._parts[_second(parameters, self._parts, self._main)] = self._main
+        super().__init__(function, (), name, version=version)
+
+    def identify(self) -> None:
+        """Find the version again: what the function depends on may have changed since."""
+        super().identify()
+        known = not self.traits.unknown
+        self.traits = replace(self.traits, numbers=False, pictures=True, cached=known)
+
+    def _identity(self) -> Identity:
+        return identity_of(self._function, self._own, self._named_version, "as_editor")
+
+    def at(self, wish: Wish) -> "FunctionEditor":
+        """Who is asked for it."""
+        asked = copy(self)  # the form that it takes is found once for all
+        asked._editor = self
+        asked._wish = wish
+        asked._told = f" and {getattr(wish, self._main)!r}"
+        asked.name = self.name + wish.key + f",seed={wish.seed}" * ("seed" in self._parts.values())
+        return asked
+
+    def _of_pictures(self) -> Callable[..., Any]:
+        function = self._function
+        if not self._parts:
+            told = getattr(self._wish, self._main)
+            return lambda x: function(x, told)
+        given = {name: getattr(self._wish, part) for name, part in self._parts.items()}
+        bound = inspect.signature(function).bind_partial(**given)
+        return partial(function, *bound.args, **bound.kwargs)
+
+    def _split(self, replies: Any, pictures: int) -> list[Any]:
+        entries = _opened(replies)
+        several = isinstance(entries, list | tuple) or getattr(entries, "ndim", 0) == 4
+        if several and len(entries) == pictures:
+            return list(entries)
+        raise ModelError(
+            f"The function returned {_spoken(entries)} for {many(pictures, 'picture')}.",
+            "Return a list with one picture for each. A function of one picture names it image.",
+        )
+
+    def _read(self, entry: Any) -> Any:
+        if entry is None:
+            return {"refused": "the function returned None"}
+        try:
+            return kept(file_of(entry))
+        except AnswerError as error:
+            return error
+
+    def parse(self, raw: Any) -> Answer:
+        """As ``replies.answer_of``."""
+        return answer_of(raw)
+
+
+def _second(
+    parameters: Mapping[str, inspect.Parameter], named: Mapping[str, str], main: str
+) -> str:
+    """The second parameter that must be given.  main: which it is given.  Raises: UsageError without one."""
+    needed = [
+        name
+        for name, item in parameters.items()
+        if item.default is item.empty and name not in named
+    ]
+    if len(needed) < 2:
+        raise UsageError(
+            f"A function of {', '.join(parameters)} is not told which {main} is wished for.",
+            f"Write def edit(image, {main}).",
+        )
+    return needed[1]
+
+
+@frozen
+class PythonOptions(EditorOptions):
+    """Fields of ``EditorOptions``, and which function.
+
+    path: ``module:function``, or ``FILE.py:function``.  version: of it; empty: a digest of its source.
+    batch: pictures in one call.
+    """
+
+    path: str = field(kw_only=True, metadata=ARGUMENT)
+    version: str = ""
+    batch: int = field(default=4, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        EditorOptions.__post_init__(self)
+        if self.batch < 1:
+            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
+
+
+class PythonEditor(FunctionEditor):
+    """A function by its name.  Raises: UsageError if it cannot be imported, or as ``FunctionEditor``."""
+
+    Options = PythonOptions
+
+    def __init__(self, name: str, options: PythonOptions, setting: Any = None) -> None:
+        self._path = options.path
+        super().__init__(function_at(options.path), options, version=options.version)
+        self.name = canonical("python", options)
+        self.batch = options.batch
+
+    def _identity(self) -> Identity:
+        return identity_at(self._path, self._function, self._named_version)
+
+
+def as_editor(
+    function: Any, *, name: str = "", version: str = "", batch: int = 4, **options: Any
+) -> FunctionEditor:
+    """Make an editor of a function of a picture and a value, see ``ask.editors.python``.
+
+    name: in the tables; empty: the function's own.  version: part of what a run is; empty: a digest of its code.
+    batch: pictures in one call.
+    options: ``takes``: the whole ``photo``, or a ``chip``: the aligned face; ``size``: of a chip's side, pixels, 512
+        unless given; ``prompt``: the name or the file of the sentences that it is told instead of values.
+
+    Raises: UsageError if it cannot be called so; ConfigError for an option out of its range.
+    """
+    function = as_function(function)
+    if not callable(function):
+        raise UsageError(
+            f"An editor cannot be made of {type(function).__name__}.",
+            "Give a name such as python:FILE.py:edit, or a function of a picture and a value.",
+        )
+    editor = FunctionEditor(function, EditorOptions(**options), name, version)
+    editor.batch = batch
+    return editor
+
+
+# -- what it may return ------------------------------------------------------------------------------------------------
+
+
+def file_of(entry: Any) -> bytes:
+    """The file of the one picture that was returned for one.
+
+    Raises: AnswerError, in a sentence that tells what it is instead.
+    """
+    entry = _opened(entry)
+    if isinstance(entry, list | tuple) and len(entry) == 1:
+        return file_of(entry[0])
+    if hasattr(entry, "ndim"):
+        return png(_pixels(entry))
+    data = entry
+    if isinstance(entry, str | os.PathLike):
+        with suppress(OSError, ValueError):
+            data = read_regular(os.fspath(entry), LARGEST_FILE)
+    if isinstance(data, bytes) and is_picture(data):
+        return data
+    raise _odd(f"{_spoken(entry)}, which is no array, no image, and no PNG, JPEG or WebP file")
+
+
+def _opened(entry: Any) -> Any:
+    """What a pipeline returns as a list; tensors of any device and PIL images as arrays."""
+    if hasattr(entry, "images"):
+        return entry.images
+    if inspect.isgenerator(entry):
+        return list(entry)
+    if hasattr(entry, "getbands") and entry.mode[0] not in "FI":
+        entry = entry.convert("RGBA" if entry.has_transparency_data else "RGB")
+    if hasattr(entry, "detach"):
+        entry = entry.detach().cpu()
+        entry = entry.float() if entry.is_floating_point() else entry  # numpy has no bfloat16
+    return np.asarray(entry) if hasattr(entry, "__array__") else entry
+
+
+def _pixels(entry: Any) -> ByteArray:
+    """An array as (H, W, 3) uint8 RGB.  Raises: AnswerError if its shape or its scale is not certain."""
+    array = entry.squeeze()
+    if array.ndim == 3 and len(array) in (3, 4) and array.shape[2] > 4:
+        array = array.transpose(1, 2, 0)
+    if array.ndim == 2:
+        array = np.stack([array] * 3, 2)
+    if array.ndim == 3 and array.shape[2] == 4:
+        if array[..., 3].min() not in (1, 255):
+            raise _odd("a picture with transparent parts: put it on the photo first")
+        array = array[..., :3]
+    if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "iuf":
+        raise _odd(f"{_spoken(entry)}, not one of the shape (H, W, 3)")
+    low = float(array.min())
+    high = float(array.max())
+    shares = array.dtype.kind == "f" and high <= 2
+    if not (low >= 0 and high <= (1 if shares else 255)):
+        raise _odd(f"numbers from {low:.4g} to {high:.4g}: clip them to 0 to 1, or to 0 to 255")
+    return np.rint(array * 255.0 if shares else array).astype(np.uint8)
+
+
+def _spoken(entry: Any) -> str:
+    if hasattr(entry, "ndim"):
+        return f"an array of {entry.dtype} of the shape {entry.shape}"
+    if isinstance(entry, list | tuple):
+        return f"a {type(entry).__name__} of {len(entry)}"
+    return "nothing, it may lack its return," if entry is None else f"{str(entry)[:60]!r}"
+
+
+def _odd(what: str) -> AnswerError:
+    return AnswerError(f"The function returned {what}.")

@@ -1,0 +1,48 @@
+"""What editors give for a picture: how it is kept, as JSON, and how a picture is told from anything else."""
+
+import base64
+import binascii
+import re
+from typing import Any
+
+from gslopes.ask.secrets import PICTURE
+from gslopes.core.records import Answer
+
+_FILE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF....WEBP", re.DOTALL)
+_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,")
+_URL_SAFE = str.maketrans("-_", "+/")  # to the usual base64
+
+
+def is_picture(data: bytes) -> bool:
+    """Whether these are the bytes of a PNG, JPEG or WebP file, by how they begin.
+
+    >>> is_picture(b"<html>"), is_picture(bytes.fromhex("ffd8ffe0"))
+    (False, True)
+    """
+    return bool(_FILE.match(data))
+
+
+def kept(picture: bytes, version: str = "") -> dict[str, str]:
+    """The raw answer with a picture.  picture: the bytes of its file.  version: of the model, if it is told."""
+    return {"picture": base64.b64encode(picture).decode("ascii"), "version": version}
+
+
+def answer_of(raw: Any) -> Answer:
+    """The answer that a raw one holds, as ``kept`` makes it; ``{"refused": reason}`` is a refusal."""
+    if "refused" in raw:
+        return Answer("refused", (), str(raw["refused"]), raw.get("version", ""))
+    return Answer(
+        "answered", picture=base64.b64decode(raw["picture"]), version=raw.get("version", "")
+    )
+
+
+def picture_within(text: str) -> bytes:
+    """The file that a text is in base64, also as a ``data:`` address; empty if it is none."""
+    plain = "".join(_DATA_URL.sub("", text, count=1).split()).translate(_URL_SAFE)
+    if not PICTURE.match(plain):
+        return b""
+    try:
+        data = base64.b64decode(plain.rstrip("=") + "=" * (-len(plain.rstrip("=")) % 4))
+    except binascii.Error:
+        return b""
+    return data if is_picture(data) else b""
