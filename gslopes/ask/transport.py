@@ -161,10 +161,14 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends a request and gives back its whole reply, in ``SECONDS``.  Any number of threads may use one."""
+    """Sends a request and gives back its whole reply, in ``SECONDS``.  Any number of threads may use one.
 
-    def __init__(self) -> None:
+    seconds: instead of ``SECONDS``; 0 for these.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
         self._exchange = Exchange()
+        self._seconds = seconds
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The reply, read and closed.
@@ -173,7 +177,8 @@ class BoundedTransport(httpx.BaseTransport):
             like if it can.
         """
         sent = False
-        seconds = seconds_left(SECONDS)
+        most = self._seconds or SECONDS
+        seconds = seconds_left(most)
         pool = self._exchange.pool(_connections, _proxy_of(request.url))
 
         def exchanged(trace: Trace) -> httpx.Response:
@@ -182,8 +187,8 @@ class BoundedTransport(httpx.BaseTransport):
                 sent = sent or event.endswith("send_request_headers.started")
                 trace(event, facts)
 
-            limits = dict.fromkeys(("read", "write", "pool"), SECONDS)
-            limits["connect"] = min(CONNECT, SECONDS)
+            limits = dict.fromkeys(("read", "write", "pool"), most)
+            limits["connect"] = min(CONNECT, most)
             request.read()
             request.extensions = {"timeout": limits, "trace": note}
             return _reply(pool, request)
@@ -292,9 +297,9 @@ def _lasting(error: BaseException | None) -> str:
     return ""
 
 
-def client(**options: Any) -> httpx.Client:
-    """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as httpx takes them."""
+def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
+    """An ``httpx.Client`` that asks by a ``BoundedTransport(seconds)``.  options: as httpx takes them."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
     return httpx.Client(
-        transport=BoundedTransport(), headers=headers, follow_redirects=False, **options
+        transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options
     )

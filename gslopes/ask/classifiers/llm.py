@@ -14,8 +14,6 @@ note.
 
 import base64
 import hashlib
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal, cast
@@ -23,10 +21,9 @@ from typing import Any, Literal, cast
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
+from gslopes.ask.classifiers.compatible import KEY, CompatibleService, TokenOptions
 from gslopes.ask.classifiers.prompt import load_prompt
-from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
-from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject
@@ -34,8 +31,6 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits, RequestUsage
 
-KEY = "OPENAI_API_KEY"
-HOME = "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
 MIN_CUT_SHORT = 3
@@ -45,7 +40,7 @@ NEARLY_ALL = 0.9
 
 
 @frozen
-class LlmOptions(ServiceOptions):
+class LlmOptions(TokenOptions):
     """Whom to ask, what, and how often.
 
     model: as the server names it.  url: of the endpoint; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
@@ -55,8 +50,7 @@ class LlmOptions(ServiceOptions):
     repeats: answers a picture and order if shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
-    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply reports of its
-        question does not move the bill.
+    image_tokens: that a picture is billed at; what a reply reports of its question does not move the bill.
 
     Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
         of up to 20 options; what ``load_prompt`` raises.
@@ -71,16 +65,14 @@ class LlmOptions(ServiceOptions):
     temperature: float = 1.0
     seed: int = 0
     max_tokens: int = 200
-    price_in: float = field(default=0.0, metadata=OPERATIONAL)
-    price_out: float = field(default=0.0, metadata=OPERATIONAL)
     image_tokens: int = field(default=1105, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
+        TokenOptions.__post_init__(self)
         if min(self.repeats, self.max_tokens, self.image_tokens) < 1:
             raise ConfigError("llm's repeats, max_tokens and image_tokens must be 1 or more.")
-        if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
-            raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
+        if not 0 <= self.temperature <= 2:
+            raise ConfigError("llm's temperature must be in [0, 2].")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
             raise ConfigError(
                 "At temperature 0 all repeats give the same answer.",
@@ -94,7 +86,7 @@ class LlmOptions(ServiceOptions):
             )
 
 
-class Llm(service.OnePictureService):
+class Llm(CompatibleService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the endpoint is not safe to send a key to.
@@ -102,8 +94,6 @@ class Llm(service.OnePictureService):
 
     Options = LlmOptions
     SERVICE = "llm"
-    CREDENTIALS = (KEY,)
-    ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
         self.prompt = load_prompt(options.prompt)
@@ -124,14 +114,11 @@ class Llm(service.OnePictureService):
             counts=True,
         )
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
-        self._here = service.on_this_machine(self._address)
         text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
         self._question = options.image_tokens + -(-len(text.encode()) // 3)
         self.traits = replace(self.traits, limits=self._priced(self.traits.limits))
-        self._lock = threading.Lock()
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._dropped: set[str] = set()  # parameters that this server does not take
         self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._noted = False
@@ -180,32 +167,9 @@ class Llm(service.OnePictureService):
     def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
         used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
-        if not used:  # not reported, or not to be believed: the reserved price counts
-            return RequestUsage(0, 0)
-        tokens_in, tokens_out = (int(count) for count in used)
-        price = self._price_of(tokens_in, tokens_out)
-        return RequestUsage(tokens_in, tokens_out, None if price is None else price / 1e6)
-
-    def _price_of(self, tokens_in: int, tokens_out: int) -> float | None:
-        """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""
-        options = self._options
-        if options.price or not (options.price_in or options.price_out):
-            return None
-        return tokens_in * options.price_in + tokens_out * options.price_out
+        return self._options.usage(used)
 
     # -- requests -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _variables(self) -> Sequence[str]:
-        return [self._options.key]
-
-    def _connected(self) -> service.Connected:
-        from gslopes.ask import transport
-
-        key = os.environ.get(self._options.key, "") if self._here else self._credentials()[0]
-        remember_secret(key)
-        client = transport.client(headers={"Authorization": f"Bearer {key or 'none'}"})
-        return client, client.close
 
     def _order(self, key: bytes) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
@@ -286,37 +250,16 @@ class Llm(service.OnePictureService):
         Raises: the error that the reply holds; AnswerError for a form that is not understood: the reply is paid for,
             and is not asked for again.
         """
-        import httpx
-
-        url = httpx.URL(self._address or HOME)
-        address = url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
-        reply = self._client.post(address, json=request)
-        status = reply.status_code
-        good = status < 400
-        text = reply.content.decode("utf-8", "replace")
-        try:
-            body = chat.read(text)
-        except ValueError as error:
-            words = str(error)
-            if good:
-                kind = service.kind_inside({"message": words}, "lost")
-                raise self._error(kind, words) from None
-            is_page = text.lstrip().startswith("<")
-            body = {"error": text if text.strip() and not is_page else words}
+        reply = self._exchanged("/chat/completions", set(request), json=request)
+        if isinstance(reply, Unfinished):
+            return reply
+        body = reply.body
         used: tuple[int, int] | None = (0, 0)  # a failure is not billed
-        if good:
+        if reply.good:
             used = chat.tokens_used(body, self._question, self._options.max_tokens)
         self._note_tokens(body)
-        if problem := chat.problem_of(body, status):
-            kind, words, facts = problem
-            if refused := chat.policy_in(facts):  # it refuses every time
-                return self._blocked(refused, used)
-            if good or status in (400, 422):
-                names = chat.unknown_parameters(facts, set(request))
-                if names:
-                    return self._drop(names)
-            wait = service.seconds_to_wait(reply.headers)
-            raise service.error_of(self.SERVICE, kind, words, self._variables, wait)
+        if reply.refused:
+            return self._blocked(reply.refused, used)
         try:
             return self._kept(body, order, used)
         except GslopesError:
@@ -416,13 +359,7 @@ class Llm(service.OnePictureService):
         """Ask without these parameters from now on.  Raises: ServiceError if one must be there."""
         if "logprobs" in names and self._options.scores == "logprobs":
             raise ServiceError(*self._no_probabilities)
-        with self._lock:
-            fresh = [name for name in names if name not in self._dropped]
-            self.notes += [
-                f"{self.name} does not take {name}: it is asked without." for name in fresh
-            ]
-            self._dropped.update(fresh)
-        return Unfinished(f"{', '.join(names)} is not taken.")
+        return super()._drop(names)
 
     def _priced(self, listed: Limits) -> Limits:
         """Rate, and the price of all requests about a picture, estimated by tokens."""
@@ -431,7 +368,7 @@ class Llm(service.OnePictureService):
         if options.scores != "logprobs":
             requests *= options.repeats
         tokens = (self._question * requests, options.max_tokens * requests)
-        by_tokens = self._price_of(*tokens)
+        by_tokens = options.price_of(*tokens)
         price = options.price or (0.0 if self._here else None)
         if by_tokens is not None:
             price = by_tokens / 1000

@@ -1,0 +1,134 @@
+"""What speaks the OpenAI-compatible protocol: its key, what an error in a reply means, and parameters not taken."""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+from gslopes.ask.classifiers import chat, service
+from gslopes.ask.cost import ServiceOptions
+from gslopes.ask.names import OPERATIONAL
+from gslopes.ask.secrets import remember_secret
+from gslopes.core import frozen
+from gslopes.core.errors import ConfigError, Unfinished
+from gslopes.core.files import JsonObject
+from gslopes.core.traits import RequestUsage
+
+KEY = "OPENAI_API_KEY"
+HOME = "https://api.openai.com/v1"
+
+
+@frozen
+class TokenOptions(ServiceOptions):
+    """Fields of ``ServiceOptions``, and prices by tokens.
+
+    price_in, price_out: USD per million tokens.
+    """
+
+    price_in: float = field(default=0.0, metadata=OPERATIONAL)
+    price_out: float = field(default=0.0, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ServiceOptions.__post_init__(self)
+        if min(self.price_in, self.price_out) < 0:
+            raise ConfigError("A service's price_in and price_out must not be negative.")
+
+    def price_of(self, tokens_in: int, tokens_out: int) -> float | None:
+        """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""
+        if self.price or not (self.price_in or self.price_out):
+            return None
+        return tokens_in * self.price_in + tokens_out * self.price_out
+
+    def usage(self, used: Sequence[int] | None) -> RequestUsage:
+        """Tokens and money of a request.  used: tokens in and out; None or empty: the reserved price counts."""
+        if not used:
+            return RequestUsage(0, 0)
+        tokens_in, tokens_out = (int(count) for count in used)
+        price = self.price_of(tokens_in, tokens_out)
+        return RequestUsage(tokens_in, tokens_out, None if price is None else price / 1e6)
+
+
+@frozen
+class Reply:
+    """What came.  good: whether its status is.  refused: the words of a refusal by policy; empty if it is none."""
+
+    body: JsonObject
+    good: bool
+    refused: str = ""
+
+
+class CompatibleService(service.OnePictureService):
+    """A service that takes one picture a request, and a key that a server on this machine does without.
+
+    Its options have ``key``.  SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
+    """
+
+    CREDENTIALS = (KEY,)
+    ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
+    SECONDS = 0.0
+
+    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
+        super().__init__(name, options, device)
+        self._here = service.on_this_machine(self._address)
+        self._lock = threading.Lock()
+        self._dropped: set[str] = set()  # parameters that this server does not take
+
+    @property
+    def _variables(self) -> Sequence[str]:
+        return [self._options.key]
+
+    def _connected(self) -> service.Connected:
+        from gslopes.ask import transport
+
+        key = os.environ.get(self._options.key, "") if self._here else self._credentials()[0]
+        remember_secret(key)
+        headers = {"Authorization": f"Bearer {key or 'none'}"}
+        client = transport.client(headers=headers, seconds=self.SECONDS)
+        return client, client.close
+
+    def _exchanged(self, path: str, names: set[str], **sent: Any) -> Reply | Unfinished:
+        """The reply to a request; Unfinished if it is to be asked again without a parameter.
+
+        path: after the address.  names: of the parameters.  sent: as httpx takes it.
+
+        Raises: the error that the reply holds.
+        """
+        import httpx
+
+        url = httpx.URL(self._address or HOME)
+        reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + path), **sent)
+        status = reply.status_code
+        good = status < 400
+        text = reply.content.decode("utf-8", "replace")
+        try:
+            body = chat.read(text)
+        except ValueError as error:
+            words = str(error)
+            if good:
+                kind = service.kind_inside({"message": words}, "lost")
+                raise self._error(kind, words) from None
+            is_page = text.lstrip().startswith("<")
+            body = {"error": text if text.strip() and not is_page else words}
+        problem = chat.problem_of(body, status)
+        if not problem:
+            return Reply(body, good)
+        kind, words, facts = problem
+        if refused := chat.policy_in(facts):  # it refuses every time
+            return Reply(body, good, refused)
+        if good or status in (400, 422):
+            unknown = chat.unknown_parameters(facts, names)
+            if unknown:
+                return self._drop(unknown)
+        wait = service.seconds_to_wait(reply.headers)
+        raise service.error_of(self.SERVICE, kind, words, self._variables, wait)
+
+    def _drop(self, names: Sequence[str]) -> Unfinished:
+        """Ask without these parameters from now on."""
+        with self._lock:
+            fresh = [name for name in names if name not in self._dropped]
+            self.notes += [
+                f"{self.name} does not take {name}: it is asked without." for name in fresh
+            ]
+            self._dropped.update(fresh)
+        return Unfinished(f"{', '.join(names)} is not taken.")
