@@ -275,7 +275,7 @@ def from_hub(what: str, hint: str, asks: bool = True) -> Iterator[None]:
         if is_out_of_memory(error):
             raise
         why = first_words(error)
-        if constants.HF_HUB_OFFLINE:
+        if asks and constants.HF_HUB_OFFLINE:
             why = f"{constants.ENDPOINT} cannot be reached, and no whole copy is here"
             hint = f"Connect once. Or: {hint}"
         raise ModelError(f"{what} cannot be loaded: {why}.", hint) from None

@@ -12,6 +12,7 @@ similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is t
 a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has an independent score.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -274,8 +275,13 @@ def _version(model: str, config: Any) -> str:
     folder = Path(model).expanduser()
     if not folder.is_dir():
         return str(getattr(config, "_commit_hash", "") or model)
-    files = sorted(path for path in folder.iterdir() if path.suffix in _KINDS)
-    names = hexdigest("\0".join(path.name for path in files))
+    return digest_of_folder(folder, folder.iterdir())
+
+
+def digest_of_folder(folder: Path, paths: Iterable[Path]) -> str:
+    """sha256 of those of a folder's files that make a model, with their names."""
+    files = sorted(path for path in paths if path.suffix in _KINDS)
+    names = hexdigest("\0".join(str(path.relative_to(folder)) for path in files))
     return hexdigest(f"{names}{digest_of(files)}")
 
 
