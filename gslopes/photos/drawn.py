@@ -88,7 +88,9 @@ READOUTS = tomllib.loads((DATA / "readouts.toml").read_text("utf-8"))
 
 def colours(codes: str) -> FloatArray:
     """Colours (n, 3) in [0, 1] of hex digits."""
-    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / np.float32(255)
+    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / np.float32(
+        255
+    )
 
 
 def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:
