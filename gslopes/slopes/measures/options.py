@@ -36,9 +36,9 @@ class FitOptions:
     """
 
     estimators: tuple[str, ...] = ()
-    permutations: int = option(10_000, help="Permutations.", least=0)
-    min_varying: int = option(10, help="Units that must vary.", least=0)
-    seed: int = option(0, help="Seed.", least=0)
+    permutations: int = option(10_000, least=0)
+    min_varying: int = option(10, least=0)
+    seed: int = option(0, least=0)
 
     def __post_init__(self) -> None:
         check(self)
