@@ -5,9 +5,10 @@ a ``faces.edit.protocol.PictureEditor``. Its name and options are written as tho
 Other packages add theirs by an entry point of the group ``gslopes.editors``; our own are in ``catalogue.toml``.
 """
 
+from dataclasses import field
 from typing import Any, Literal, cast
 
-from gslopes.ask import names
+from gslopes.ask import classifiers, names
 from gslopes.ask.classifiers import ClassifierEntry, entry_of
 from gslopes.ask.classifiers.catalogue import full_name, listed
 from gslopes.core import frozen
@@ -49,7 +50,7 @@ class EditorOptions:
 
     takes: Literal["photo", "chip"] = "photo"
     size: int = 0
-    prompt: str = ""
+    prompt: str = field(default="", metadata=names.OPERATIONAL)  # each sentence is in a name
 
     def __post_init__(self) -> None:
         if self.size and self.takes == "photo":
@@ -121,3 +122,10 @@ def list_editors() -> list[ClassifierEntry]:
             there = find_asset("weights", name) is not None
             entries.append(ClassifierEntry(name, spec.summary, "", there, ()))
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def manual_of(name: str) -> str:
+    """How an editor is used, in its module's own words; of one of the zoo where its card is.  Raises: UnknownName."""
+    if is_outside(name):
+        return classifiers.manual_of(name, REGISTRY)
+    return f"gslopes audit PHOTOS --editor {name}; its card is models/{name}/card.md."

@@ -55,14 +55,14 @@ _PARTS = {
 }
 
 
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """By name; none of a function that does not tell them, whose second one is the value."""
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    """By name; None of a function that does not tell them, whose second one is the value."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled
-        return {}
+        return None
     variable = any(item.kind is item.VAR_POSITIONAL for item in parameters.values())
-    return {} if variable else parameters
+    return None if variable else parameters
 
 
 class FunctionEditor(FunctionClassifier):
@@ -82,7 +82,7 @@ class FunctionEditor(FunctionClassifier):
         parameters = _parameters(function)
         self._parts = {
             parameter: part
-            for parameter in parameters
+            for parameter in parameters or {}
             for part, pattern in _PARTS.items()
             if re.fullmatch(pattern, parameter)
         }
@@ -91,7 +91,7 @@ class FunctionEditor(FunctionClassifier):
         self.prompt = options.prompt
         self.words = bool(options.prompt) or "text" in self._parts.values()
         self._main = "text" if self.words else "value"
-        if parameters and self._main not in self._parts.values():
+        if parameters is not None and self._main not in self._parts.values():
             self._parts[_second(parameters, self._parts, self._main)] = self._main
         super().__init__(function, (), name, version=version)
 
@@ -246,8 +246,9 @@ def _opened(entry: Any) -> Any:
         return entry.images
     if inspect.isgenerator(entry):
         return list(entry)
-    if hasattr(entry, "getbands") and entry.mode[0] not in "FI":
-        entry = entry.convert("RGBA" if entry.has_transparency_data else "RGB")
+    if hasattr(entry, "getbands"):
+        usual = "RGBA" if entry.has_transparency_data else "RGB"
+        return np.asarray(entry if entry.mode[0] in "FI" else entry.convert(usual))
     if hasattr(entry, "detach"):
         entry = entry.detach().cpu()
         entry = entry.float() if entry.is_floating_point() else entry  # numpy has no bfloat16
