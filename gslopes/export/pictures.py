@@ -74,8 +74,13 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
         )
     models = manifest.get("models", {})
     named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
-    editors = {name: _editor(name, named, models) for name in rows["attribute"].unique()}
-    digests = {name: model.get("sha256", "") for name, model in models.items()}
+    # one that others made has a version, see ``faces.components.model_records``
+    outside = [name for name, model in models.items() if "version" in model]
+    editors = {
+        name: outside[0] if outside else _editor(name, named, models)
+        for name in rows["attribute"].unique()
+    }
+    digests = {name: model.get("sha256", model.get("version")) for name, model in models.items()}
     rows = rows.assign(kind="edit", editor=rows["attribute"].map(editors))
     rows["editor_sha256"] = rows["editor"].map(digests).fillna("")
     first = rows.drop_duplicates(["photo", "attribute"]).assign(

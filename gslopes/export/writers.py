@@ -176,20 +176,24 @@ def packet(*, tool: str, model: str, version: str, attribute: str, value: float)
 
 
 def embed(file: bytes, xmp: bytes) -> bytes:
-    """The same JPEG or PNG with an XMP packet; its pixels are the same bytes.
+    """The same JPEG or PNG with this XMP packet in place of its own; its pixels are the same bytes.
 
-    file: a whole file without XMP.  xmp: at most 65,000 bytes.
+    xmp: at most 65,000 bytes.
 
     Raises: ValueError if it is neither a JPEG nor a PNG.
 
     Source: XMP Specification Part 3, Storage in Files, sections 1.1.3 (JPEG) and 1.1.5 (PNG).
     """
     if file.startswith(b"\xff\xd8"):
+        if (own := file.find(_XMP) - 4) > 0:  # after marker and length
+            file = file[:own] + file[own + 2 + int.from_bytes(file[own + 2 : own + 4]) :]
         jfif = file[2:4] == b"\xff\xe0"  # a segment that must stay the first
         at = 4 + int.from_bytes(file[4:6]) if jfif else 2
         segment = _XMP + xmp
         return file[:at] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + file[at:]
     if file.startswith(_PNG):
+        if (own := file.find(b"iTXt" + _KEYWORD[:18]) - 4) > 0:  # after its length
+            file = file[:own] + file[own + 12 + int.from_bytes(file[own : own + 4]) :]
         at = len(_PNG) + 12 + 13  # after IHDR: length, name, 13 bytes, checksum
         body = b"iTXt" + _KEYWORD + xmp
         chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))

@@ -33,6 +33,21 @@ def test_a_set_is_a_photo_along_an_attribute_with_its_original_first(run):
     assert result["box"].map(list).iloc[0] == [2.0, 3.0, 12.0, 18.5]
 
 
+def test_an_editor_that_others_made_is_named_with_its_version(run):
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["models"] = {
+        "images:a,url=http://h": {"version": "a-1"},
+        "parser": {"sha256": DIGEST, "licence": "MIT"},
+    }
+    manifest["config"]["edit"]["model"] = "images:url=http://h,a"
+    (run / "run.json").write_text(json.dumps(manifest))
+    result = rows(run)
+    edits, originals = (result[result["kind"] == kind] for kind in ("edit", "original"))
+    assert set(edits["editor"]) == {"images:a,url=http://h"}
+    assert set(edits["editor_sha256"]) == {"a-1"}
+    assert set(originals["editor"]) == set(originals["editor_sha256"]) == {""}
+
+
 def test_the_gate_is_said(run):
     result = rows(run)
     dropped = result[~result["kept"]]

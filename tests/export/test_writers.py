@@ -5,13 +5,14 @@ import json
 import signal
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 import gslopes
 from gslopes.core.errors import RunFolderMismatch, UnknownName, UsageError
@@ -225,6 +226,52 @@ def test_a_picture_says_what_made_it_and_stays_the_same_picture(form):
         assert np.array_equal(np.asarray(before), np.asarray(after))
     with pytest.raises(ValueError, match="neither"):
         writers.embed(b"GIF89a", b"")
+
+
+def parts(data: bytes) -> list[tuple[str, bytes]]:
+    """The segments of a JPEG before its scan, or the chunks of a PNG, whose checksums hold: name and content."""
+    found, at = [], 2
+    if data.startswith(b"\x89PNG"):
+        at = 8
+        while at < len(data):
+            size, name = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+            body = data[at + 8 : at + 8 + size]
+            assert zlib.crc32(name + body) == int.from_bytes(data[at + 8 + size : at + 12 + size])
+            found.append((name.decode(), body))
+            at += 12 + size
+        return found
+    while data[at : at + 2] != b"\xff\xda":
+        size = int.from_bytes(data[at + 2 : at + 4])
+        found.append((data[at + 1 : at + 2].hex(), data[at + 4 : at + 2 + size]))
+        at += 2 + size
+    return [*found, ("scan", data[at:])]
+
+
+@pytest.mark.parametrize("own", ["", "of the model", "of the model" * 4000])
+@pytest.mark.parametrize("form", ["jpeg", "png"])
+def test_the_packet_takes_the_place_of_the_models_own_and_moves_no_other_byte(form, own):
+    """Of a file as an editor gave it, which may hold XMP."""
+    bare = picture(7, form)
+    data = bare
+    if own:
+        buffer = io.BytesIO()
+        more: dict[str, object] = {"xmp": own.encode(), "quality": "keep"}
+        if form == "png":
+            info = PngImagePlugin.PngInfo()
+            info.add_itxt("XML:com.adobe.xmp", own)
+            more = {"pnginfo": info}
+        with Image.open(io.BytesIO(bare)) as image:
+            image.save(buffer, form, **more)
+        data = buffer.getvalue()
+        assert own[:12].encode() in data
+    about = {"tool": "t", "model": "m", "version": "v", "attribute": "race: a − b", "value": 1.0}
+    marked = writers.embed(data, writers.packet(**about))
+    assert read_back(marked)[f"{EXT}AIPromptInformation"] == "race: a − b 1"
+    mine = [(name, body) for name, body in parts(marked) if b"adobe" in body[:40]]
+    assert [name for name, _ in mine] == ["e1" if form == "jpeg" else "iTXt"]
+    before = [each for each in parts(data) if b"adobe" not in each[1][:40]]
+    assert [each for each in parts(marked) if each not in mine] == before
+    assert b"of the model" not in marked
 
 
 def test_exported_edits_have_it_and_those_that_classifiers_are_asked_about_do_not(run, tmp_path):

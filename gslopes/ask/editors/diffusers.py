@@ -9,7 +9,6 @@ network and without running code in it. The noise of a picture is drawn from the
 the values of a sweep share it. On a CPU pictures are asked one by one, so that the batch moves no byte.
 """
 
-import base64
 import inspect
 from copy import copy
 from dataclasses import field
@@ -22,10 +21,11 @@ import numpy as np
 from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
 from gslopes.ask.editors import Setting
+from gslopes.ask.editors.replies import answer_of, kept
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, Refused, UsageError
+from gslopes.core.errors import ConfigError, Refused
 from gslopes.core.files import JsonObject, hexdigest, read_json
 from gslopes.core.records import Answer
 from gslopes.core.runtime import pick_device
@@ -82,12 +82,11 @@ class DiffusersEditor:
 
     Its weights are loaded when it is prepared, or first asked.
 
-    Raises: UsageError (diffusers is not installed); ModelError (the folder holds no pipeline); ConfigError (its call
-        does not take a picture, or an option).
+    Raises: ModelError if the folder holds no pipeline; ConfigError if its call does not take a picture, or an option.
     """
 
     Options = DiffusersOptions
-    traits = Traits(cached=True, prepares=True)
+    traits = Traits(cached=True, prepares=True, pictures=True)
     words = True
 
     def __init__(self, name: str, options: DiffusersOptions, setting: Setting) -> None:
@@ -124,7 +123,7 @@ class DiffusersEditor:
         self._pipeline()
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """At most ``batch`` encoded pictures to base64 of a PNG of the same size each, or a Refused.
+        """At most ``batch`` encoded pictures to a PNG of the same size each, as ``replies.kept`` has it, or a Refused.
 
         Raises: PhotoError; what the pipeline raises.
         """
@@ -151,7 +150,7 @@ class DiffusersEditor:
         replies: list[object] = []
         for picture in output.images:
             same = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-            replies.append(base64.b64encode(png(np.asarray(same))).decode())
+            replies.append(kept(png(np.asarray(same)), self.version))
         for place, refused in enumerate(getattr(output, "nsfw_content_detected", None) or ()):
             if refused:
                 replies[place] = Refused("the pipeline's safety checker refused it")
@@ -159,7 +158,7 @@ class DiffusersEditor:
 
     def parse(self, raw: Any) -> Answer:
         """The picture."""
-        return Answer("answered", picture=base64.b64decode(raw), version=self.version)
+        return answer_of(raw)
 
     def _seed(self, picture: bytes) -> int:
         return int(hexdigest(f"{self._wish.seed} {self._wish.draw} {hexdigest(picture)}")[:8], 16)
@@ -169,12 +168,9 @@ class DiffusersEditor:
 
 
 def _kind(folder: Path) -> tuple[Any, str]:
-    """The class of a folder's pipeline, and the release of diffusers.  Raises: UsageError, ModelError."""
-    try:
-        import diffusers
-    except ImportError:
-        what = "The editor 'diffusers' needs diffusers, which is not installed."
-        raise UsageError(what, "Run: pip install 'gslopes[diffusers]'.") from None
+    """The class of a folder's pipeline, and the release of diffusers.  Raises: ModelError."""
+    import diffusers
+
     with from_hub(f"The pipeline {folder}", _SAVE, asks=False):
         index = read_json(folder / "model_index.json")
         for part, value in index.items():
