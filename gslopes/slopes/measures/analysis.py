@@ -180,11 +180,10 @@ class Fit:
             raise ConfigError("The table about photos has a row of none of them.", hint)
         if by_number:
             self._measure()
-        wished = {
-            name: asked_about(self.asked, EDITOR, name, steps, self.photos)
-            for name, steps in values.items()
+        self.wished = {
+            name: asked_about(self.asked, EDITOR, name, values[name], self.photos)
+            for name in study.lost.keys() & values.keys()
         }
-        self.wished = {name: asked for name, asked in wished.items() if len(asked.photos)}
         labels = {label for sweep in self.sweeps.values() for label in sweep.labels}
         self.truths = _truths(study.about, study.truth, labels)
 
@@ -241,10 +240,13 @@ class Fit:
             yield "gating", self._gating(self.sweeps[classifier, attribute], options)
             if not len(sweep.photos):
                 return  # the gate dropped them all: nothing but the sample of them is left
+        sizes = np.ones(len(sweep.photos))
+        if sweep.units is not None:
+            sizes = np.bincount(sweep.units).astype(np.float64)
         asked = asked_about(
             self.asked, classifier, attribute, sweep.values, self.counted(attribute)
         )
-        balance, depend = self._balance((classifier, attribute), sweep.photos, asked)
+        balance, depend = self._balance(sweep, sizes, asked)
         yield "balance", balance
         if attribute in self.wished:
             asked = asked.beside(self.wished[attribute])
@@ -262,7 +264,6 @@ class Fit:
             fakes = self.placebos(classifier, attribute)
             differences = placebo_differences(sweep, fakes, options)
             yield "placebos", differences
-            sizes = self._sizes(sweep.photos)
             rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
             yield from self._beside(sweep, rows, options)
         yield "slopes", rows
@@ -336,7 +337,8 @@ class Fit:
     def balance_of_editor(self, attribute: str) -> tuple[pd.DataFrame, list[str]]:
         """As ``_balance``, of the pictures that an editor was asked for."""
         asked = self.wished[attribute]
-        return self._balance((EDITOR, attribute), asked.photos[asked.complete], asked)
+        edited = self.study.lost[attribute].only(asked.complete)
+        return self._balance(edited, np.ones(len(edited.photos)), asked)
 
     def lost_by_group(self) -> Iterator[pd.DataFrame]:
         """Rows of core.tables.OBSERVED: photos that an editor or the gate lost, by reason."""
@@ -346,27 +348,19 @@ class Fit:
                 frame = observed_rows(sweep, sweep.at_step(0), groups, None, {}, self.options)
                 yield frame.assign(column=name)
 
-    def _sizes(self, photos: Objects) -> Array:
-        """(U,) how many of the photos are in each cluster."""
-        return np.bincount(codes_of(self.units(photos), len(photos))).astype(np.float64)
-
     def _balance(
-        self, pair: tuple[str, str], photos: Objects, asked: Asked
+        self, sweep: Answers, sizes: Array, asked: Asked
     ) -> tuple[pd.DataFrame, list[str]]:
-        """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to.
-
-        pair: classifier and attribute.  photos: that count.
-        """
-        used = len(photos)
-        sizes = self._sizes(photos)
+        """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
+        used = len(sweep.photos)
         cluster = self.study.cluster
         largest = float(sizes.max()) / used if used else np.nan
         effective = effective_units(sizes)
         refused = int((asked.status == 2).any(axis=1).sum())
         lost = int(asked.lost.any(axis=1).sum())
         row: dict[str, object] = {
-            "classifier": pair[0],
-            "attribute": pair[1],
+            "classifier": sweep.classifier,
+            "attribute": sweep.attribute,
             "used": used,
             "units": len(sizes),
             "refused": refused,

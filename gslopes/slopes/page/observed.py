@@ -97,12 +97,13 @@ def _panel(part: pd.DataFrame) -> Content:
         "groups": [words.printable(first[side]) for side in ("group", "other")],
         "column": words.printable(first["column"]),
         "sentences": [lead, *sentences[:3]],
-        "rows": list(map(_row, printed)),
+        "rows": list(map(row_texts, printed)),
         "left": len(part) - len(printed),
     }
 
 
-def _row(row: Record) -> Content:
+def row_texts(row: Record) -> Content:
+    """The cells of a row of core.tables.OBSERVED as the page writes them."""
     measure = units.measure_of(row)
     write = writer(row)
     means = [
