@@ -85,17 +85,8 @@ class AuditOptions:
     min_active: concepts in fewer images are not tested.  splits, seed: of S2 as published; the paper has 1,000 splits.
     """
 
-    types: int = option(
-        100,
-        help="Object types of S2; the paper has 500.",
-        advanced=True,
-        least=1,
-    )
-    as_published: bool = option(
-        False,
-        help="S2 by the paper's regressions over splits, whose estimate is biased; no p.",
-        advanced=True,
-    )
+    types: int = option(100, least=1)
+    as_published: bool = option(False)
     min_active: int = field(default=10, metadata={"least": 1})
     splits: int = field(default=1000, metadata={"least": 1})
     seed: int = field(default=0, metadata={"least": 0})
@@ -105,46 +96,16 @@ class AuditOptions:
 class CaptionsConfig:
     """One audit.  truth: ``auto`` is stage 1, else 3; what lies above it is audited."""
 
-    groups: Path | None = option(
-        None, help="Groups of the people depicted: image and one column for each.", metavar="CSV"
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        help="Column of the groups; may be repeated; a + b crosses two.",
-        name="column",
-        shown="all",
-        advanced=True,
-    )
-    truth: str = option(
-        "auto",
-        help="The stage taken as truth.",
-        metavar="STAGE",
-        shown="human-labels, else human-captions",
-    )
-    techniques: tuple[str, ...] = option(
-        (),
-        help="A technique, such as S1; may be repeated.",
-        name="technique",
-        short="t",
-        shown="all",
-    )
-    lists: dict[str, Path] = option(
-        dict, help="A word list of your own.", name="list", metavar="NAME=FILE"
-    )
-    senses: Rule = option("overrides", help="Sense rule.", advanced=True)
-    tuples: Path | None = option(
-        None,
-        help="The captions as tuples of another parser; see tables.toml.",
-        metavar="PARQUET",
-        advanced=True,
-    )
-    limit: int | None = option(None, help="Only the first N images.", least=1)
-    images: Path | None = option(
-        None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True
-    )
-    review: Path | None = option(
-        None, help="Answers saved by the review.", metavar="CSV", shown="RUN/review.csv"
-    )
+    groups: Path | None = option(None)
+    columns: tuple[str, ...] = option(())
+    truth: str = option("auto")
+    techniques: tuple[str, ...] = option(())
+    lists: dict[str, Path] = option(dict)
+    senses: Rule = option("overrides")
+    tuples: Path | None = option(None)
+    limit: int | None = option(None, least=1)
+    images: Path | None = option(None)
+    review: Path | None = option(None)
     options: AuditOptions = section(AuditOptions, group="measures")
 
     @property

@@ -20,7 +20,8 @@ FILE = click.argument("file", type=PATH)
     ),
 )
 def cache() -> None:
-    """Show, export and delete cached answers of classifiers. They are kept raw, with their date and model version.
+    """Show, export and delete cached answers of classifiers, and pictures of editors. They are kept raw, with their
+    date and model version.
 
     The cache is the user's own, or the folder in GSLOPES_CACHE.
     """
@@ -48,7 +49,8 @@ def show(as_json: bool) -> int:
         models = f", models {', '.join(entry.models)}" if entry.models else ""
         refused = f" ({entry.refused:,} refused)" if entry.refused else ""
         days = f"{entry.first[:10]} to {entry.last[:10]}"
-        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {days}{models}")
+        much = f"{entry.bytes / 2**20:,.1f} MiB"
+        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {much}, {days}{models}")
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 
@@ -60,7 +62,7 @@ def show(as_json: bool) -> int:
     "-c",
     default="",
     metavar="NAME",
-    help="Only answers of this classifier. [default: all]",
+    help="Only answers of this classifier, or editor. [default: all]",
 )
 def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""

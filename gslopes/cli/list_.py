@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +21,14 @@ WIDTH = 100
 
 @click.group(
     epilog=examples(
-        "gslopes list classifiers", "gslopes list classifiers http", "gslopes list models"
+        "gslopes list classifiers",
+        "gslopes list classifiers http",
+        "gslopes list editors",
+        "gslopes list models",
     )
 )
 def list_() -> None:
-    """List the classifiers that you can audit, or the models that ship with gslopes."""
+    """List the classifiers that you can audit, the editors of photos, or the models that ship with gslopes."""
 
 
 @list_.command(epilog=examples("gslopes list classifiers http", "gslopes list classifiers --json"))
@@ -35,18 +38,38 @@ def classifiers(name: str | None, as_json: bool) -> int:
     """List every classifier: of gslopes and of installed packages; with NAME, that one, and how it is used."""
     from gslopes.ask.classifiers import list_classifiers, manual_of
 
-    entries = list_classifiers()
+    _print("classifier", list_classifiers(), name, as_json, manual_of)
+    return 0
+
+
+@list_.command(epilog=examples("gslopes list editors http", "gslopes list editors --json"))
+@click.argument("name", required=False)
+@json_option
+def editors(name: str | None, as_json: bool) -> int:
+    """List every editor of photos: functions, addresses, image models, and those that ship; with NAME, its manual."""
+    from gslopes.ask.editors import list_editors, manual_of
+
+    _print("editor", list_editors(), name, as_json, manual_of)
+    return 0
+
+
+def _print(
+    kind: str,
+    entries: Sequence[Any],
+    name: str | None,
+    as_json: bool,
+    manual_of: Callable[[str], str],
+) -> None:
     if name is not None:
         if name not in (by_name := {entry.name: entry for entry in entries}):
-            raise UnknownName("classifier", name, by_name)
+            raise UnknownName(kind, name, by_name)
         entries = [by_name[name]]
     if as_json:
         print_json([asdict(entry) for entry in entries])
-        return 0
+        return
     say(words("list.txt.j2", entries=entries, fill=_filled, wrapped=_wrapped))
     if name is not None:
         say(f"\n{manual_of(name)}")
-    return 0
 
 
 @list_.command(epilog=examples("gslopes list models", "gslopes list models --json"))

@@ -30,39 +30,13 @@ class StageConfig:
     Raises: ConfigError for a value out of its range.
     """
 
-    backgrounds: tuple[str, ...] = option(
-        ("rendered",), help="rendered or a folder; may be repeated.", metavar="DIR", short="b"
-    )
-    cutout: Literal["auto", "alpha", "eraser", "studio"] = option(
-        "auto", help="How people are cut out.", shown="auto; as published eraser", advanced=True
-    )
-    canvas: tuple[int, int] = option(
-        (768, 512),
-        help="Size of the pictures.",
-        metavar="WxH",
-        shown="768x512",
-        parse=size,
-        advanced=True,
-        least=64,
-        most=8192,
-    )
-    person_share: float = option(
-        0.25,
-        help="Share of the picture that a person is.",
-        metavar="S",
-        advanced=True,
-        least=0.01,
-        most=0.99,
-    )
-    sweep: Literal["", "gender", "race"] = option(
-        "", help="Also K counterfactuals of each person in each context."
-    )
-    steps: int | None = option(
-        None, help="Number of values in the sweep, odd.", metavar="K", advanced=True, least=3
-    )
-    landmarks: Path | None = option(
-        None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True
-    )
+    backgrounds: tuple[str, ...] = option(("rendered",))
+    cutout: Literal["auto", "alpha", "eraser", "studio"] = option("auto")
+    canvas: tuple[int, int] = option((768, 512), parse=size, least=64, most=8192)
+    person_share: float = option(0.25, least=0.01, most=0.99)
+    sweep: Literal["", "gender", "race"] = option("")
+    steps: int | None = option(None, least=3)
+    landmarks: Path | None = option(None)
     kinds: tuple[str, ...] = KINDS
 
     def __post_init__(self) -> None:
@@ -81,12 +55,8 @@ class ContextOptions:
     seed: of everything drawn at random, the audit's own.
     """
 
-    typology: tuple[str, ...] = option(
-        (), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE"
-    )
-    ratings: Path | None = option(
-        None, help="Crowd ratings of the contexts.", metavar="CSV", advanced=True
-    )
+    typology: tuple[str, ...] = option(())
+    ratings: Path | None = option(None)
     baseline: Literal["canvas", "original"] = "canvas"
     permutations: int = field(default=9999, metadata={"least": 0})
     seed: int = field(default=0, metadata={"least": 0})
@@ -99,37 +69,13 @@ class ContextsConfig:
     Raises: ConfigError if the preset is ``published`` and an option differs from the paper.
     """
 
-    table: str | Path = option(
-        "",
-        help="Self-reported gender of each photo's person, a CSV; or cfd.",
-        name="people",
-        metavar="CSV",
-    )
-    group_column: str = option(
-        "",
-        help="Column of that CSV with the group; a + b crosses two.",
-        shown="ethnicity",
-        advanced=True,
-    )
-    classifiers: tuple[str, ...] = option(
-        (),
-        help="The tagger to audit; may be repeated.",
-        name="classifier",
-        short="c",
-        shown="celeba-tagger",
-    )
-    review: Path | None = option(
-        None, help="Your decisions about cut-outs: a photo and accept or exclude in each row.", metavar="CSV",
-        advanced=True,
-    )  # fmt: skip
-    preset: Literal["default", "published"] = option(
-        "default",
-        help="Defaults of gslopes, or the choices of Barlas et al. 2020: one picture a context.",
-    )
-    seed: int = option(0, help="Seed of all random draws.", advanced=True, least=0)
-    device: str = option(
-        "auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True
-    )
+    table: str | Path = option("")
+    group_column: str = option("")
+    classifiers: tuple[str, ...] = option(())
+    review: Path | None = option(None)
+    preset: Literal["default", "published"] = option("default")
+    seed: int = option(0, least=0)
+    device: str = option("auto")
     pictures: StageConfig = section(StageConfig)
     analysis: ContextOptions = section(ContextOptions)
     score: CostLimits = section(CostLimits)

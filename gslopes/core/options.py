@@ -4,12 +4,15 @@
     class EditConfig:
         steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
 
+The words may also lie in options.toml next to the module, as [EditConfig.steps].
+
 The flags of the command line (``frame.commands``), the keys of TOML files, ``--set``, the keywords of the Python
 functions follow from the fields.
 """
 
 import dataclasses
 import functools
+import inspect
 import os
 import tomllib
 import types
@@ -109,6 +112,8 @@ class Option:
 def option(default: Any = dataclasses.MISSING, **facts: Any) -> Any:
     """A field of a configuration that users can set; ``help`` and others as the fields of ``Option``.
 
+    Without ``help`` its words are read from options.toml next to the module of the configuration.
+
     default: its value, or ``dict`` for an empty one.  name: if users call it something else.
     """
     initial = {"default_factory": dict} if default is dict else {"default": default}
@@ -141,6 +146,8 @@ def _options(
             options += _options(hints[field.name], full_path, field.metadata["section"], heading)
         elif "option" in field.metadata:
             facts = dict(field.metadata["option"])
+            if "help" not in facts:
+                facts |= _described(config)[field.name]
             short_name = facts.get("name") or field.name
             facts["name"] = (
                 short_name if flat is None or field.name in flat else ".".join(full_path)
@@ -155,6 +162,17 @@ def _options(
                 )
             )
     return options
+
+
+@functools.cache
+def _described(config: type) -> dict[str, Any]:
+    """Facts of each field, from options.toml next to the module of a configuration and of what it extends."""
+    described: dict[str, Any] = {}
+    for kind in reversed(config.__mro__):
+        if dataclasses.is_dataclass(kind):
+            file = Path(inspect.getfile(kind)).with_name("options.toml")
+            described |= read_toml(file).get(kind.__name__, {})
+    return described
 
 
 def build(config: type[T], options: Mapping[str, Any]) -> T:

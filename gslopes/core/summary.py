@@ -20,10 +20,12 @@ FINDING = "finding"
 NONE = "none"
 UNJUDGED = "unjudged"
 
-FINDINGS, OBSERVED, DRAWING, SUMMARY = read_tables(Path(__file__).with_suffix(".toml")).values()
+FINDINGS, OBSERVED, DRAWING, EDITING, SUMMARY = read_tables(
+    Path(__file__).with_suffix(".toml")
+).values()
 """The rows of ``summary.json``, and its fields."""
 
-MORE = {"observed": OBSERVED, "drawing": DRAWING}
+MORE = {"observed": OBSERVED, "drawing": DRAWING, "editing": EDITING}
 
 _PLAIN: dict[pa.DataType, float | str | bool] = {
     pa.string(): "",

@@ -52,62 +52,23 @@ class CropsConfig:
         ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
     )
     cost_limits: CostLimits = section(CostLimits, group="score")
-    people: Path | None = option(
-        None, help="Who is on each photo, and of which groups.", metavar="CSV"
-    )
-    groups: tuple[str, ...] = option(
-        ("gender",),
-        help="Columns of the people's CSV to compare; several are crossed.",
-        metavar="COLUMN,COLUMN",
-        parse=names,
-    )
-    seed: int = option(
-        0,
-        help="Seed of all random draws.",
-        metavar="S",
-        advanced=True,
-        least=0,
-    )
-    ratios: tuple[float, ...] = option(
-        RATIOS,
-        help="Height/width of the crops.",
-        metavar="R,R",
-        parse=numbers,
-        advanced=True,
-        least=0.01,
-        most=100,
-    )
-    as_published: bool = option(False, help="The choices of Yee et al. 2021.")
-    height: int | None = option(
-        None,
-        help="Resize photos to this height before joining.",
-        metavar="PX",
-        advanced=True,
-        least=16,
-    )
-    attach: tuple[Literal["horizontal", "vertical"], ...] = option(
-        (HORIZONTAL,),
-        help="How photos are joined: side by side, or one above the other; may be repeated.",
-        advanced=True,
-    )
+    people: Path | None = option(None)
+    groups: tuple[str, ...] = option(("gender",), parse=names)
+    seed: int = option(0, least=0)
+    ratios: tuple[float, ...] = option(RATIOS, parse=numbers, least=0.01, most=100)
+    as_published: bool = option(False)
+    height: int | None = option(None, least=16)
+    attach: tuple[Literal["horizontal", "vertical"], ...] = option((HORIZONTAL,))
     pairs: int | None = option(
         None,
         help="At most N pairs of photos, balanced over people; as published, N for each pair of groups.",
         shown=f"all, up to {MAX_PAIRS:,} pictures; as published {DRAWS:,}",
         least=1,
     )
-    policies: tuple[str, ...] = option(
-        ("argmax", "sample"), help="How a map becomes a crop; may be repeated.", name="policy"
-    )
-    min_group: int = option(
-        10, help="Smaller groups are shown and not judged.", advanced=True, least=2
-    )
-    source: str = option(
-        "given", help="How groups are known, such as self-reported.", metavar="WORDS", advanced=True
-    )
-    embed: Literal["thumbs", "full", "none"] = option(
-        "thumbs", help="Pictures inside the page.", advanced=True
-    )
+    policies: tuple[str, ...] = option(("argmax", "sample"))
+    min_group: int = option(10, least=2)
+    source: str = option("given")
+    embed: Literal["thumbs", "full", "none"] = option("thumbs")
 
     def __post_init__(self) -> None:
         if not self.ratios or not self.cropper:

@@ -40,21 +40,9 @@ TEST = "test"
 class ExportConfig:
     """Which pictures of a run are exported, and how they are divided."""
 
-    split: float | None = option(
-        None,
-        help="Share of the photos in the split 'train'; the rest is 'test'.",
-        metavar="SHARE",
-        least=0.01,
-        most=0.99,
-    )
-    split_by: str = option(
-        "",
-        help="Column of --photos-csv; photos with the same value, such as a person, stay together.",
-        metavar="COLUMN",
-    )
-    photos_csv: Path | None = option(
-        None, help="A CSV with one row per photo: its columns are exported.", metavar="CSV"
-    )
+    split: float | None = option(None, least=0.01, most=0.99)
+    split_by: str = option("")
+    photos_csv: Path | None = option(None)
 
     def __post_init__(self) -> None:
         if self.split_by and self.photos_csv is None:

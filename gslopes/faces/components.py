@@ -44,7 +44,7 @@ def default_components(config: FacesConfig, device: str) -> Components:
 
     models = model_records(config)
     compose = config.compose
-    blend = None if compose.blend == "auto" else compose.blend
+    blend = compose.blend_of_ours()
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         name, spec, _ = _edited_by(config, attribute)
@@ -78,10 +78,12 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
 
     It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
 
-    Raises: UnknownName, ModelError; UsageError if a model edits something else, or a file is missing.
+    Raises: UnknownName, ModelError; UsageError if a model edits something else, or a file is missing; ConfigError for
+    a blend that it cannot do.
     """
     from gslopes.faces import zoo
 
+    config.compose.blend_of_ours()
     models: dict[str, tuple[ModelSpec, str]] = {}
     for attribute in config.edit.attributes:
         name, spec, digest = _edited_by(config, attribute)

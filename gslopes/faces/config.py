@@ -138,7 +138,8 @@ class ComposeConfig:
     region: ``face`` is skin, nose, brows, eyes, lips and mouth; ``skin`` skin and nose; ``head`` face, ears and neck,
         down to the collar; ``auto`` the editor's own, see ``faces.zoo.spec``.
     blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
-        ``paste`` takes the editor's picture, as in the paper.
+        ``paste`` takes the editor's picture, as in the paper; ``whole`` keeps all that an editor of others gave,
+        background and hair as well.
     parser: the public checkpoint of BiSeNet, the paper's face parser; see ``faces.zoo.checkpoint``.
     placebo: see ``faces.compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
         stays open.
@@ -150,7 +151,7 @@ class ComposeConfig:
         shown="the editor's own: face",
         advanced=True,
     )
-    blend: Literal["auto", "difference", "ratio", "paste"] = option(
+    blend: Literal["auto", "difference", "ratio", "paste", "whole"] = option(
         "auto", help="How an edit is blended into the photo.", shown="the editor's own", seldom=True
     )
     format: Literal["jpeg", "png"] = option(
@@ -175,6 +176,15 @@ class ComposeConfig:
     def __post_init__(self) -> None:
         if self.masks is not None and self.parser is not None:
             raise ConfigError("Known masks need no face parser.", "Leave out masks, or parser.")
+
+    def blend_of_ours(self) -> Literal["difference", "ratio", "paste"] | None:
+        """The blend of one of our own editors; None for its own.  Raises: ConfigError for ``whole``."""
+        if self.blend == "whole":
+            hint = "Leave out blend=whole, or name an --editor of others."
+            raise ConfigError("Our own editors edit nothing but the face: no whole is kept.", hint)
+        if self.blend == "auto":
+            return None
+        return self.blend
 
 
 class FacesConfig(Protocol):

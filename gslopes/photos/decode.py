@@ -241,6 +241,20 @@ def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
     return np.array(to_srgb(image.convert("L") if icc[16:20] == b"GRAY" else image, icc))
 
 
+def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:
+    """(H, W, 3) uint8 in sRGB, in a photo's colour space: the way back from ``in_srgb``."""
+    if not icc:
+        return pixels
+    srgb = ImageCms.createProfile("sRGB")
+    with suppress(ImageCms.PyCMSError):  # of gray, or not to be written to
+        there = ImageCms.ImageCmsProfile(io.BytesIO(icc))
+        converted = ImageCms.profileToProfile(
+            Image.fromarray(pixels), srgb, there, outputMode="RGB"
+        )
+        return np.array(converted)
+    return pixels
+
+
 def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
     """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
     srgb = ImageCms.createProfile("sRGB")

@@ -70,7 +70,7 @@ def pictures(part: str, mode: str) -> ByteArray:
 def landmarks() -> FloatArray:
     """Where the landmarks of the faces that ship lie on average, (5, 2) float32, photo frame."""
     columns = np.loadtxt(DATA / FACES, np.float32, delimiter=",", skiprows=1, usecols=range(6, 16))
-    return columns.reshape(-1, 5, 2).mean(0)
+    return np.asarray(columns.reshape(-1, 5, 2).mean(0), np.float32)
 
 
 def readings() -> FloatArray:
@@ -88,7 +88,9 @@ READOUTS = tomllib.loads((DATA / "readouts.toml").read_text("utf-8"))
 
 def colours(codes: str) -> FloatArray:
     """Colours (n, 3) in [0, 1] of hex digits."""
-    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / 255
+    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / np.float32(
+        255
+    )
 
 
 def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:

@@ -127,7 +127,11 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     repeats = photos[photos["reason"] == Reason.DUPLICATE]
-    photos = photos[photos["status"] == "used"].drop_duplicates("photo")
+    wished = tables.read_rows(tables.EDITING, run, ["photo"])[
+        "photo"
+    ]  # an editor may have lost them
+    photos = photos[(photos["status"] == "used") | photos["photo"].isin(wished)]
+    photos = photos[photos["reason"] != Reason.DUPLICATE].drop_duplicates("photo")
     # a table may name either
     files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])
     matches: dict[str, int] = {}

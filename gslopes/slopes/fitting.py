@@ -50,8 +50,13 @@ def fit_folder(
     """
     from gslopes.slopes.measures.analysis import analyse
     from gslopes.slopes.measures.answers import ALL
+    from gslopes.slopes.measures.selection import EDITOR
 
     scores, asked, limits = answers_of(run, config)
+    editing = tables.read_rows(tables.EDITING, run)
+    editing = editing[~placebo.among(editing["attribute"])]
+    wished = tables.check(tables.ASKED, editing.assign(classifier=EDITOR)[tables.ASKED.columns])
+    asked = pa.concat_tables([asked, wished.cast(asked.schema)]).unify_dictionaries()
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     study = Study(
@@ -66,6 +71,8 @@ def fit_folder(
         unedited=unedited,
         drawn=drawn,
         moved=moved_of(run),
+        wordings=wordings_of(editing),
+        lost=lost_of(run, editing),
     )
     sweeps = (
         asked.select(["classifier", "attribute"])
@@ -138,11 +145,43 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     )
 
 
+def wordings_of(editing: pd.DataFrame) -> dict[str, pd.Series]:
+    """Sweep to the wording that each photo was asked for in, of those with several.  editing: rows of EDITING."""
+    rows = editing[editing["wording"] >= 0].drop_duplicates(["photo", "attribute"])
+    named = rows.assign(wording="wording " + (rows["wording"] + 1).astype(str)).set_index("photo")
+    by_sweep = {str(name): part["wording"] for name, part in named.groupby("attribute")}
+    return {name: wordings for name, wordings in by_sweep.items() if wordings.nunique() > 1}
+
+
+def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
+    """Sweep that an editor was asked for to why it lost photos, or the gate dropped them, as if reasons were labels.
+
+    The label of photos that count is empty.
+
+    editing: rows of EDITING.
+    """
+    from gslopes.slopes.measures.answers import gather
+    from gslopes.slopes.measures.selection import EDITOR
+
+    verdicts = tables.read_rows(tables.VERDICTS, run).query("not kept")
+    verdicts = verdicts[verdicts["attribute"].isin(editing["attribute"])]
+    rows = pd.concat([editing.query("status != 'answered'"), verdicts, editing])
+    rows = rows.drop_duplicates(["photo", "attribute"]).drop(columns="step")
+    rows = rows.merge(pd.DataFrame({"step": [0, 1]}), "cross")  # a sweep has two values or more
+    rows = rows.assign(classifier=EDITOR, status="answered", value=0, label=rows["reason"], score=1)
+    scores, asked = (
+        tables.check(table, rows[table.columns]) for table in (tables.SCORES, tables.ASKED)
+    )
+    ends = dict.fromkeys(rows["attribute"], np.array([0.0, 1.0]))
+    return {answers.attribute: answers for answers in gather(scores, asked, ends)}
+
+
 def moved_of(run: Path) -> pd.DataFrame | None:
     """What else moved along sweeps that others made, as ``measures.explained`` takes it; None for our own edits."""
-    if not (run / "readings.parquet").exists() or not placebo.of_a_set(
-        runfolder.read_manifest(run)
-    ):
+    if not (run / "readings.parquet").exists():
+        return None
+    manifest = runfolder.read_manifest(run)
+    if not (placebo.of_a_set(manifest) or manifest.get("editor")):
         return None
     frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]

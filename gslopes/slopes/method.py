@@ -44,6 +44,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
             "region": _each(regions(manifest.get("models") or {})),
         }
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
+    config["editor"] = manifest.get("editor") or {}
     return choices(config, _presence(presence_file), thresholds)
 
 
@@ -93,12 +94,16 @@ def choices(
     """
     texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
     edit = config.get("edit") or {}
-    models = _editors(edit)
+    others = config.get("editor") or {}
+    models = {} if others else _editors(edit)
     if edit.get("calibrated") is False:
         models = {name: replace(spec, steps=()) for name, spec in models.items()}
     here = _here(config, models, presence, thresholds)
+    if others:
+        here |= texts["others"]["here"]
     return [
-        *_values(texts["values"], edit),
+        *([] if others else _values(texts["values"], edit)),
+        *_others(texts["others"]["editor"], others),
         *(
             one
             for name, spec in models.items()
@@ -109,6 +114,18 @@ def choices(
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
+
+
+def _others(text: Mapping[str, str], told: Mapping[str, Any]) -> Iterator[Choice]:
+    """A choice for each editor that others made.  told: attribute to what run.json has of its editor."""
+    for attribute, facts in told.items():
+        sentences = [
+            f"{value}: {' / '.join(all_of)}" for value, all_of in facts["sentences"].items()
+        ]
+        versions = [f"{version} ({count:,})" for version, count in facts["models"].items()]
+        lists = {"sentences": "; ".join(sentences), "models": ", ".join(versions)}
+        here = text["here"].format(**facts | lists)
+        yield Choice(text["what"].format(name=attribute), text["paper"], here, text["reason"])
 
 
 def _of_editor(
@@ -137,6 +154,8 @@ def _here(
         config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score")
     )
     blend = str(compose.get("blend") or "auto")
+    if blend == "auto" and config.get("editor"):
+        blend = "paste"
     if blend == "auto" and models:
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
     region = str(compose.get("region") or "auto")

@@ -229,9 +229,7 @@ class Synthesis:
         around: list[Any] = [None] * len(rows)
         if self._region(editor) == "head":
             around = [faces.heads[editor.border][row] for row in rows]
-        blend = self.plan.config.compose.blend
-        if blend == "auto":
-            blend = editor.blend
+        blend = self.plan.config.compose.blend_of_ours() or editor.blend
         own = [faces.faces[row] for row in rows]
         return compose_all(photos, own, swept, inside, blend, device, around)
 

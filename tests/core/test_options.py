@@ -1,6 +1,10 @@
+import dataclasses
+import inspect
 import math
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -8,7 +12,7 @@ import click
 import pytest
 
 import gslopes as package
-from gslopes.ask.config import CostLimits
+from gslopes.ask.config import CostLimits, ScoreConfig
 from gslopes.captions.config import AuditOptions, CaptionsConfig
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
@@ -22,6 +26,7 @@ from gslopes.frame.result import AUDITS, find_audit
 from gslopes.slopes.config import RunConfig
 
 MOST_SHOWN = 15
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -169,3 +174,28 @@ def test_a_negative_number_of_steps_is_refused_by_flag_set_file_and_keyword(
     for audit in (package.audit, package.audit_contexts):
         with pytest.raises(ConfigError, match="steps is -3; it must be at least 3"):
             audit(tmp_path, tmp_path / "run", steps=-3)
+
+
+def test_words_may_lie_in_options_toml_next_to_a_configuration_and_to_what_it_extends() -> None:
+    known = options_of(ScoreConfig)
+    words = tomllib.loads(Path(inspect.getfile(ScoreConfig)).with_name("options.toml").read_text())
+    for name, holder in (("budget", "CostLimits"), ("unedited", "ScoreConfig")):
+        written = words[holder][name]
+        assert {fact: getattr(known[name], fact) for fact in written} == written
+    assert (known["budget"].least, known["budget"].default) == (0, None)
+
+
+@pytest.mark.parametrize("package", sorted(ROOT.glob("gslopes/**/options.toml")))
+def test_every_table_of_options_toml_is_an_option(package: Path) -> None:
+    configurations = {
+        name: vars(import_module(".".join((*package.parent.relative_to(ROOT).parts, file.stem))))[
+            name
+        ]
+        for file in package.parent.glob("*.py")
+        for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.M)
+    }
+    for name, described in tomllib.loads(package.read_text("utf-8")).items():
+        fields = {field.name for field in dataclasses.fields(configurations[name])}
+        assert described.keys() <= fields, name
+        facts = {fact for words in described.values() for fact in words}
+        assert facts <= {field.name for field in dataclasses.fields(Option)}

@@ -296,7 +296,7 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     status: of the reply; within a good one the status or code counts that the error names.
     """
     holders = (body, *choices_of(body))
-    answered = bool(body.get("choices"))
+    answered = bool(body.get("choices") or body.get("data"))
     error = next(filter(None, (problems.error_in(holder, answered) for holder in holders)), {})
     if status >= 400:
         error = error or dict(body) or {"message": f"HTTP status {status}"}
@@ -318,8 +318,9 @@ def policy_in(error: JsonObject) -> str:
     inner = problems.within(error, "innererror", "code")
     codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
     matches = codes & {*REPLIES["policy"]}
-    if matches:
-        return str(error.get("message") or min(matches))
+    words = str(error.get("message") or "")
+    if matches or PATTERNS["moderation"].search(words):
+        return words or min(matches)
     return ""
 
 

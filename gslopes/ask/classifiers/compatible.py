@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
@@ -13,7 +13,7 @@ from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, Unfinished
 from gslopes.core.files import JsonObject
-from gslopes.core.traits import RequestUsage
+from gslopes.core.traits import Limits, RequestUsage
 
 KEY = "OPENAI_API_KEY"
 HOME = "https://api.openai.com/v1"
@@ -86,6 +86,22 @@ class CompatibleService(service.OnePictureService):
         headers = {"Authorization": f"Bearer {key or 'none'}"}
         client = transport.client(headers=headers, seconds=self.SECONDS)
         return client, client.close
+
+    def _priced(self, listed: Limits, tokens: tuple[int, int], requests: int = 1) -> Limits:
+        """Limits with a picture's price.  tokens: in and out, of all its requests.  requests: about it, at most."""
+        options = self._options
+        by_tokens = options.price_of(*tokens)
+        price = options.price or (0.0 if self._here else None)
+        if by_tokens is not None:
+            price = by_tokens / 1000
+        return replace(
+            listed,
+            price=price,
+            network=True,
+            tokens=tokens,
+            requests_per_picture=requests,
+            estimated=bool(price and not options.price),
+        )
 
     def _exchanged(self, path: str, names: set[str], **sent: Any) -> Reply | Unfinished:
         """The reply to a request; Unfinished if it is to be asked again without a parameter.

@@ -29,7 +29,7 @@ from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceE
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
-from gslopes.core.traits import Limits, RequestUsage
+from gslopes.core.traits import RequestUsage
 
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
@@ -117,7 +117,7 @@ class Llm(CompatibleService):
         text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
         self._question = options.image_tokens + -(-len(text.encode()) // 3)
-        self.traits = replace(self.traits, limits=self._priced(self.traits.limits))
+        self.traits = replace(self.traits, limits=self._priced(self.traits.limits, *self._most()))
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
@@ -361,25 +361,13 @@ class Llm(CompatibleService):
             raise ServiceError(*self._no_probabilities)
         return super()._drop(names)
 
-    def _priced(self, listed: Limits) -> Limits:
-        """Rate, and the price of all requests about a picture, estimated by tokens."""
+    def _most(self) -> tuple[tuple[int, int], int]:
+        """Tokens, in and out, and requests about one picture, at most."""
         options = self._options
         requests = len(self.prompt.asked_in(()))
         if options.scores != "logprobs":
             requests *= options.repeats
-        tokens = (self._question * requests, options.max_tokens * requests)
-        by_tokens = options.price_of(*tokens)
-        price = options.price or (0.0 if self._here else None)
-        if by_tokens is not None:
-            price = by_tokens / 1000
-        return replace(
-            listed,
-            price=price,
-            network=True,
-            tokens=tokens,
-            requests_per_picture=requests,
-            estimated=bool(price and not options.price),
-        )
+        return (self._question * requests, options.max_tokens * requests), requests
 
 
 def _paid(message: str, hint: str) -> ServiceError:

@@ -17,9 +17,10 @@ from typing import Any
 
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
-from gslopes.ask.classifiers.problems import said
+from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
+from gslopes.ask.secrets import PICTURE
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
@@ -126,6 +127,11 @@ class ReplayClassifier:
             raise ValueError("no sha256")
         if self._only not in ("", name):
             return None
+        if PICTURE.match(str(within(line, "raw", "picture"))):
+            raise ModelError(
+                f"The recording holds pictures of the editor {name}, not answers.",
+                "Replay a recording of a classifier; an editor's pictures stay in the cache.",
+            )
         self._names.add(name)
         return key
 

@@ -5,9 +5,9 @@ a ``faces.edit.protocol.PictureEditor``. Its name and options are written as tho
 Other packages add theirs by an entry point of the group ``gslopes.editors``; our own are in ``catalogue.toml``.
 """
 
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from gslopes.ask import names
+from gslopes.ask import classifiers, names
 from gslopes.ask.classifiers import ClassifierEntry, entry_of
 from gslopes.ask.classifiers.catalogue import full_name, listed
 from gslopes.core import frozen
@@ -39,30 +39,21 @@ class Setting:
 _ALONE = Setting()
 
 
-@frozen
-class EditorOptions:
-    """What functions and addresses are given.
+def side_of(takes: str, size: int) -> int:
+    """Of the chips that an editor takes, pixels; 0 if it takes photos.
 
-    takes: the whole photo, or a chip: the aligned face, hair to chin.  size: of a chip's side, pixels; 0: 512.
-    prompt: the name, or the file, of the sentences that it is told instead of values, see ``prompts``.
+    takes: ``photo`` or ``chip``.  size: as the user gives it; 0: 512 of chips.
+
+    Raises: ConfigError if it is given of photos, or out of its range.
     """
-
-    takes: Literal["photo", "chip"] = "photo"
-    size: int = 0
-    prompt: str = ""
-
-    def __post_init__(self) -> None:
-        if self.size and self.takes == "photo":
-            raise ConfigError("A photo keeps its own size.", f"Give takes=chip,size={self.size}.")
-        if self.size and not 64 <= self.size <= 2048:
-            raise ConfigError(f"A chip's size is 64 to 2048 pixels, not {self.size}.")
-
-    @property
-    def side(self) -> int:
-        """Of chips, pixels; 0 of photos."""
-        if self.takes == "photo":
-            return 0
-        return self.size or _CHIP
+    if takes == "chip" and size in (0, *range(64, 2049)):
+        return size or _CHIP
+    if size:
+        raise ConfigError(
+            f"A photo keeps its own size, and a chip has 64 to 2048 pixels, not {size}.",
+            "Such as takes=chip,size=512.",
+        )
+    return 0
 
 
 def is_outside(text: str) -> bool:
@@ -121,3 +112,10 @@ def list_editors() -> list[ClassifierEntry]:
             there = find_asset("weights", name) is not None
             entries.append(ClassifierEntry(name, spec.summary, "", there, ()))
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def manual_of(name: str) -> str:
+    """How an editor is used, in its module's own words; of one of the zoo where its card is.  Raises: UnknownName."""
+    if is_outside(name):
+        return classifiers.manual_of(name, REGISTRY)
+    return f"gslopes audit PHOTOS --editor {name}; its card is models/{name}/card.md."

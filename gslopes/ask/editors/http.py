@@ -23,6 +23,7 @@ model. Other statuses, ``token=VARIABLE`` and ``env:VARIABLE`` are as of classif
 
 import base64
 import re
+from dataclasses import field as option
 from dataclasses import replace
 from typing import Any, Literal, cast
 from urllib.parse import quote, urljoin, urlsplit
@@ -30,9 +31,9 @@ from urllib.parse import quote, urljoin, urlsplit
 from gslopes.ask.classifiers import picking, problems
 from gslopes.ask.classifiers.http import AddressOptions, Endpoint, file_part
 from gslopes.ask.classifiers.service import OnePictureService
-from gslopes.ask.editors import CATALOGUE, EditorOptions
+from gslopes.ask.editors import CATALOGUE, side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
-from gslopes.ask.names import canonical
+from gslopes.ask.names import OPERATIONAL, canonical
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.files import JsonObject, parse_json
@@ -45,9 +46,10 @@ _PARTS = ("attribute", "value", "text", "seed", "draw")
 
 
 @frozen
-class HttpEditOptions(AddressOptions, EditorOptions):
-    """Fields of ``AddressOptions`` and ``EditorOptions``, and how to ask and to read the answer.
+class HttpEditOptions(AddressOptions):
+    """Fields of ``AddressOptions``, and how to ask and to read the answer.
 
+    takes, size, prompt: as of ``python.PythonOptions``.
     body: ``json``: the picture's base64 under the key ``field``, ``picture`` unless it is given; ``multipart``: its
         file as the part ``field`` of a form, ``file`` unless it is given; ``raw``: the file.
     send: what is sent with it, ``name=template`` with slashes between them.
@@ -58,10 +60,13 @@ class HttpEditOptions(AddressOptions, EditorOptions):
     field: str = ""
     send: str = ""
     at: str = ""
+    takes: Literal["photo", "chip"] = "photo"
+    size: int = 0
+    prompt: str = option(default="", metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         AddressOptions.__post_init__(self)
-        EditorOptions.__post_init__(self)
+        side_of(self.takes, self.size)
         if self.field and self.body == "raw":
             raise ConfigError("A raw body has no field.", "Leave it out, or give body=multipart.")
         if self.at:
@@ -102,7 +107,7 @@ class HttpEditor(Endpoint, OnePictureService):
     def __init__(self, name: str, options: HttpEditOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
         self.takes = options.takes
-        self.size = options.side
+        self.size = side_of(options.takes, options.size)
         self.prompt = options.prompt
         self.words = bool(options.prompt) or "text" in options.told
         limits = options.applied_to(CATALOGUE["http"].limits)

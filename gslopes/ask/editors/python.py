@@ -24,14 +24,14 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
-from gslopes.ask.editors import EditorOptions
+from gslopes.ask.editors import side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
 from gslopes.ask.pictures import png
@@ -55,20 +55,43 @@ _PARTS = {
 }
 
 
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """By name; none of a function that does not tell them, whose second one is the value."""
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    """By name; None of a function that does not tell them, whose second one is the value."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled
-        return {}
+        return None
     variable = any(item.kind is item.VAR_POSITIONAL for item in parameters.values())
-    return {} if variable else parameters
+    return None if variable else parameters
+
+
+@frozen
+class PythonOptions:
+    """Which function, and what it is given.
+
+    path: ``module:function``, or ``FILE.py:function``.  version: of it; empty: a digest of its source.
+    takes: the whole photo, or a chip: the aligned face, hair to chin.  size: of a chip's side, pixels; 0: 512.
+    prompt: the name, or the file, of the sentences that it is told instead of values, see ``prompts``.
+    batch: pictures in one call.
+    """
+
+    path: str = field(metadata=ARGUMENT)
+    version: str = ""
+    takes: Literal["photo", "chip"] = "photo"
+    size: int = 0
+    prompt: str = field(default="", metadata=OPERATIONAL)  # each sentence is in a name
+    batch: int = field(default=4, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        side_of(self.takes, self.size)
+        if self.batch < 1:
+            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
 
 
 class FunctionEditor(FunctionClassifier):
     """A ``PictureEditor`` over a function; ``at`` a wish it is a ``records.Classifier``.
 
-    options: what it takes and is told.  name: empty: the function's own.  version: empty: a digest.
+    options: but for the path.  name: empty: the function's own.
 
     Raises: UsageError if it cannot be told what is wished for, or needs more than that.
     """
@@ -76,24 +99,23 @@ class FunctionEditor(FunctionClassifier):
     _wish = Wish("")
     _editor: "FunctionEditor"
 
-    def __init__(
-        self, function: Any, options: EditorOptions, name: str = "", version: str = ""
-    ) -> None:
+    def __init__(self, function: Any, options: PythonOptions, name: str = "") -> None:
         parameters = _parameters(function)
         self._parts = {
             parameter: part
-            for parameter in parameters
+            for parameter in parameters or {}
             for part, pattern in _PARTS.items()
             if re.fullmatch(pattern, parameter)
         }
         self.takes = options.takes
-        self.size = options.side
+        self.size = side_of(options.takes, options.size)
         self.prompt = options.prompt
         self.words = bool(options.prompt) or "text" in self._parts.values()
         self._main = "text" if self.words else "value"
-        if parameters and self._main not in self._parts.values():
+        if parameters is not None and self._main not in self._parts.values():
             self._parts[_second(parameters, self._parts, self._main)] = self._main
-        super().__init__(function, (), name, version=version)
+        super().__init__(function, (), name, version=options.version)
+        self.batch = options.batch
 
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
@@ -162,24 +184,6 @@ def _second(
     return needed[1]
 
 
-@frozen
-class PythonOptions(EditorOptions):
-    """Fields of ``EditorOptions``, and which function.
-
-    path: ``module:function``, or ``FILE.py:function``.  version: of it; empty: a digest of its source.
-    batch: pictures in one call.
-    """
-
-    path: str = field(kw_only=True, metadata=ARGUMENT)
-    version: str = ""
-    batch: int = field(default=4, metadata=OPERATIONAL)
-
-    def __post_init__(self) -> None:
-        EditorOptions.__post_init__(self)
-        if self.batch < 1:
-            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
-
-
 class PythonEditor(FunctionEditor):
     """A function by its name.  Raises: UsageError if it cannot be imported, or as ``FunctionEditor``."""
 
@@ -187,23 +191,18 @@ class PythonEditor(FunctionEditor):
 
     def __init__(self, name: str, options: PythonOptions, setting: Any = None) -> None:
         self._path = options.path
-        super().__init__(function_at(options.path), options, version=options.version)
+        super().__init__(function_at(options.path), options)
         self.name = canonical("python", options)
-        self.batch = options.batch
 
     def _identity(self) -> Identity:
         return identity_at(self._path, self._function, self._named_version)
 
 
-def as_editor(
-    function: Any, *, name: str = "", version: str = "", batch: int = 4, **options: Any
-) -> FunctionEditor:
+def as_editor(function: Any, *, name: str = "", **options: Any) -> FunctionEditor:
     """Make an editor of a function of a picture and a value, see ``ask.editors.python``.
 
-    name: in the tables; empty: the function's own.  version: part of what a run is; empty: a digest of its code.
-    batch: pictures in one call.
-    options: ``takes``: the whole ``photo``, or a ``chip``: the aligned face; ``size``: of a chip's side, pixels, 512
-        unless given; ``prompt``: the name or the file of the sentences that it is told instead of values.
+    name: in the tables; empty: the function's own.
+    options: of ``PythonOptions``: ``version``, ``takes``, ``size``, ``prompt``, ``batch``.
 
     Raises: UsageError if it cannot be called so; ConfigError for an option out of its range.
     """
@@ -213,9 +212,7 @@ def as_editor(
             f"An editor cannot be made of {type(function).__name__}.",
             "Give a name such as python:FILE.py:edit, or a function of a picture and a value.",
         )
-    editor = FunctionEditor(function, EditorOptions(**options), name, version)
-    editor.batch = batch
-    return editor
+    return FunctionEditor(function, PythonOptions("", **options), name)
 
 
 # -- what it may return ------------------------------------------------------------------------------------------------
@@ -246,8 +243,9 @@ def _opened(entry: Any) -> Any:
         return entry.images
     if inspect.isgenerator(entry):
         return list(entry)
-    if hasattr(entry, "getbands") and entry.mode[0] not in "FI":
-        entry = entry.convert("RGBA" if entry.has_transparency_data else "RGB")
+    if hasattr(entry, "getbands"):
+        usual = "RGBA" if entry.has_transparency_data else "RGB"
+        return np.asarray(entry if entry.mode[0] in "FI" else entry.convert(usual))
     if hasattr(entry, "detach"):
         entry = entry.detach().cpu()
         entry = entry.float() if entry.is_floating_point() else entry  # numpy has no bfloat16

@@ -1,7 +1,6 @@
 """What editors give for a picture: how it is kept, as JSON, and how a picture is told from anything else."""
 
 import base64
-import binascii
 import re
 from typing import Any
 
@@ -38,11 +37,8 @@ def answer_of(raw: Any) -> Answer:
 
 def picture_within(text: str) -> bytes:
     """The file that a text is in base64, also as a ``data:`` address; empty if it is none."""
-    plain = "".join(_DATA_URL.sub("", text, count=1).split()).translate(_URL_SAFE)
-    if not PICTURE.match(plain):
+    plain = "".join(_DATA_URL.sub("", text, count=1).split()).translate(_URL_SAFE).rstrip("=")
+    if not PICTURE.fullmatch(plain) or len(plain) % 4 == 1:
         return b""
-    try:
-        data = base64.b64decode(plain.rstrip("=") + "=" * (-len(plain.rstrip("=")) % 4))
-    except binascii.Error:
-        return b""
+    data = base64.b64decode(plain + "=" * (-len(plain) % 4))
     return data if is_picture(data) else b""

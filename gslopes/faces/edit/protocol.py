@@ -44,7 +44,8 @@ class PictureEditor(Protocol):
     """An editor of whole photos, or of aligned chips.
 
     name: as given on the command line, with its parameters.  version: what identifies it, empty if unknown.
-    takes: ``photo``, or ``chip``: the aligned face, see ``core.geometry``.  size: of a chip's side, pixels; 0 of photos.
+    takes: ``photo``, or ``chip``: the aligned face, see ``core.geometry``.
+    size: of a chip's side, pixels; 0 of photos.
     words: whether it is told a sentence; else it is told a value.  prompt: the file, or the name, of its sentences;
         empty: the attribute's own.
     at: a wish to who is asked for it: each answer has a ``picture``, of the size of the picture that was sent.
@@ -57,4 +58,6 @@ class PictureEditor(Protocol):
     words: bool
     prompt: str
 
-    def at(self, wish: Wish) -> Classifier: ...
+    def at(self, wish: Wish) -> Classifier:
+        """Who is asked for a wish."""
+        ...

@@ -31,18 +31,10 @@ from gslopes.slopes.config import FitConfig
 class CompareConfig:
     """What is compared, or which classifier is asked again."""
 
-    pair: tuple[str, ...] = option(
-        (), help="Classifiers to compare.", metavar="OLD=NEW", shown="same names"
-    )
+    pair: tuple[str, ...] = option(())
     fit: FitConfig = section(FitConfig, flat=("photos_csv", "cluster"), group="general")
-    out: Path | None = option(
-        None, help="Where the page is written.", metavar="DIR", shown="RUN_B/compare"
-    )
-    drift: str | None = option(
-        None,
-        help="Without RUN_B: ask this classifier of RUN_A again about 50 pictures, by its name as it was asked.",
-        metavar="CLASSIFIER",
-    )
+    out: Path | None = option(None)
+    drift: str | None = option(None)
     limits: CostLimits = section(CostLimits, flat=("budget", "yes"), group="general")
 
 

@@ -22,42 +22,19 @@ if TYPE_CHECKING:
 class PowerConfig:
     """The plan of an audit: two of size, slope and power, and what is known of the label."""
 
-    photos: int | None = option(None, help="Number of photos.", metavar="N")
-    people: int | None = option(
-        None, help="Number of people, for an audit with --cluster.", metavar="N"
-    )
-    photos_each: int | None = option(
-        None, help="Photos of each person.", metavar="M", shown="1, or the pilot run's", least=1
-    )
-    slope: float | None = option(
-        None, help="Percentage points per unit of the attribute.", metavar="B"
-    )
-    rate: float | None = option(
-        None, help="Share of photos with the label, such as 0.05.", metavar="Y"
-    )
-    labels: int | None = option(
-        None,
-        help="How many labels are judged.",
-        metavar="L",
-        shown="1, or the pilot run's",
-        least=1,
-    )
-    noise: float | None = option(
-        None,
-        help="1: each answer is by chance; 0: only the edit changes an answer.",
-        metavar="S",
-        shown="1",
-    )
-    pilot: Path | None = option(
-        None, help="A fitted run that says how the answers to --label vary.", metavar="RUN"
-    )
-    label: str | None = option(None, help="The label, of a pilot run.", metavar="LABEL")
-    classifier: str = option("", help="The classifier, of a pilot run with several.")
-    attribute: str = option("", help="The attribute, of a pilot run with several.")
-    placebo_photos: int | None = option(
-        None, help="Photos with placebo sweeps.", metavar="N", shown="all", least=1
-    )
-    power: float = option(0.8, help="The chance of a finding.", metavar="P")
+    photos: int | None = option(None)
+    people: int | None = option(None)
+    photos_each: int | None = option(None, least=1)
+    slope: float | None = option(None)
+    rate: float | None = option(None)
+    labels: int | None = option(None, least=1)
+    noise: float | None = option(None)
+    pilot: Path | None = option(None)
+    label: str | None = option(None)
+    classifier: str = option("")
+    attribute: str = option("")
+    placebo_photos: int | None = option(None, least=1)
+    power: float = option(0.8)
 
 
 @verb(

@@ -25,9 +25,10 @@ from gslopes.slopes.measures.estimators import RATE, chosen, contrasted, of_rows
 from gslopes.slopes.measures.explained import explained_rows
 from gslopes.slopes.measures.kinds import beyond, choose, measured
 from gslopes.slopes.measures.observed import observed_rows
-from gslopes.slopes.measures.options import FitOptions, Study
+from gslopes.slopes.measures.options import WORDING, FitOptions, Study
 from gslopes.slopes.measures.reach import per_reach, reach_rows
 from gslopes.slopes.measures.selection import (
+    EDITOR,
     LOSSES,
     STATUS,
     Asked,
@@ -123,6 +124,8 @@ def analyse(
                 break
         if tick is not None:
             tick(1)
+    frames["balance"] += [fit.balance_of_editor(name)[0] for name in fit.wished]
+    frames["observed"] += fit.lost_by_group()
     return FitTables(
         **{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()}
     )
@@ -132,7 +135,7 @@ class Fit:
     """The arguments of ``analyse``, checked.
 
     groups: column of groups to its texts by photo.  clusters: texts by photo.  sweeps: answers of every classifier
-    along every sweep, before the gate.
+    along every sweep, before the gate.  wished: sweep to what became of the pictures that an editor was asked for.
     """
 
     def __init__(
@@ -177,6 +180,10 @@ class Fit:
             raise ConfigError("The table about photos has a row of none of them.", hint)
         if by_number:
             self._measure()
+        self.wished = {
+            name: asked_about(self.asked, EDITOR, name, values[name], self.photos)
+            for name in study.lost.keys() & values.keys()
+        }
         labels = {label for sweep in self.sweeps.values() for label in sweep.labels}
         self.truths = _truths(study.about, study.truth, labels)
 
@@ -241,6 +248,9 @@ class Fit:
         )
         balance, depend = self._balance(sweep, sizes, asked)
         yield "balance", balance
+        if attribute in self.wished:
+            asked = asked.beside(self.wished[attribute])
+            depend += [f"the editor's {losses}" for losses in self.balance_of_editor(attribute)[1]]
         rows = slope_rows(sweep, options)
         if asked.lost.any():
             observed = observed_slopes(self.scores, classifier, attribute, sweep.labels, asked)
@@ -305,6 +315,9 @@ class Fit:
     ) -> Iterator[tuple[str, pd.DataFrame]]:
         """Groups and their differences, also per unit of reach.  light: answers along that placebo."""
         named = [(name, _texts(groups, sweep.photos)) for name, groups in self.groups.items()]
+        if sweep.attribute in self.study.wordings:
+            wordings = self.study.wordings[sweep.attribute]
+            named.append((WORDING, _texts(wordings, sweep.photos)))
         compared = [group_slopes(sweep, name, texts, options, light) for name, texts in named]
         if self.study.tones is not None:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
@@ -320,6 +333,20 @@ class Fit:
         for groups, differences in compared:
             yield "groups", groups
             yield "differences", per_reach(differences, reached)
+
+    def balance_of_editor(self, attribute: str) -> tuple[pd.DataFrame, list[str]]:
+        """As ``_balance``, of the pictures that an editor was asked for."""
+        asked = self.wished[attribute]
+        edited = self.study.lost[attribute].only(asked.complete)
+        return self._balance(edited, np.ones(len(edited.photos)), asked)
+
+    def lost_by_group(self) -> Iterator[pd.DataFrame]:
+        """Rows of core.tables.OBSERVED: photos that an editor or the gate lost, by reason."""
+        for answers in self.study.lost.values():
+            sweep = replace(answers, units=self.units(answers.photos))
+            for name, groups in self.groups.items():
+                frame = observed_rows(sweep, sweep.at_step(0), groups, None, {}, self.options)
+                yield frame.assign(column=name)
 
     def _balance(
         self, sweep: Answers, sizes: Array, asked: Asked

@@ -23,12 +23,12 @@ _ASKED = {"status": "answered", "reason": "", "detail": ""}
 class Columns:
     """The names of a user's columns, see ``fit_slopes``; an empty one is left out."""
 
-    photo: str = option("photo", help="The photo's id.")
-    value: str = option("value", help="The attribute's value in the picture.")
-    label: str = option("label", help="A label that was returned, or None.")
-    score: str = option("score", help="The score that came with it.")
-    classifier: str = option("classifier", help="The classifier's name.")
-    attribute: str = option("attribute", help="The edited attribute.")
+    photo: str = option("photo")
+    value: str = option("value")
+    label: str = option("label")
+    score: str = option("score")
+    classifier: str = option("classifier")
+    attribute: str = option("attribute")
 
 
 def fit_slopes(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gslopes.slopes.measures.answers import Answers
 
 RARE = "too few photos change their answer"
+WORDING = "the editor's wording"  # in the column column: groups that users did not name
 NEVER = " never returns "  # between a classifier and a label that is true of photos
 LEAST_KEPT = (
     0.8  # share of sweeps; below it the gated slope is not to be trusted without the ungated
@@ -36,9 +37,9 @@ class FitOptions:
     """
 
     estimators: tuple[str, ...] = ()
-    permutations: int = option(10_000, help="Permutations.", least=0)
-    min_varying: int = option(10, help="Units that must vary.", least=0)
-    seed: int = option(0, help="Seed.", least=0)
+    permutations: int = option(10_000, least=0)
+    min_varying: int = option(10, least=0)
+    seed: int = option(0, least=0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -65,6 +66,8 @@ class Study:
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos before any edit, with K = 1, see ``slopes.measures.observed``.
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
+    wordings: attribute to the wording that each photo's editor was told; slopes are compared by it as by ``groups``.
+    lost: attribute to why photos that an editor was asked for do not count, reasons as labels; compared by ``groups``.
     """
 
     values: Mapping[str, Sequence[float]] | None = None
@@ -79,3 +82,5 @@ class Study:
     gates: Mapping[str, pd.Series] = field(default_factory=dict)
     unedited: Mapping[str, Answers] = field(default_factory=dict)
     drawn: Collection[str] = ()
+    wordings: Mapping[str, pd.Series] = field(default_factory=dict)
+    lost: Mapping[str, Answers] = field(default_factory=dict)

@@ -10,6 +10,9 @@ The slope itself is over the photos answered at every value.  Each photo has a l
 answers allow; the worst case is the interval of their means: it holds the slope of all photos, whatever was lost and
 whatever the loss depends on, in 95 of 100 samples.
 
+An editor that others made may refuse as well.  Its losses are told as those of a classifier, and a photo without all
+its pictures is lost to every classifier: the worst case is of it too.
+
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
 pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  The ungated
 estimate is free of it: over all sweeps; of those dropped a random sample is asked about, and counts for the others.
@@ -24,6 +27,7 @@ Foundations of Statistical Inference.
 import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -46,6 +50,8 @@ from gslopes.stats.ols import line_slopes, line_weights
 from gslopes.stats.rounding import EXACT
 
 STATUS = ("answered", "refused", "failed")
+# In the column classifier: whoever made the pictures, if others did; it is asked for each of them.
+EDITOR = "the editor"
 # Prefix of columns, status, noun.
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))
 
@@ -65,6 +71,18 @@ class Asked:
     def lost(self) -> Flags:
         """(n, K) asked about without an answer."""
         return self.status > 1
+
+    @property
+    def complete(self) -> Flags:
+        """(n,) answered at all values."""
+        return (self.status == 1).all(axis=1)
+
+    def beside(self, wished: Self) -> Self:
+        """With the photos that an editor did not give at all values, about which nobody could be asked."""
+        lost = ~wished.complete & ~np.isin(wished.photos, self.photos)
+        unasked = np.where(wished.lost, wished.status, 0)[lost]
+        photos = np.append(self.photos, wished.photos[lost])
+        return replace(self, photos=photos, status=np.vstack([self.status, unasked]))
 
 
 def check_status(asked: pa.Table) -> None:

@@ -21,6 +21,7 @@ from gslopes.slopes.page import (
     ReportConfig,
     crossed,
     decisions,
+    editor,
     loading,
     observed,
     occupations,
@@ -99,6 +100,7 @@ class WalkPage(Page):
     def summary(self) -> Content:
         """Observed differences and drawing effects, if the run has them."""
         makers = {"observed": observed.summary_rows, "drawing": decisions.drawing_rows}
+        makers["editing"] = editor.counts
         more = {
             name: rows(self.tables[name]) for name, rows in makers.items() if name in self.tables
         }
@@ -157,6 +159,11 @@ class WalkPage(Page):
         """See ``validity``."""
         values = self.source.manifest.get("values", {})
         return validity.sweeps(self.run.folder, values, self.pairs)
+
+    @cached_property
+    def edited(self) -> list[Content]:
+        """See ``editor``."""
+        return list(editor.panels(self.run.folder))
 
     @cached_property
     def explained(self) -> list[Content]:
@@ -223,21 +230,26 @@ class WalkPage(Page):
     @property
     def models(self) -> dict[str, dict[str, str]]:
         """The models that made the pictures, with their facts."""
-        return self._facts_of("models")
+        return _facts(self._told("models"))
 
     @property
     def classifiers(self) -> dict[str, dict[str, str]]:
         """The classifiers, with their facts."""
-        return self._facts_of("classifiers")
+        return _facts(self._told("classifiers"))
 
-    def _facts_of(self, kind: str) -> dict[str, dict[str, str]]:
-        """Name to facts; without pictures no file of the machine is named."""
+    @property
+    def editors(self) -> Any:
+        """Attribute to the editor of others that made its pictures, with what it was told."""
+        return self._told("editor")
+
+    def _told(self, kind: str) -> Any:
+        """A part of run.json; without pictures no file of the machine is named."""
         manifest = self.source.manifest
         if self.pictured:
-            return _facts(manifest.get(kind))
+            return manifest.get(kind)
         config = manifest.get("config")
         photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
-        return _facts(_hidden(manifest.get(kind), photos))
+        return _hidden(manifest.get(kind), photos)
 
     @property
     def data(self) -> Content:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from gslopes.core import summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
+from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked, sort_key
@@ -32,7 +34,7 @@ def panels(run: Path) -> list[Content]:
 
     Raises: TableError if the table is damaged.
     """
-    frame = tables.read_rows(tables.OBSERVED, run)
+    frame = tables.read_rows(tables.OBSERVED, run, None, pc.field("classifier") != EDITOR)
     keys = ["classifier", "attribute", "column", "group", "other"]
     return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
 
@@ -95,12 +97,13 @@ def _panel(part: pd.DataFrame) -> Content:
         "groups": [words.printable(first[side]) for side in ("group", "other")],
         "column": words.printable(first["column"]),
         "sentences": [lead, *sentences[:3]],
-        "rows": list(map(_row, printed)),
+        "rows": list(map(row_texts, printed)),
         "left": len(part) - len(printed),
     }
 
 
-def _row(row: Record) -> Content:
+def row_texts(row: Record) -> Content:
+    """The cells of a row of core.tables.OBSERVED as the page writes them."""
     measure = units.measure_of(row)
     write = writer(row)
     means = [

@@ -193,8 +193,8 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     labels = sorted(set(finding.rows["label"]))
     pair = loading.of_pair(finding.classifier, attribute)
     pair &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
-    groups = _by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
-    rows = _by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
+    groups = by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
+    rows = by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
     reach = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
     is_uneven = rows["reach_share"] < HALF
     uneven = rows.loc[is_uneven, "column"].unique()
@@ -218,7 +218,7 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     }
 
 
-def _by_measure(rows: pd.DataFrame) -> pd.DataFrame:
+def by_measure(rows: pd.DataFrame) -> pd.DataFrame:
     """Of labels that have rows by their measure, only those."""
     is_measured = rows["estimator"] == tables.MEASURED
     return rows[is_measured | ~rows["label"].isin(rows.loc[is_measured, "label"])]

@@ -244,6 +244,8 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
         if name.startswith(starts) or (model and PurePath(model).name == PurePath(name).name):
             digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
+    told = manifest.get("editor") or {}
+    editors += {words.printable(facts["name"]): "" for facts in told.values()}
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(
         f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes

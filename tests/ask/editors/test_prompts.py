@@ -14,12 +14,12 @@ from gslopes.faces.config import values_for
 
 OWN = """
 keep = ["Keep the rest.", "All else stays."]
-same = ["Return it.", "Change nothing."]
+unchanged = ["Return it.", "Change nothing."]
 [change]
 -1 = ["Make it tired.", "Tired, please."]
 0 = ["Make it usual.", "Usual, please."]
 1 = ["Make it rested.", "Rested, please."]
-[random]
+[placebos]
 gaze.up = ["Look up.", "Gaze up."]
 gaze.down = ["Look down.", "Gaze down."]
 """
@@ -82,7 +82,7 @@ def test_every_sentence_says_what_stays_and_none_says_what_a_person_is(name: str
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_random_changes_are_not_the_attribute_nor_another_one(name: str):
-    kept = {load_prompts("", name)._words.keep[wording] for wording in (0, 1)}
+    kept = {*load_prompts("", name).keep}
     for sentence in said(load_prompts("", name))["random"]:
         (change,) = (sentence.removesuffix(text) for text in kept if sentence.endswith(text))
         assert not re.search(
@@ -138,36 +138,34 @@ def test_the_digest_covers_every_word_and_nothing_else(tmp_path):
 
 ONE = re.sub(r', "[^"]+"\]', "]", OWN)
 WRONG = {
-    "unknown key 'sane'": OWN.replace("same =", "sane ="),
+    "unknown key 'sane'": OWN.replace("unchanged =", "sane ="),
     "lacks the key 'keep'": OWN.replace('keep = ["Keep the rest.", "All else stays."]', ""),
-    "lacks the key 'random'": OWN.split("[random]")[0],
+    "lacks the key 'placebos'": OWN.split("[placebos]")[0],
     "must be a list": OWN.replace('["Make it tired.", "Tired, please."]', '"Make it tired."'),
     "must be a text": OWN.replace('"Tired, please."', "3"),
-    "one wording": ONE,
-    "1 wording of change.0, and 2 of keep": OWN.replace(', "Usual, please."', ""),
-    "3 wordings of same": OWN.replace('"Return it."', '"Return it.", "Again."'),
-    "empty sentence in change.-1": OWN.replace("Tired, please.", " "),
-    "one sentence twice, in change.0 and change.1": OWN.replace(
-        "Make it rested.", "make it  usual."
-    ),
-    "one sentence twice, in change.1 and random.gaze.up": OWN.replace(
-        "Look up.", "Make it rested."
-    ),
-    "a number, -1, and a name, Usual": OWN.replace("0 =", "Usual ="),
-    "the values -1, 0, 2, which have no centre": OWN.replace("\n1 =", "\n2 ="),
-    "the values -1, 0, which have no centre": re.sub("\n1 =.*", "", OWN),
-    "the values 0, which have no centre": re.sub("\n-?1 =.*", "", OWN),
-    "the values -1, 1, 1, which have no centre": OWN.replace("0 =", '"1.0" ='),
-    "0 ends under": re.sub("(?s)-1 =.*(?=.random)", "", OWN),
-    "1 end under": re.sub("(?s)Usual =.*(?=.random)", "", NAMED),
-    "the end 'gender-light', which is no name": NAMED.replace("Usual =", "gender-light ="),
-    "the end 'a/b', which is no name": NAMED.replace("Usual =", '"a/b" ='),
-    "the end '', which is no name": NAMED.replace("Usual =", '"" ='),
-    "1 side of random.gaze": re.sub("gaze.down.*", "", OWN),
-    "3 sides of random.gaze": OWN + 'gaze.left = ["Left.", "To the left."]',
-    "no pair under": re.sub("gaze.*", "", OWN),
+    "1 wording of keep": ONE,
+    "1 wording of 0.": OWN.replace(', "Usual, please."', ""),
+    "2 wordings of keep": OWN.replace('"Return it."', '"Return it.", "Again."'),
+    "empty or comes twice: ''": OWN.replace("Tired, please.", " "),
+    "comes twice: 'make it usual.'": OWN.replace("Make it rested.", "make it  usual."),
+    "comes twice: 'make it rested.'": OWN.replace("Look up.", "Make it rested."),
+    "Usual next to numbers": OWN.replace("0 =", "Usual ="),
+    "without a centre: -1, 0, 2": OWN.replace("\n1 =", "\n2 ="),
+    "without a centre: -1, 0.": re.sub("\n1 =.*", "", OWN),
+    "no two ends, or no pair, to compare": re.sub("\n-?1 =.*", "", OWN),
+    "without a centre: -1, 1.0, 1": OWN.replace("0 =", '"1.0" ='),
+    "have no two ends, or no pair, to compare": re.sub("(?s)-1 =.*(?=.placebos)", "", OWN),
+    "no two ends, or no pair, to compare.": re.sub("(?s)Usual =.*(?=.placebos)", "", NAMED),
+    "no name of a sweep: 'gender-light'": NAMED.replace("Usual =", "gender-light ="),
+    "no name of a sweep: 'a/b'": NAMED.replace("Usual =", '"a/b" ='),
+    "no name of a sweep: ''": NAMED.replace("Usual =", '"" ='),
+    "1 side of gaze": re.sub("gaze.down.*", "", OWN),
+    "3 sides of gaze": OWN + 'gaze.left = ["Left.", "To the left."]',
+    "The prompts 'mine' have no two ends, or no pair": re.sub("gaze.*", "", OWN),
     "is not valid TOML": OWN.replace("0 =", "-1 ="),
-    "must be a table": OWN.split("[change]")[0] + "change = 1\n[random]" + OWN.split("[random]")[1],
+    "must be a table": OWN.split("[change]")[0]
+    + "change = 1\n[placebos]"
+    + OWN.split("[placebos]")[1],
 }
 
 
@@ -186,7 +184,7 @@ def test_what_is_wrong_in_a_file_is_one_sentence_with_the_next_step(fault: str, 
 def test_a_value_without_a_sentence_says_which_there_are():
     gender = load_prompts("", "gender")
     with pytest.raises(
-        ConfigError, match=r"no sentence for 0\.667: they have -2, -1, 0, 1, 2"
+        ConfigError, match=r"no sentence for 0\.666667: they have -2, -1, 0, 1, 2"
     ) as caught:
         gender.sentence(2 / 3, 0)
     assert "--steps" in str(caught.value.hint)

@@ -8,9 +8,10 @@ from statsmodels.stats.contingency_tables import cochrans_q
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
+from gslopes.core.placebo import KINDS
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
-from gslopes.slopes.measures.selection import Asked, bounds, loss_trend
+from gslopes.slopes.measures.selection import EDITOR, Asked, bounds, loss_trend
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights
 from tests.skewed import corrected
@@ -164,6 +165,95 @@ def test_without_losses_the_worst_case_is_the_interval_of_the_slope(answers) -> 
     found = analyse(*answers(np.ones((30, 1, 5), bool), VALUES), options=FAST)
     assert found.slopes["worst_low"].isna().all()
     assert found.balance["refusal_slope"].isna().all()
+
+
+def refused_by_editor(
+    answers, present: np.ndarray, lost: np.ndarray
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables in which an editor refused the pictures of ``lost`` (n, K); the classifier is asked about whole sweeps."""
+    whole = ~lost.any(axis=1)
+    scores, asked = answers(present, VALUES)
+    wished = asked.assign(
+        classifier=EDITOR, status=np.where(lost.ravel(), "refused", "answered"), reason=""
+    )
+    kept = [
+        frame[frame["photo"].map(_number).isin(np.flatnonzero(whole))] for frame in (scores, asked)
+    ]
+    return kept[0], pd.concat([kept[1], wished])
+
+
+def _number(photo: str) -> int:
+    return int(photo, 16)
+
+
+def test_the_worst_case_holds_the_slope_of_all_photos_whatever_an_editor_refuses(answers) -> None:
+    """It refuses steep photos at the upper end; the slope of those that it edits is far off in nearly every sample."""
+    held = []
+    plain = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        steep = rng.random(150) < 0.5
+        rise = np.where(steep, 0.15, 0.0)[:, None, None] * np.array(VALUES)
+        present = rng.random((150, 1, 5)) < 0.5 + rise
+        lost = (rng.random((150, 5)) < 0.8) & steep[:, None] & (np.array(VALUES) > 1)
+        found = analyse(*refused_by_editor(answers, present, lost), options=FAST)
+        (row,) = found.slopes.to_dict("records")
+        assert row["n"] == (~lost.any(axis=1)).sum()
+        held.append(row["worst_low"] <= 7.5 <= row["worst_high"])
+        plain.append(row["ci_low"] <= 7.5 <= row["ci_high"])
+    assert np.mean(held) >= 0.95
+    assert np.mean(plain) < 0.2
+
+
+def test_photos_of_an_editor_count_in_the_worst_case_with_a_gate_too(answers) -> None:
+    """The gate keeps half of the sweeps that it saw, and never saw those that the editor refused."""
+    rng = np.random.default_rng(0)
+    present = rng.random((200, 1, 5)) < 0.5
+    lost = np.zeros((200, 5), bool)
+    lost[:40, 4] = True
+    scores, asked = refused_by_editor(answers, present, lost)
+    seen = asked.loc[asked["classifier"] == "c", "photo"].unique()
+    gate = {"gender": pd.Series(np.arange(len(seen)) % 2 == 0, index=seen)}
+    ends = []
+    for rows in (asked, asked[asked["classifier"] == "c"]):
+        found = analyse(scores, rows, Study(gates=gate), options=FAST)
+        ends.append(found.slopes[["slope", "n", "ci_low", "worst_low", "worst_high"]].iloc[0])
+    assert ends[0]["n"] == ends[1]["n"] == 80
+    assert np.isnan(ends[1]["worst_low"])
+    # a third of the photos may each be as steep as one can be: by 20 points at the upper end either way
+    assert ends[0]["worst_low"] < ends[0]["ci_low"]
+    middle = 80 / 120 * ends[0]["slope"]
+    assert ends[0]["worst_low"] < middle - 40 / 120 * 20 < middle < ends[0]["worst_high"]
+
+
+def test_what_an_editor_refused_is_told_apart_from_what_a_classifier_did(answers) -> None:
+    rng = np.random.default_rng(0)
+    lost = rng.random((200, 5)) < np.array([0, 0, 0, 0.1, 0.4])
+    present = rng.random((200, 2, 5)) < 0.5 + 0.08 * np.array(VALUES)
+    scores, asked = refused_by_editor(answers, present, lost)
+    fakes = [
+        answers(rng.random((200, 2, 5)) < 0.5, VALUES, attribute=f"gender-{kind}") for kind in KINDS
+    ]
+    scores = pd.concat([scores, *(pair[0] for pair in fakes)])
+    asked = pd.concat([asked, *(pair[1] for pair in fakes)])
+    found = analyse(scores, asked, options=FAST)
+    balance = found.balance.set_index(["classifier", "attribute"])
+    whole = int((~lost.any(axis=1)).sum())
+    of_editor = balance.loc[EDITOR, "gender"]
+    assert of_editor[["used", "refused", "failed", "missing"]].tolist() == [
+        whole,
+        200 - whole,
+        0,
+        0,
+    ]
+    assert of_editor["refusal_slope"] == pytest.approx(slopes_of(lost).mean())
+    assert of_editor["refusal_p"] < 1e-6
+    own = balance.loc["c", "gender"]
+    assert own[["used", "refused", "warning"]].tolist() == [whole, 0, ""]
+    real = found.slopes[found.slopes["attribute"] == "gender"]
+    assert set(real["reason"]) == {"refusals"}
+    assert all("the editor's refusals depend on the value" in text for text in real["detail"])
+    assert EDITOR not in set(found.slopes["classifier"])
 
 
 def test_a_status_nobody_knows_and_percentages_are_refused(answers) -> None:

@@ -1,0 +1,240 @@
+"""``images:MODEL``: an image model behind the OpenAI-compatible ``images/edits``, of a service or of a server of yours.
+
+    images:gpt-image-2,price=60                                     with the key in OPENAI_API_KEY
+    images:flux-kontext,url=https://host.example/v1,key=HOST_KEY    with the key in HOST_KEY
+    images:Qwen-Image-Edit,url=http://localhost:8000/v1,size=photo,send=num_inference_steps=30/guidance_scale=4
+    images:gpt-image-1.5,send=quality=medium/input_fidelity=high,price_in=10,price_out=40
+
+A request is a form: ``model``, ``prompt``, ``image`` (a PNG), ``n``, ``size``, ``seed``, and the fields that you add
+by ``send``. The picture is read from ``data[0].b64_json``, or from the address ``data[0].url``, whatever format the
+reply names. ``n``, ``seed`` and ``size`` are left out, with a note, where a server does not take them; without ``seed``
+each picture is drawn by chance. A model that keeps faces only if it is told so needs ``send=input_fidelity=high``.
+No mask is sent: what lies outside of the face's mask stays the photo's own anyway (``--set blend=``).
+
+=========  =============================================================================================================
+``size``   what comes back
+=========  =============================================================================================================
+``auto``   1024x1024, 1536x1024 or 1024x1536, whichever is most like the photo, which is padded to that shape first
+``photo``  the photo's own size, each side padded to a multiple of 16
+``WxH``    these pixels; the photo is padded to that shape
+=========  =============================================================================================================
+
+What was padded is cut off again. Larger photos are sent with a longer side of 2,048 pixels.
+
+A refusal by content policy (``moderation_blocked`` and the like, or such words) is an answer: it is kept, counted and
+not asked again. 429, 5xx and timeouts after 3 minutes are tried again; a quota used up, a wrong key and an unknown
+model stop the run, and what came is kept. A reply without a picture has failed, and may have been paid.
+
+Money: ``price`` in USD per 1,000 pictures, or ``price_in`` and ``price_out`` per million tokens, as the reply's
+``usage`` counts them, at most ``tokens_in`` and ``tokens_out`` a picture: those are the price that is told before.
+Services differ in what they charge for a refusal; here it counts as free.
+"""
+
+import re
+from contextlib import suppress
+from copy import copy
+from dataclasses import field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gslopes.ask.classifiers import problems
+from gslopes.ask.classifiers.compatible import HOME, KEY, CompatibleService, TokenOptions
+from gslopes.ask.classifiers.picking import shape
+from gslopes.ask.editors import CATALOGUE, Setting
+from gslopes.ask.editors.replies import answer_of, kept, picture_within
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.pictures import decoded, png
+from gslopes.core import frozen
+from gslopes.core.arrays import Integers
+from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished
+from gslopes.core.files import JsonObject
+from gslopes.core.records import Answer
+from gslopes.core.traits import RequestUsage
+from gslopes.faces.edit.protocol import Wish
+
+CHIP = 1024  # pixels of a side
+SIZES = ("1024x1024", "1536x1024", "1024x1536")
+MULTIPLE = 16  # of which sides are that a model takes
+FETCHES = 3  # of a picture at an address, which is paid for
+ALIKE = 0.03  # by how much the shape of what comes back may differ from what was sent
+_SIZE = r"auto|photo|[1-9]\d{1,4}x[1-9]\d{1,4}"
+_SEND = r"((?!(model|prompt|image|n|size|seed)=)[\w\[\]]+=[^/]+(/(?!$)|$))*"
+_FREE = RequestUsage(0, 0, 0.0)
+
+
+@frozen
+class ImagesOptions(TokenOptions):
+    """Whom to ask, and how.
+
+    model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
+    key: the name of the environment variable that holds the key; a server on this machine needs none.
+    prompt: the sentences: a file, or the name of some that ship; empty: the attribute's own.
+    takes: the photo, or a ``chip``: the aligned face, hair to chin, 1,024 pixels.
+    size: see above.  send: more fields of the form, with slashes between them.
+    tokens_in, tokens_out: that a picture is billed at, at most.
+
+    Raises: ConfigError if one is not of its form.
+    """
+
+    model: str = field(kw_only=True, metadata=ARGUMENT)
+    url: str = ""
+    key: str = KEY
+    prompt: str = field(
+        default="", metadata=OPERATIONAL
+    )  # the sentence itself is in each picture's name
+    takes: Literal["photo", "chip"] = "photo"
+    size: str = "auto"
+    send: str = ""
+    tokens_in: int = field(default=7000, metadata=OPERATIONAL)
+    tokens_out: int = field(default=6300, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        TokenOptions.__post_init__(self)
+        if min(self.tokens_in, self.tokens_out) < 1:
+            raise ConfigError("images' tokens_in and tokens_out must be 1 or more.")
+        if not re.fullmatch(_SIZE, self.size):
+            raise ConfigError(
+                f"images has no size {self.size!r}.", "Give auto, photo, or such as 1024x1024."
+            )
+        if not re.fullmatch(_SEND, self.send):
+            raise ConfigError(
+                f"images cannot send {self.send!r}.",
+                "Such as send=quality=high/input_fidelity=high.",
+            )
+
+
+class ImagesEditor(CompatibleService):
+    """A ``faces.edit.protocol.PictureEditor`` over an image model; ``at`` a wish it is a ``records.Classifier``.
+
+    Raises: ConfigError if the endpoint is not safe to send a key to.
+    """
+
+    Options = ImagesOptions
+    SERVICE = "images"
+    SECONDS = 180.0
+    words = True
+
+    def __init__(self, name: str, options: ImagesOptions, setting: Setting) -> None:
+        del name
+        super().__init__(canonical("images", options), options, setting.device)
+        self.takes = options.takes
+        self.size = CHIP if options.takes == "chip" else 0
+        self.prompt = options.prompt
+        self._wish = Wish("")
+        listed = options.applied_to(CATALOGUE["images"].limits)
+        limits = self._priced(listed, (options.tokens_in, options.tokens_out))
+        self.traits = replace(self.traits, limits=limits, counts=True, pictures=True)
+
+    def at(self, wish: Wish) -> "ImagesEditor":
+        """Who is asked for this wish, by its sentence."""
+        asked = copy(self)
+        asked.name = f"{self.name}@{wish.text} {wish.seed} {wish.draw}"
+        asked._wish = wish
+        return asked
+
+    def parse(self, raw: Any) -> Answer:
+        """The picture, of the photo's shape, or of another one if it came so.  Raises: PhotoError."""
+        answer = answer_of(raw)
+        return replace(answer, picture=_unpadded(answer.picture, *map(np.array, raw["sent"])))
+
+    def usage(self, raw: Any) -> RequestUsage:
+        """Tokens and money of a request; one that was turned down is free."""
+        if isinstance(raw, Unfinished):
+            return _FREE
+        return self._options.usage(raw["used"])
+
+    def _answer(self, picture: bytes) -> object:
+        (pixels,) = decoded([picture])
+        sides = np.array(pixels.shape[1::-1])
+        size, canvas = _canvas(sides, self._options.size)
+        before = (canvas - sides) // 2
+        beside = [*zip(before, canvas - sides - before, strict=True)][::-1]
+        image = png(np.pad(pixels, [*beside, (0, 0)], mode="edge"))
+        body = self._sent(size, image)
+        if isinstance(body, Unfinished):
+            return body
+        raw = kept(self._picture(body), str(body.get("model") or ""))
+        used = [problems.within(body, "usage", f"{way}put_tokens") for way in ("in", "out")]
+        sound = all(type(count) is int and count > 0 for count in used)
+        sent = [sides.tolist(), before.tolist(), canvas.tolist()]
+        return raw | {"sent": sent, "used": used if sound else []}
+
+    def _sent(self, size: str, image: bytes) -> JsonObject | Unfinished:
+        """The reply to a request.  Raises: Refused; as ``_exchanged``."""
+        options = self._options
+        form: JsonObject = dict(re.findall("([^/=]+)=([^/]+)", options.send))
+        form |= {"model": options.model, "prompt": self._wish.text, "n": 1, "size": size}
+        form["seed"] = self._wish.seed * 1000 + self._wish.draw
+        for name in self._dropped & set(form):
+            del form[name]
+        files = {"image": ("picture.png", image, "image/png")}
+        optional = {"n", "size", "seed"} & set(form)
+        reply = self._exchanged("/images/edits", optional, data=form, files=files)
+        if isinstance(reply, Unfinished):
+            return reply
+        if reply.refused:
+            raise Refused(reply.refused)
+        return reply.body
+
+    def _picture(self, body: JsonObject) -> bytes:
+        """The file that a reply holds, or names.  Raises: AnswerError if there is none."""
+        items = body.get("data")
+        first = items[0] if isinstance(items, list) and items else None
+        text = problems.within(first, "b64_json") or problems.within(first, "url") or ""
+        data = picture_within(str(text))
+        if not data and str(text).startswith("http"):
+            data = self._fetched(str(text))
+        try:
+            decoded([data])
+        except PhotoError as error:
+            what = f"holds no picture ({error.reason}): it is {shape(body)}"
+            raise AnswerError(f"The reply of {self._options.model} {what}.") from None
+        return data
+
+    def _fetched(self, address: str) -> bytes:
+        """What lies at an address that a reply names; the key is not sent there.
+
+        Raises: AnswerError if the address is not safe, or nothing comes from there.
+        """
+        import httpx
+
+        from gslopes.ask import transport
+
+        own = "/".join((self._address or HOME).split("/")[:3])
+        if not address.startswith(("https://", f"{own}/")):
+            raise AnswerError("The picture that the reply names would come without encryption.")
+        for _ in range(FETCHES):
+            with suppress(httpx.HTTPError, httpx.InvalidURL), transport.client() as client:
+                return client.get(address).raise_for_status().content
+        raise AnswerError("The picture that the reply names does not come from its address.")
+
+
+def _canvas(sides: Integers, size: str) -> tuple[str, Integers]:
+    """The size to ask for, and the sides of the padded picture.  sides: of the picture, width and height."""
+    if size == "photo":
+        canvas = -(-sides // MULTIPLE) * MULTIPLE
+        return f"{canvas[0]}x{canvas[1]}", canvas
+    fits = {}
+    for choice in SIZES if size == "auto" else (size,):
+        target = np.array(choice.split("x"), int)
+        fits[choice] = np.rint(target * (sides / target).max()).astype(int)
+    return min(fits.items(), key=lambda pair: pair[1].prod())
+
+
+def _unpadded(data: bytes, sides: Integers, before: Integers, canvas: Integers) -> bytes:
+    """The picture without what was padded; as it came if nothing was, or its shape is another.
+
+    sides, canvas: of the photo, and of what was sent, width and height.  before: what was padded left and at the top.
+    """
+    from PIL import Image
+
+    if (sides == canvas).all():
+        return data
+    (pixels,) = decoded([data])
+    scale = np.array(pixels.shape[1::-1]) / canvas
+    if abs(scale[0] / scale[1] - 1) > ALIKE:
+        return data
+    box = (*(before * scale), *((before + sides) * scale))
+    image = Image.fromarray(pixels).resize(tuple(sides), Image.Resampling.LANCZOS, box)
+    return png(np.asarray(image))

@@ -1,0 +1,261 @@
+"""Pictures that an editor of others gave, fitted onto their photo: opened, sized, aligned, and blended in.
+
+A picture is aligned by what should not have changed: corners around the face, followed from the photo into the picture;
+where too few of them are found again, corners of the whole photo.
+
+Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001); and back again (Kalal et al. 2010).
+"""
+
+import math
+from typing import Any, Literal
+
+import cv2
+import numpy as np
+
+from gslopes.core import frozen_identity
+from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.errors import PhotoError
+from gslopes.core.geometry import LUMA, whole_pixels
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.faces.compose.composite import Composite, Footprint, cut
+from gslopes.faces.compose.masks import Head
+from gslopes.photos.decode import in_profile, in_srgb
+from gslopes.photos.folder import photo_of
+
+Whole = Literal["paste", "difference", "whole"]
+
+ASPECT = 0.06  # by how much an aspect may differ: models round sides to multiples of up to 64
+FARTHEST = 0.03  # of the photo's diagonal, by which a corner of the picture may have moved
+STILL = 0.4  # pixels at SIDE; motions of the face that are shorter are not seen, and not undone
+MARGIN = 0.5  # of a face's box on each side of it, which an editor may change
+
+SIDE = 384  # of the pictures that are compared, their longer one, pixels; small ones are enlarged twice at most
+CORNERS = 200  # that are followed at most
+SURE = 40  # of the corners around a face, which must agree; then no others are asked
+LEAST = 14  # of all corners
+SAME = 0.1  # of the corners, around which no pixel differs: the picture lies as the photo does
+SPREAD = 8  # of the Gaussian within which contrast is made equal, pixels
+
+
+@frozen_identity
+class Fitted:
+    """A picture that lies on its photo.
+
+    pixels: (H, W, 3) uint8 RGB, of the photo's size and in its colour space.
+    moved: how far it was moved to lie there, its corner that moved most, share of the photo's diagonal.
+    background: mean change outside of the face's surroundings, of 255; clothes: below them; NaN if nothing is there.
+    exact: whether nothing had to be fitted.
+    """
+
+    pixels: ByteArray
+    moved: float
+    background: float
+    clothes: float
+    exact: bool
+
+
+def fitted(data: bytes, photo: Photo, face: Face) -> Fitted:
+    """The picture in a file that an editor gave for a photo.
+
+    Raises: PhotoError, whose reason is a SkipReason: unreadable, WRONG_SIZE, MIRRORED or MOVED.
+    """
+    came = photo_of(data, photo.path)
+    pixels = _sized(_in_colours_of(photo, came), photo)
+    matrix = _motion(photo, face, pixels)
+    moved = 0.0
+    if matrix is not None:
+        height, width = pixels.shape[:2]
+        moved = _farthest(matrix, (0, 0, width, height)) / math.hypot(width, height)
+        if moved > FARTHEST:
+            raise _unfit(photo, Reason.MOVED, f"by {moved:.1%} of the diagonal")
+        back = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+        edge = cv2.BORDER_REPLICATE
+        moved_back = cv2.warpAffine(pixels, matrix, (width, height), flags=back, borderMode=edge)
+        pixels = np.asarray(moved_back, np.uint8)
+    background, clothes = _changes(photo, face, pixels)
+    exact = matrix is None and came.pixels.shape == photo.pixels.shape
+    return Fitted(pixels, moved, background, clothes, exact)
+
+
+def composite_of(
+    photo: Photo,
+    face: Face,
+    mask: FloatArray,
+    pictures: ByteArray,
+    blend: Whole,
+    neutral: ByteArray | None = None,
+    head: Head | None = None,
+) -> Composite:
+    """Blend K pictures that lie on their photo into it.
+
+    mask: (S, S) float32 in [0, 1], chip frame.  pictures: (K, H, W, 3) uint8 RGB.
+    blend: with m the mask in the photo, ``paste``: m·picture + (1 - m)·photo; ``difference``:
+        photo + m·(picture - neutral); ``whole``: the picture. Of a gray photo their luminance counts.
+    neutral: (H, W, 3) uint8 RGB, the picture of no change.  head: where ears and neck may change too; None if not.
+    """
+    height, width = photo.pixels.shape[:2]
+    if blend == "whole":
+        drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
+        ones = np.ones((height, width), np.float32)
+        return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
+    footprint = Footprint((photo.pixels, photo.gray), None, mask, face.matrix, head)
+    weight = footprint.weight[..., None]
+    before = floats(cut(photo.pixels, footprint.box))
+    base = before
+    if blend == "difference" and neutral is not None:
+        base = floats(cut(_as_gray(neutral, photo), footprint.box))
+    patches = np.empty((len(pictures), *before.shape), np.uint8)
+    for patch, picture in zip(patches, pictures, strict=True):
+        change = floats(cut(_as_gray(picture, photo), footprint.box)) - base
+        patch[:] = np.clip(np.rint(before + weight * change), 0, 255)
+    return footprint.composite(patches)
+
+
+def _as_gray(picture: ByteArray, photo: Photo) -> ByteArray:
+    """The picture, gray if the photo is."""
+    if not photo.gray:
+        return picture
+    gray = np.rint(floats(picture) @ floats(LUMA)).astype(np.uint8)
+    return np.repeat(gray[..., None], 3, axis=-1)
+
+
+def _unfit(photo: Photo, reason: Reason, detail: str = "") -> PhotoError:
+    return PhotoError(photo.path, SkipReason(reason, detail))
+
+
+def _in_colours_of(photo: Photo, came: Photo) -> ByteArray:
+    """A picture's pixels in the photo's colour space; one that names none is in it."""
+    if came.icc in (None, photo.icc):
+        return came.pixels
+    return in_profile(in_srgb(came.pixels, came.icc), photo.icc)
+
+
+def _sized(pixels: ByteArray, photo: Photo) -> ByteArray:
+    """The picture at the photo's size.  Raises: PhotoError if its aspect is another."""
+    height, width = photo.pixels.shape[:2]
+    high, wide = pixels.shape[:2]
+    if (high, wide) == (height, width):
+        return pixels
+    if abs(math.log(wide * height / (high * width))) > ASPECT:
+        raise _unfit(photo, Reason.WRONG_SIZE, f"{wide}×{high} for {width}×{height}")
+    way = cv2.INTER_AREA if wide * high > width * height else cv2.INTER_LANCZOS4
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=way), np.uint8)
+
+
+# --- How a picture moved: corners of the photo, found again in it ----------------------------------------------------
+
+
+def _motion(photo: Photo, face: Face, pixels: ByteArray) -> Array | None:
+    """The similarity (2, 3) from the photo's frame to the picture's; None if it is none to speak of.
+
+    Raises: PhotoError if there is none, MOVED, or there is one of the picture's mirror image, MIRRORED.
+    """
+    height, width = pixels.shape[:2]
+    scale = min(SIDE / max(width, height), 2)
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    before = _small(photo.pixels, size)
+    after = _small(pixels, size)
+    same = cv2.erode((before == after).astype(np.uint8), np.ones((9, 9), np.uint8))
+    contrast = _contrast(before)
+    around = cv2.resize(
+        _around(photo, face).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST
+    )
+    corners = _corners(contrast)
+    x, y = corners.T.astype(int)
+    if len(corners) == 0 or same[y, x].mean() >= SAME:
+        return None
+    there = _contrast(after)
+    matrix, agreed = _followed(contrast, there, _corners(contrast, around))
+    if agreed < SURE:
+        within = _corners(contrast, 1 - around)
+        ways = [_followed(contrast, there, some) for some in (corners, within)]
+        matrix, agreed = max(ways, key=lambda way: way[1])
+    if agreed < SURE:
+        _, mirrored = _followed(contrast, np.ascontiguousarray(there[:, ::-1]), corners)
+        if mirrored > max(2 * agreed, LEAST):
+            raise _unfit(photo, Reason.MIRRORED)
+    if matrix is None or agreed < LEAST:
+        raise _unfit(photo, Reason.MOVED, "nothing of the photo lies where it was")
+    x0, y0, x1, y1 = (doubles(face.box) * scale).tolist()
+    if _farthest(matrix, (x0, y0, x1, y1)) <= STILL:
+        return None
+    # pixels' centres are whole numbers in both frames
+    matrix[:, 2] = matrix[:, 2] / scale + (matrix[:, :2] - np.eye(2)) @ np.full(
+        2, 0.5 / scale - 0.5
+    )
+    return matrix.round(6)  # the same on every processor
+
+
+def _small(pixels: ByteArray, size: tuple[int, int]) -> ByteArray:
+    gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    return np.asarray(cv2.resize(gray, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _contrast(gray: ByteArray) -> ByteArray:
+    """A gray picture whose contrast is the same everywhere: other light, and other colours, do not move it."""
+    levels = floats(gray)
+    levels -= cv2.GaussianBlur(levels, (0, 0), SPREAD)
+    deviation = np.sqrt(cv2.GaussianBlur(levels * levels, (0, 0), SPREAD) + 16)
+    return np.clip(np.rint(128 + 40 * levels / deviation), 0, 255).astype(np.uint8)
+
+
+def _corners(picture: ByteArray, where: Any = None) -> FloatArray:
+    """(n, 2) x y of the clearest corners of a gray picture."""
+    found = cv2.goodFeaturesToTrack(picture, CORNERS, 0.02, 6, mask=where)
+    if found is None:
+        return np.zeros((0, 2), np.float32)
+    return floats(found).reshape(-1, 2)
+
+
+def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple[Array | None, int]:
+    """(the similarity on which most corners agree, how many do); None of fewer than LEAST."""
+    if len(corners) < LEAST:
+        return None, 0
+    guess: Any = None
+    there, _, _ = cv2.calcOpticalFlowPyrLK(before, after, corners[:, None], guess)
+    back, _, _ = cv2.calcOpticalFlowPyrLK(after, before, there, guess)
+    found: Flags = np.abs(back[:, 0] - corners).max(axis=1) < 0.5
+    if found.sum() < LEAST:
+        return None, 0
+    matrix, agree = cv2.estimateAffinePartial2D(
+        corners[found], there[found, 0], method=cv2.RANSAC, ransacReprojThreshold=1.0
+    )
+    if matrix is None:
+        return None, 0
+    return doubles(matrix), int(agree.sum())
+
+
+def _farthest(matrix: Array, box: tuple[float, float, float, float]) -> float:
+    """How far the corner of a box that moves most does, pixels."""
+    x0, y0, x1, y1 = box
+    corners = np.array([(x0, y0), (x1, y0), (x0, y1), (x1, y1)], np.float64)
+    moves = corners @ matrix[:, :2].T + matrix[:, 2] - corners
+    return float(np.linalg.norm(moves, axis=1).max())
+
+
+# --- How much of a picture changed that an editor was not asked to change ---------------------------------------------
+
+
+def _around(photo: Photo, face: Face) -> Flags:
+    """(H, W): all but the face and its surroundings, in which hair is."""
+    height, width = photo.pixels.shape[:2]
+    margin = MARGIN * (face.box[2:] - face.box[:2])
+    x0, y0, x1, y1 = whole_pixels(face.box[:2] - margin, face.box[2:] + margin, width, height)
+    outside = np.ones((height, width), bool)
+    outside[y0:y1, x0:x1] = False
+    return outside
+
+
+def _changes(photo: Photo, face: Face, pixels: ByteArray) -> tuple[float, float]:
+    """Of the background, and of the clothes: below the face, and up to its width beside it."""
+    outside = _around(photo, face)
+    change = np.abs(pixels.astype(np.int16) - photo.pixels).mean(axis=-1)
+    x0, _, x1, y1 = face.box.tolist()
+    side = x1 - x0
+    clothes = np.zeros_like(outside)
+    left = max(0, round(x0 - side))
+    clothes[round(max(0, y1)) :, left : max(left, round(x1 + side))] = True
+    parts = (change[outside & ~clothes], change[outside & clothes])
+    background, below = (float(part.mean()) if part.size else math.nan for part in parts)
+    return background, below
