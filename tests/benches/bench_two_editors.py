@@ -33,6 +33,17 @@ EDITORS = {"fader": "gender-fader", "field": "gender-field"}
 COUNT, CLASSIFIER = 24, "celeba-tagger"
 
 
+def chosen(london: Path, work: Path) -> Path:
+    """The folder of the photos, copied out of the set."""
+    photos = work / "photos"
+    if not photos.is_dir():
+        photos.mkdir(parents=True)
+        names = sorted(london.glob("*.jpg"))
+        for name in names[:: len(names) // COUNT][:COUNT]:
+            shutil.copy(name, photos)
+    return photos
+
+
 def audited(photos: Path, kind: str, work: Path) -> Any:
     """The audit of a set by one editor."""
     result = gslopes.synthesise(
@@ -91,12 +102,7 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "tests/benches/results/two-editors.json")
     args = parser.parse_args()
-    photos = args.work / "photos"
-    if not photos.is_dir():
-        photos.mkdir(parents=True)
-        names = sorted(args.london.glob("*.jpg"))
-        for name in names[:: len(names) // COUNT][:COUNT]:
-            shutil.copy(name, photos)
+    photos = chosen(args.london, args.work)
     audits = {kind: audited(photos, kind, args.work) for kind in EDITORS}
     both = pd.concat(
         {kind: rows_of(audit) for kind, audit in audits.items()}, names=["editor"]
