@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, show
 from gslopes.faces.zoo.loading import LoadedModel, fill
-from gslopes.faces.zoo.spec import ModelSpec
+from gslopes.faces.zoo.spec import read_spec
 
 LARGEST_CHECKPOINT = 2 << 30  # bytes
 
@@ -50,23 +50,7 @@ def read_into(network: nn.Module, path: Path, layout: str) -> str:
 
 # --- BiSeNet, the face parser of Joo & Kärkkäinen 2020, section 3.3 ---------------------------------------------------
 
-BISENET = ModelSpec(
-    name="bisenet",
-    summary="Parses a portrait into the 19 classes of CelebAMask-HQ; a file of the user's.",
-    network="bisenet",
-    size=512,
-    labels=(
-        "background", "skin", "left brow", "right brow", "left eye", "right eye", "eyeglasses", "left ear",
-        "right ear", "earring", "nose", "mouth", "upper lip", "lower lip", "neck", "necklace", "cloth", "hair", "hat",
-    ),
-    licence="the user's own file",
-    data=("CelebAMask-HQ (Lee et al. 2020)",),
-    paper="Yu et al. 2018, arXiv 1808.00897",
-    recipe="",
-    mean=(0.485, 0.456, 0.406),
-    std=(0.229, 0.224, 0.225),
-    crop="celeba-hq",
-)  # fmt: skip
+BISENET = read_spec(Path(__file__).with_name("bisenet.toml"))
 
 
 def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:

@@ -1,51 +1,33 @@
 """Which part of a photo a network sees: the places of five points of the face, in units of the picture's side."""
 
+from pathlib import Path
 from typing import cast
 
 import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.config import read_toml
 from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 
-# The editors' chip: eyes, nose tip and mouth corners. Hair to chin: the forehead is in it, and nothing that is edited
-# ends at its border.
-CHIP: Array = np.array([(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)])
+_PLACES = read_toml(Path(__file__).with_name("frames.toml"))
+FRAMES = {name: doubles(points) for name, points in _PLACES["frames"].items()}
+CHIP = FRAMES["chip"]
+TIGHT = FRAMES["tight"]
 
-# The chip of judge and labeller: brows to chin, as tight as UTKFace is cropped; medians of that set's proportions.
-TIGHT: Array = np.array(
-    [(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)]
-)
-
-# CelebA's own framing, hair and shoulders in view: the square of full width that begins 14/89 of the width below the
-# top of the set's aligned pictures; medians of MTCNN's points over 9,980 of them.
-PORTRAIT: Array = np.array(
-    [(0.3904, 0.4712), (0.6106, 0.4712), (0.5, 0.6072), (0.4039, 0.7019), (0.5961, 0.7019)]
-)
-
-# FairFace's framing, dlib's chip with a padding of 0.25: the eyes are the middles of the corners in its mean shape of
-# five points (dlib, image_transforms/interpolation.h), the other points lie to them as in the editors' chip.
-_EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.2289674387677)])
-         + np.array([(0.3340850613712, 0.2290642403242), (0.8595674595992, 0.2134981538014)])) / 2  # fmt: skip
-_EYES = (0.25 + _EYES) / 1.5
-FAIRFACE: Array = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (
-    CHIP[1, 0] - CHIP[0, 0]
-)
+# FairFace's framing: the corners' middles are the eyes, the other points lie to them as in the editors' chip.
+_CORNERS = doubles(_PLACES["corners"])
+_EYES = (0.25 + (_CORNERS[:2] + _CORNERS[2:]) / 2) / 1.5
+_WIDER = (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
+FRAMES["fairface"] = _EYES[0] + (CHIP - CHIP[0]) * _WIDER
 
 # CelebA-HQ's framing: a square of four times the distance between the eyes, its centre a tenth of the way from the eyes
 # to the mouth; a face as in the editors' chip. Source: Karras, Aila, Laine, Lehtinen 2018, appendix C.
 _SIDE = 4 * (CHIP[1, 0] - CHIP[0, 0])  # in units of the chip's side
 _CENTRE = CHIP[:2].mean(0) + 0.1 * (CHIP[3:].mean(0) - CHIP[:2].mean(0))
-CELEBA_HQ: Array = (CHIP - _CENTRE) / _SIDE + 0.5
 
-FRAMES = {
-    "chip": CHIP,
-    "tight": TIGHT,
-    "portrait": PORTRAIT,
-    "fairface": FAIRFACE,
-    "celeba-hq": CELEBA_HQ,
-}
+FRAMES["celeba-hq"] = (CHIP - _CENTRE) / _SIDE + 0.5
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR = 1 / 16
