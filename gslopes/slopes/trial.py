@@ -42,7 +42,7 @@ class EditorTrial:
 
     @property
     def failed(self) -> int:
-        """Of the pictures."""
+        """Of the pictures, that did not come or do not fit; refused ones as well."""
         return sum(picture["status"] != "answered" for picture in self.pictures)
 
 
@@ -75,12 +75,15 @@ def try_editor(
         seen = [own, *(open_srgb(run.folder / file) for file in edits["file"])]
     if len(seen) > 1:
         write_changed(sheet, png(np.hstack(list(map(_small, seen)))))
-    columns = ["attribute", "value", "status", "reason", "detail", "moved", "background"]
+    rows = rows[["attribute", "value", "status", "reason", "detail", "moved", "background"]]
+    known = rows.astype(object).where(rows.notna(), None)
     return EditorTrial(
         editor,
         str(sheet) if len(seen) > 1 else "",
         (own.shape[1], own.shape[0]),
-        tuple({str(name): row[name] for name in columns} for row in rows.to_dict("records")),
+        tuple(
+            {str(name): value for name, value in row.items()} for row in known.to_dict("records")
+        ),
         seconds,
         limits.price,
     )
