@@ -62,7 +62,12 @@ def try_editor(
         photos = Path(folder) / "photos"
         photos.mkdir()
         (photos / photo.name).write_bytes(photo_bytes(photo))
-        options: dict[str, Any] = {"steps": _STEPS, "placebo": False, "device": device}
+        options: dict[str, Any] = {
+            "steps": _STEPS,
+            "placebo": False,
+            "format": "png",
+            "device": device,
+        }
         run = synthesise(photos, f"{folder}/run", attribute=attribute, editor=editor, **options)
         seconds = time.monotonic() - begun
         edits = read_rows(tables.EDITS, run.folder)
