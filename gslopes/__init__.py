@@ -22,6 +22,7 @@ if sys.platform == "win32":  # no fcntl: run folders and the cache are locked wi
 
 if TYPE_CHECKING:
     from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier
+    from gslopes.ask.editors.python import as_editor as as_editor
     from gslopes.captions.audit import audit_captions as audit_captions
     from gslopes.collect.census import census as census
     from gslopes.collect.photos import collect_photos as collect_photos
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "as_classifier": "gslopes.ask.classifiers.in_memory",
+    "as_editor": "gslopes.ask.editors.python",
     "audit": "gslopes.slopes.audit",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",

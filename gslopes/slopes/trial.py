@@ -42,7 +42,7 @@ class EditorTrial:
 
     @property
     def failed(self) -> int:
-        """Of the pictures."""
+        """Of the pictures, that did not come or do not fit; refused ones as well."""
         return sum(picture["status"] != "answered" for picture in self.pictures)
 
 
@@ -62,7 +62,12 @@ def try_editor(
         photos = Path(folder) / "photos"
         photos.mkdir()
         (photos / photo.name).write_bytes(photo_bytes(photo))
-        options: dict[str, Any] = {"steps": _STEPS, "placebo": False, "device": device}
+        options: dict[str, Any] = {
+            "steps": _STEPS,
+            "placebo": False,
+            "format": "png",
+            "device": device,
+        }
         run = synthesise(photos, f"{folder}/run", attribute=attribute, editor=editor, **options)
         seconds = time.monotonic() - begun
         edits = read_rows(tables.EDITS, run.folder)
@@ -75,12 +80,15 @@ def try_editor(
         seen = [own, *(open_srgb(run.folder / file) for file in edits["file"])]
     if len(seen) > 1:
         write_changed(sheet, png(np.hstack(list(map(_small, seen)))))
-    columns = ["attribute", "value", "status", "reason", "detail", "moved", "background"]
+    rows = rows[["attribute", "value", "status", "reason", "detail", "moved", "background"]]
+    known = rows.astype(object).where(rows.notna(), None)
     return EditorTrial(
         editor,
         str(sheet) if len(seen) > 1 else "",
         (own.shape[1], own.shape[0]),
-        tuple({str(name): row[name] for name in columns} for row in rows.to_dict("records")),
+        tuple(
+            {str(name): value for name, value in row.items()} for row in known.to_dict("records")
+        ),
         seconds,
         limits.price,
     )
