@@ -2,14 +2,14 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gslopes.ask.names import OPERATIONAL
 from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
-from gslopes.core.traits import Limits
+from gslopes.core.traits import Limits, RequestUsage
 
 # -- limits and prices -------------------------------------------------------------------------------------------------
 
@@ -29,8 +29,10 @@ class ServiceOptions:
     public: bool = False
 
     def __post_init__(self) -> None:
-        if min(self.rate, self.concurrency, self.price) < 0:
-            raise ConfigError("A service's rate, concurrency and price must not be negative.")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if "operational" in item.metadata and not isinstance(value, str) and value < 0:
+                raise ConfigError(f"A service's {item.name} must not be negative.")
 
     def applied_to(self, limits: Limits) -> Limits:
         """Limits with the rate, concurrency and price that the user gives."""
@@ -40,6 +42,35 @@ class ServiceOptions:
             concurrency=self.concurrency or limits.concurrency,
             price=self.price or limits.price,
         )
+
+
+@frozen
+class TokenOptions(ServiceOptions):
+    """Fields of ``ServiceOptions``, and prices by tokens.
+
+    price_in, price_out: USD per million tokens.
+    """
+
+    price_in: float = field(default=0.0, metadata=OPERATIONAL)
+    price_out: float = field(default=0.0, metadata=OPERATIONAL)
+
+    def price_of(self, tokens_in: int, tokens_out: int) -> float | None:
+        """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""
+        if self.price or not (self.price_in or self.price_out):
+            return None
+        return tokens_in * self.price_in + tokens_out * self.price_out
+
+    def billed(self, used: Sequence[int] | None) -> RequestUsage:
+        """What a request took.
+
+        used: tokens in and out, none of one that was turned down, which is free; None or empty if they are not
+            reported, or not to be believed: the reserved price counts.
+        """
+        if not used:
+            return RequestUsage(0, 0)
+        tokens_in, tokens_out = used
+        price = self.price_of(tokens_in, tokens_out) if any(used) else 0.0
+        return RequestUsage(tokens_in, tokens_out, None if price is None else price / 1e6)
 
 
 # -- budget and counts -------------------------------------------------------------------------------------------------

@@ -78,6 +78,7 @@ ERRORS: dict[str, tuple[int, dict[str, Any]]] = {
         },
     ),
     "fail": (500, {"message": "The server had an error.", "type": "server_error", "code": None}),
+    "checking": (503, {"message": "Our safety system is unavailable.", "type": "server_error"}),
     "busy": (503, {"message": "The engine is overloaded.", "type": "server_error", "code": None}),
     "key": (401, {"message": f"Incorrect API key provided: {KEY}.", "code": "invalid_api_key"}),
     "forbidden": (
@@ -126,6 +127,7 @@ class ImageService:
     takes: fields beyond the documented ones.  change: what the model makes of a picture.
     name: of the model in the reply; empty for none, as OpenAI has it.  forms: of the requests, without the files.
     pictures: that were sent.  made: how many pictures were made, and billed.
+    wild: the body of a reply that is ``wild``.
     """
 
     port: int = 0
@@ -139,6 +141,7 @@ class ImageService:
     pictures: list[Image.Image] = field(default_factory=list)
     fetched: list[dict[str, str]] = field(default_factory=list)
     made: int = 0
+    wild: Any = None
     usage: dict[str, Any] | None = field(
         default_factory=lambda: {
             "input_tokens": 500,
@@ -298,6 +301,9 @@ class Handler(QuietHandler):
     def make_inside(self, form: dict[str, str], image: Image.Image) -> None:
         """An error in a reply whose status is good."""
         self._reply(200, {"error": {"code": 503, "message": "model is loading"}, "data": None})
+
+    def make_wild(self, form: dict[str, str], image: Image.Image) -> None:
+        self.send(200, json.dumps(self.service.wild).encode(), "application/json")
 
     def make_filtered(self, form: dict[str, str], image: Image.Image) -> None:
         """A refusal in a reply whose status is good."""

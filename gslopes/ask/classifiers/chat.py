@@ -313,13 +313,16 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     return kind, problems.words_of(error), error
 
 
-def policy_in(error: JsonObject) -> str:
-    """The server's words if it refuses to answer about this picture: policy, not format; empty otherwise."""
+def policy_in(error: JsonObject, status: int = 400) -> str:
+    """The server's words if it refuses to answer about this picture: policy, not format; empty otherwise.
+
+    status: of the reply; from 500 on words alone are about the server.
+    """
     inner = problems.within(error, "innererror", "code")
     codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
     matches = codes & {*REPLIES["policy"]}
     words = str(error.get("message") or "")
-    if matches or PATTERNS["moderation"].search(words):
+    if matches or (status < 500 and PATTERNS["moderation"].search(words)):
         return words or min(matches)
     return ""
 

@@ -3,50 +3,18 @@
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
-from gslopes.ask.cost import ServiceOptions
-from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, Unfinished
+from gslopes.core.errors import Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.traits import Limits, RequestUsage
 
 KEY = "OPENAI_API_KEY"
 HOME = "https://api.openai.com/v1"
-
-
-@frozen
-class TokenOptions(ServiceOptions):
-    """Fields of ``ServiceOptions``, and prices by tokens.
-
-    price_in, price_out: USD per million tokens.
-    """
-
-    price_in: float = field(default=0.0, metadata=OPERATIONAL)
-    price_out: float = field(default=0.0, metadata=OPERATIONAL)
-
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        if min(self.price_in, self.price_out) < 0:
-            raise ConfigError("A service's price_in and price_out must not be negative.")
-
-    def price_of(self, tokens_in: int, tokens_out: int) -> float | None:
-        """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""
-        if self.price or not (self.price_in or self.price_out):
-            return None
-        return tokens_in * self.price_in + tokens_out * self.price_out
-
-    def usage(self, used: Sequence[int] | None) -> RequestUsage:
-        """Tokens and money of a request.  used: tokens in and out; None or empty: the reserved price counts."""
-        if not used:
-            return RequestUsage(0, 0)
-        tokens_in, tokens_out = (int(count) for count in used)
-        price = self.price_of(tokens_in, tokens_out)
-        return RequestUsage(tokens_in, tokens_out, None if price is None else price / 1e6)
 
 
 @frozen
@@ -61,7 +29,8 @@ class Reply:
 class CompatibleService(service.OnePictureService):
     """A service that takes one picture a request, and a key that a server on this machine does without.
 
-    Its options have ``key``.  SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
+    Its options have ``key``; its raw answers have ``usage``, the tokens in and out of each request.
+    SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
     """
 
     CREDENTIALS = (KEY,)
@@ -73,6 +42,11 @@ class CompatibleService(service.OnePictureService):
         self._here = service.on_this_machine(self._address)
         self._lock = threading.Lock()
         self._dropped: set[str] = set()  # parameters that this server does not take
+
+    def usage(self, raw: Any) -> RequestUsage:
+        """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
+        used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
+        return self._options.billed(used)
 
     @property
     def _variables(self) -> Sequence[str]:
@@ -130,7 +104,7 @@ class CompatibleService(service.OnePictureService):
         if not problem:
             return Reply(body, good)
         kind, words, facts = problem
-        if refused := chat.policy_in(facts):  # it refuses every time
+        if refused := chat.policy_in(facts, status):  # it refuses every time
             return Reply(body, good, refused)
         if good or status in (400, 422):
             unknown = chat.unknown_parameters(facts, names)

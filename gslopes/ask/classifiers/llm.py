@@ -21,15 +21,15 @@ from typing import Any, Literal, cast
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
-from gslopes.ask.classifiers.compatible import KEY, CompatibleService, TokenOptions
+from gslopes.ask.classifiers.compatible import KEY, CompatibleService
 from gslopes.ask.classifiers.prompt import load_prompt
+from gslopes.ask.cost import TokenOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
-from gslopes.core.traits import RequestUsage
 
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
@@ -41,7 +41,7 @@ NEARLY_ALL = 0.9
 
 @frozen
 class LlmOptions(TokenOptions):
-    """Whom to ask, what, and how often.
+    """Fields of ``TokenOptions``, and whom to ask, what, and how often.
 
     model: as the server names it.  url: of the endpoint; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
     key: the name of the environment variable that holds the key; a server on this machine needs none.
@@ -163,11 +163,6 @@ class Llm(CompatibleService):
         if not numbers:
             return Answer("refused", (), Reason.REFUSED, version)
         return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
-
-    def usage(self, raw: Any) -> RequestUsage:
-        """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
-        used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
-        return self._options.usage(used)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 

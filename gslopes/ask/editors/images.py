@@ -39,8 +39,9 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers import problems
-from gslopes.ask.classifiers.compatible import HOME, KEY, CompatibleService, TokenOptions
+from gslopes.ask.classifiers.compatible import HOME, KEY, CompatibleService
 from gslopes.ask.classifiers.picking import shape
+from gslopes.ask.cost import TokenOptions
 from gslopes.ask.editors import CATALOGUE, Setting
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
@@ -50,7 +51,6 @@ from gslopes.core.arrays import Integers
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.records import Answer
-from gslopes.core.traits import RequestUsage
 from gslopes.faces.edit.protocol import Wish
 
 CHIP = 1024  # pixels of a side
@@ -60,12 +60,11 @@ FETCHES = 3  # of a picture at an address, which is paid for
 ALIKE = 0.03  # by how much the shape of what comes back may differ from what was sent
 _SIZE = r"auto|photo|[1-9]\d{1,4}x[1-9]\d{1,4}"
 _SEND = r"((?!(model|prompt|image|n|size|seed)=)[\w\[\]]+=[^/]+(/(?!$)|$))*"
-_FREE = RequestUsage(0, 0, 0.0)
 
 
 @frozen
 class ImagesOptions(TokenOptions):
-    """Whom to ask, and how.
+    """Fields of ``TokenOptions``, and whom to ask, and how.
 
     model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
     key: the name of the environment variable that holds the key; a server on this machine needs none.
@@ -91,8 +90,6 @@ class ImagesOptions(TokenOptions):
 
     def __post_init__(self) -> None:
         TokenOptions.__post_init__(self)
-        if min(self.tokens_in, self.tokens_out) < 1:
-            raise ConfigError("images' tokens_in and tokens_out must be 1 or more.")
         if not re.fullmatch(_SIZE, self.size):
             raise ConfigError(
                 f"images has no size {self.size!r}.", "Give auto, photo, or such as 1024x1024."
@@ -129,7 +126,7 @@ class ImagesEditor(CompatibleService):
     def at(self, wish: Wish) -> "ImagesEditor":
         """Who is asked for this wish, by its sentence."""
         asked = copy(self)
-        asked.name = f"{self.name}@{wish.text} {wish.seed} {wish.draw}"
+        asked.name = f"{self.name}{wish.key},seed={wish.seed}"
         asked._wish = wish
         return asked
 
@@ -137,12 +134,6 @@ class ImagesEditor(CompatibleService):
         """The picture, of the photo's shape, or of another one if it came so.  Raises: PhotoError."""
         answer = answer_of(raw)
         return replace(answer, picture=_unpadded(answer.picture, *map(np.array, raw["sent"])))
-
-    def usage(self, raw: Any) -> RequestUsage:
-        """Tokens and money of a request; one that was turned down is free."""
-        if isinstance(raw, Unfinished):
-            return _FREE
-        return self._options.usage(raw["used"])
 
     def _answer(self, picture: bytes) -> object:
         (pixels,) = decoded([picture])
@@ -158,7 +149,7 @@ class ImagesEditor(CompatibleService):
         used = [problems.within(body, "usage", f"{way}put_tokens") for way in ("in", "out")]
         sound = all(type(count) is int and count > 0 for count in used)
         sent = [sides.tolist(), before.tolist(), canvas.tolist()]
-        return raw | {"sent": sent, "used": used if sound else []}
+        return raw | {"sent": sent, "usage": [used if sound else []]}
 
     def _sent(self, size: str, image: bytes) -> JsonObject | Unfinished:
         """The reply to a request.  Raises: Refused; as ``_exchanged``."""

@@ -20,6 +20,7 @@ from gslopes.core.errors import (
     BudgetReached,
     ConfigError,
     CredentialsError,
+    GslopesError,
     Refused,
     ServiceError,
     Throttled,
@@ -140,14 +141,9 @@ def test_the_draw_and_the_seed_decide_the_seed_and_the_name(server):
         names.add((given.name, given.version))
     assert [form["seed"] for form in server.forms] == ["0", "1", "1000"]
     assert len(names) == 3
-    assert (
-        editor(server).at(Wish("a", 1, "Edit.")).name
-        == editor(server).at(Wish("b", 2, "Edit.")).name
-    )
-    assert (
-        editor(server).at(Wish("a", 1, "Edit.")).name
-        != editor(server).at(Wish("a", 1, "Edit!")).name
-    )
+    plain = editor(server).at(Wish("a", 1, "Edit.")).name
+    assert plain == editor(server, "prompt=tone").at(Wish("a", 1, "Edit.")).name
+    assert plain != editor(server).at(Wish("a", 1, "Edit!")).name
 
 
 def test_what_moves_no_picture_is_no_part_of_the_name():
@@ -308,6 +304,36 @@ def test_a_reply_without_a_picture_has_failed_is_paid_and_not_asked_again(server
     assert server.made == 2
 
 
+WILD = (
+    [],
+    "text",
+    7,
+    None,
+    {"data": {"b64_json": "iVBORw0KGgo"}},
+    {"data": ["iVBORw0KGgo="]},
+    {"data": [None]},
+    {"data": [[{"b64_json": 1}]]},
+    {"data": [{"b64_json": ["iVBOR"], "url": None}]},
+    {"data": [{"url": 7}]},
+    {"data": [{"url": "file:///etc/passwd"}]},
+    {"data": [{"url": "https://127.0.0.1:9/x.png"}]},
+    {"data": [{"url": "data:image/png;base64,aGVsbG8="}]},
+    {"data": [{"b64_json": "iVBORw0KGgo" + "A" * 80}], "usage": []},
+    {"data": [{"b64_json": "é" * 100}], "model": ["m"], "usage": "9"},
+    {"message": "no", "data": []},
+    {"error": [], "data": [{}]},
+)
+
+
+@pytest.mark.parametrize("body", WILD, ids=range(len(WILD)))
+def test_whatever_a_reply_holds_is_one_sentence(server, body):
+    server.planned = ["wild"]
+    server.wild = body
+    with pytest.raises(GslopesError) as caught:
+        asked(server)
+    assert "\n" not in str(caught.value)
+
+
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 RAISED = {
@@ -318,6 +344,7 @@ RAISED = {
     "words": (Refused, "rejected as a result of our safety system"),
     "filtered": (Refused, "flagged"),
     "fail": (Unavailable, "had an error"),
+    "checking": (Unavailable, "safety system is unavailable"),
     "busy": (Unavailable, "overloaded"),
     "key": (CredentialsError, "OPENAI_API_KEY"),
     "forbidden": (CredentialsError, "must be verified"),
@@ -502,7 +529,8 @@ WRONG = {
     "send=model=other": "cannot send",
     "send=a=1/seed=5": "cannot send",
     "send=a=1//b=2": "cannot send",
-    "tokens_in=0": "must be 1 or more",
+    "tokens_in=-1": "tokens_in must not be negative",
+    "rate=-1": "rate must not be negative",
     "price_out=-1": "must not be negative",
     "price=-1": "must not be negative",
     "takes=face": "must be one of photo, chip",
