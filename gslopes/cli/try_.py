@@ -1,4 +1,4 @@
-"""``gslopes try``: what a classifier is sent and what it answers, before any audit."""
+"""``gslopes try``: what a classifier is sent and what it answers, or what an editor draws, before any audit."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from gslopes.cli.list_ import words
+from gslopes.core.errors import UsageError
 from gslopes.core.text import some_of
 from gslopes.frame.commands import (
-    PATH,
     flags,
     json_option,
     out_option,
@@ -27,31 +27,44 @@ _LABELS = 5  # of an answer, that are shown
     "gslopes try celeba-tagger photo.jpg",
     "gslopes try model.onnx,labels=labels.txt,size=224,white=255 one.jpg two.jpg three.jpg",
     "gslopes try mine.py:hire one.jpg two.jpg three.jpg --json",
+    "gslopes try --editor gender-field photo.jpg --out edited.png",
     name="try",
 )
-@click.argument("classifier")
-@click.argument("photos", metavar="PHOTO...", type=PATH, nargs=-1, required=True)
+@click.argument("names", metavar="[CLASSIFIER] PHOTO...", nargs=-1, required=True)
 @out_option(
     "PNG",
-    "A thumbnail of what is sent is written here. [default: sent.png]",
+    "What is sent, or the photo with its edits, is written here. [default: sent.png]",
     default=Path("sent.png"),
 )
-@flags(RunConfig, "device")
+@flags(RunConfig, "editor", "attribute", "device")
 @trust_option
 @json_option
 def try_(
-    classifier: str, photos: tuple[Path, ...], out: Path, device: str, trust: bool, as_json: bool
+    names: tuple[str, ...],
+    out: Path,
+    editor: str,
+    attribute: tuple[str, ...],
+    device: str,
+    trust: bool,
+    as_json: bool,
 ) -> int:
     """Try a classifier on three pictures: what it is sent, what it answers, what it costs, whether its answers vary.
 
     CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
     asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
+
+    With --editor, as of ``gslopes list editors``, there is no classifier: one photo is edited at both ends of an
+    attribute and at its centre, which is three pictures to pay for, or at each end that the editor's sentences name.
     """
+    if editor:
+        return _try_editor(editor, names, attribute, out, device, as_json)
+    if len(names) < 2:
+        raise UsageError("No photo is given.", "Write gslopes try CLASSIFIER PHOTO.")
     from gslopes.ask.classifiers import load_classifiers
     from gslopes.ask.scoring.trial import try_classifier
 
-    (loaded,) = load_classifiers([classifier], device, trust)
-    trial = try_classifier(loaded, photos, out)
+    (loaded,) = load_classifiers([names[0]], device, trust)
+    trial = try_classifier(loaded, list(map(Path, names[1:])), out)
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
@@ -60,6 +73,31 @@ def try_(
             answers = [f"each picture {alike.pop()}"]
         varying = some_of(trial.varying, _LABELS)
         say(words("try.txt.j2", trial=trial, answers=answers, varying=varying))
+    return _code(trial)
+
+
+def _try_editor(
+    editor: str,
+    photos: tuple[str, ...],
+    attribute: tuple[str, ...],
+    out: Path,
+    device: str,
+    as_json: bool,
+) -> int:
+    from gslopes.slopes.trial import try_editor
+
+    if len(photos) > 1 or len(attribute) > 1:
+        raise UsageError("One photo is edited along one attribute.", "Leave out the others.")
+    trial = try_editor(editor, Path(photos[0]), attribute[0], out, device)
+    if as_json:
+        print_json({**asdict(trial), "failed": trial.failed})
+    else:
+        say(words("try_editor.txt.j2", trial=trial))
+    return _code(trial)
+
+
+def _code(trial: Any) -> int:
+    """The exit code."""
     if not trial.failed:
         return 0
     if trial.failed == len(trial.pictures):

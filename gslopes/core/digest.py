@@ -19,44 +19,21 @@ import re
 import sys
 import threading
 import types
-from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec, resolve_name
 from io import BytesIO
 from pathlib import Path
+from pickle import PickleBuffer
 from typing import Any
 from zipfile import ZipFile
-
-import numpy as np
 
 from gslopes.core.files import LARGEST_TABLE, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
-_PLAIN = (
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    bytearray,
-    range,
-    type(...),
-    type(NotImplemented),
-)
-_SEQUENCES = (list, tuple, deque)
-_MAPPINGS = (dict, OrderedDict, defaultdict, types.MappingProxyType)
-_DESCRIPTORS = (
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-)
-_WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each
-    types.MethodType: ("__func__", "__self__"),
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray)
+_MAPPINGS = (dict, types.MappingProxyType)
+_WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each, where a pickle has none of it
     property: ("fget", "fset"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
@@ -139,7 +116,7 @@ class _Digest:
 
     def _of(self, thing: Any) -> bytes:
         kind = type(thing)
-        if kind in _SEQUENCES:
+        if kind in (list, tuple):
             return self._all(kind.__name__, thing)
         if kind in _MAPPINGS:
             return self._all(kind.__name__, (part for pair in thing.items() for part in pair))
@@ -182,12 +159,12 @@ class _Digest:
             return _hashed("model", name, str(getattr(thing, "name", "")), thing.version)
         reduce = copyreg.dispatch_table.get(kind)
         try:
-            reduced = reduce(thing) if reduce else thing.__reduce_ex__(4)
+            reduced = reduce(thing) if reduce else thing.__reduce_ex__(5)
         except Exception:  # each type has another error for what cannot be pickled
             where = f"its {self._trail[-1]} is" if self._trail else "it is"
             raise NoDigest(f"{where} of the type {name}, whose state cannot be read") from None
         if isinstance(reduced, str):
-            return _hashed("global", kind.__module__, reduced)
+            return _hashed("global", str(getattr(thing, "__module__", "")), reduced)
         function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
         members = state if isinstance(state, dict) else {}
         named = members if all(isinstance(key, str) for key in members) else {}
@@ -200,15 +177,6 @@ class _Digest:
             list(pairs or ()),
         ]
         return _hashed("object", self._all(name, parts), self._members("state", named))
-
-    def _array(self, array: Any) -> bytes:
-        about = f"{array.dtype.str} {array.dtype.descr} {array.shape}"
-        if array.dtype.hasobject:
-            return _hashed("array", about, self._all("items", array.ravel().tolist()))
-        flat = np.ascontiguousarray(array).reshape(-1)
-        return _hashed(
-            "array", about, flat.view(np.uint8).data if flat.size else b"", str(type(array))
-        )
 
     def _tensor(self, tensor: Any) -> bytes:
         torch = sys.modules["torch"]
@@ -307,28 +275,15 @@ class _Digest:
         kind = next(kind for kind in _WRAPPED if isinstance(wrapper, kind))
         return self._all(kind.__name__, [getattr(wrapper, name) for name in _WRAPPED[kind]])
 
-    def _builtin(self, function: Any) -> bytes:
-        bound = function.__self__
-        if bound is None or isinstance(bound, types.ModuleType | type):
-            return _hashed(
-                "builtin", str(getattr(function, "__module__", "")), function.__qualname__
-            )
-        return _hashed("method", function.__name__, self.of(bound))
-
 
 # By type, the first that fits.
 _READERS: dict[Any, Callable[[_Digest, Any], bytes]] = {
     type: _Digest._class,
     types.FunctionType: _Digest._function,
-    (types.BuiltinFunctionType, types.MethodWrapperType): _Digest._builtin,
     types.CodeType: _Digest._code,
     types.ModuleType: _Digest._module,
-    _DESCRIPTORS: lambda digest, one: _hashed(
-        "descriptor", f"{one.__objclass__.__qualname__}.{one.__name__}"
-    ),
     tuple(_WRAPPED): _Digest._wrapper,
-    np.ndarray: _Digest._array,
-    np.generic: lambda digest, one: digest._array(np.asarray(one)),
+    PickleBuffer: lambda digest, one: _hashed("buffer", one.raw()),
 }
 
 

@@ -5,6 +5,7 @@ import enum
 import functools
 import itertools
 import logging
+import math
 import re
 import subprocess
 import sys
@@ -121,6 +122,16 @@ FORMS = {
     "an array of objects": lambda state: Model(np.array([state, None], object)),
     "a strided array": lambda state: Model(np.full((4, 6), state)[::2, ::3]),
     "a type": lambda state: Model(np.zeros(2, np.float32 if state else np.float64)),
+    "the mask of an array": lambda state: np.ma.array([1, 2], mask=[0, bool(state)]),
+    "an array of two axes, in columns": lambda state: np.asfortranarray(np.full((2, 3), state)),
+    "what a table gives for a missing key": lambda state: collections.defaultdict(
+        list if state else set, a=1
+    ),
+    "a queue": lambda state: collections.deque([1, state]),
+    "a number of numpy": lambda state: np.float32(state),
+    "a function of a library": lambda state: np.add if state else np.subtract,
+    "a method of a type": lambda state: str.upper if state else str.lower,
+    "a function of Python": lambda state: pow if state else math.pow,
     "a tensor": lambda state: Model(torch.full((2,), float(state))),
     "bfloat16": lambda state: Model(torch.full((2,), float(state), dtype=torch.bfloat16)),
     "a parameter": linear,
