@@ -62,7 +62,14 @@ def test_links_and_anchors_lead_somewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["howto/own-editor", "howto/pairs", "start/counterfactual-set", "start/paid-service"]
+    "page",
+    [
+        "howto/editors",
+        "howto/own-editor",
+        "howto/pairs",
+        "start/counterfactual-set",
+        "start/paid-service",
+    ],
 )
 def test_each_use_has_a_short_page_that_home_and_navigation_lead_to(page: str) -> None:
     assert len((ROOT / f"docs/pages/{page}.md").read_text("utf-8").split()) <= 300

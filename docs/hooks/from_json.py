@@ -226,6 +226,26 @@ def two_editors() -> str:
     )
 
 
+def three_editors() -> str:
+    """A row a label that is judged along any editor's pictures: slopes, and whose finding it is."""
+    names = {"field": "field editor", "fader": "Fader Network", "prototypes": "prototypes"}
+    found = load("three-editors.json")
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in found["rows"]:
+        rows.setdefault(row["label"], {})[row["editor"]] = row
+    cells = []
+    for label, each in rows.items():
+        slopes = [
+            _by_editor(each.get(name), "slope", ("ci_low", "ci_high"), "+.1f") for name in names
+        ]
+        whose = [names[name] for name in names if each.get(name, {}).get("decision") == "finding"]
+        if label in found["shared"]:
+            whose = ["all three"]
+        cells.append((label.replace("_", " "), *slopes, ", ".join(whose) or "none"))
+    cells.sort(key=lambda row: (row[-1] != "all three", row[-1] == "none", row[0]))
+    return table(("label", *names.values(), "finding of"), cells)
+
+
 def _by_editor(row: Mapping[str, Any] | None, name: str, ends: tuple[str, str], form: str) -> str:
     if row is None or row[name] is None:
         return "–"
@@ -354,6 +374,7 @@ MACROS: dict[str, Callable[..., str]] = {
     "interval": interval,
     "number": number,
     "planted_captions": planted_captions,
+    "three_editors": three_editors,
     "two_editors": two_editors,
     "planted_contexts": planted_contexts,
     "retrained": retrained,

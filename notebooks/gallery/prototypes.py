@@ -100,7 +100,6 @@ def edit(image: np.ndarray, value: float | None) -> np.ndarray:
     own = landmarks(image)
     moved = own + aligned(mean, own, mean + share * shape) - aligned(mean, own)
     around = frame(size)
-    around = frame(size)
     anchored = np.vstack([moved, around])
     back = mapped(anchored, np.vstack([own, around]), size)
     there = mapped(anchored, np.vstack([mean, aligned(own, mean, around)]), size)

@@ -1,9 +1,9 @@
-"""Three editors, one photo set: which findings stand with the field editor, the Fader Network, and one of others' method?
+"""Three editors, one photo set: which findings stand with ours, of two kinds, and one by a method of others?
 
     python tests/benches/bench_three_editors.py LONDON UTKFACE WORK [--out results/three-editors.json]
 
-The photos and the classifier of ``bench_two_editors.py``; the third editor is ``notebooks/gallery/prototypes.py``, asked
-as any editor of others is (``python:FILE.py:edit``), its prototypes from UTKFACE. WORK holds photos, prototypes and
+The photos and the classifier of ``bench_two_editors.py``; the third editor is ``notebooks/gallery/prototypes.py``, with
+prototypes from UTKFACE, asked as any editor of others is (``python:FILE.py:edit``). WORK holds photos, prototypes and
 runs; called again, it goes on where it was.
 """
 

@@ -55,7 +55,7 @@ class DiffusersOptions:
     takes: the aligned face, or the whole photo.
     size: of the longer side that the pipeline sees, pixels, such as 1024 for FLUX.
     dtype: of the weights, such as ``bfloat16`` on a GPU.
-    prompt: the sentences, see ``ask.prompts``; empty: the attribute's own.
+    prompt: the sentences, see ``ask.editors.prompts``; empty: the attribute's own.
     batch: aligned faces in one call on a GPU.
     """
 
