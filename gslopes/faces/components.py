@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, EditedChips, Editor, Finder, FloatArray, Masker
+from gslopes.core.records import ByteArray, Classifier, EditedChips, Editor, Finder, FloatArray, Masker
+from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
 
@@ -128,7 +129,8 @@ def model_records(
         name: {"sha256": digest, "licence": spec.licence} for name, (spec, digest) in models.items()
     }
     if outside is not None:
-        records[outside.name] = {"version": outside.version}
+        known = not traits_of(cast("Classifier", outside)).unknown
+        records[outside.name] = {"version": outside.version * known}
     return records
 
 
