@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, Classifier, EditedChips, Editor, Finder, FloatArray, Masker
+from gslopes.core.records import (
+    ByteArray,
+    Classifier,
+    EditedChips,
+    Editor,
+    Finder,
+    FloatArray,
+    Masker,
+)
 from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
