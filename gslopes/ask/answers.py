@@ -104,7 +104,7 @@ def raise_if_fatal(error: Exception) -> None:
 def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
     """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
 
-    asked: rows of one classifier or cropper, with status, reason and detail.  extent: which pictures, in words.
+    asked: rows of one classifier, cropper or editor, with status, reason and detail.  extent: which pictures, in words.
     hint: what to do.
     """
     reasons = set(rows["reason"])
@@ -112,7 +112,7 @@ def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
         return
     first = rows.iloc[0]
     why = SkipReason(Reason(first["reason"]), first["detail"])
-    kind = "cropper" if "cropper" in rows else "classifier"
+    kind = next(name for name in ("cropper", "editor", "classifier") if name in rows)
     if why.reason is Reason.INVALID_ANSWER and kind == "classifier":
         hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)

@@ -17,7 +17,7 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import fit_pictures
 from gslopes.ask.questions import PartProgress, Question, digest
-from gslopes.ask.retry import Encoded, RequestSender, RetryPolicy
+from gslopes.ask.retry import Encoded, RateLimiter, RequestSender, RetryPolicy
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
@@ -36,6 +36,8 @@ class Client:
     cache: holds the answers of all runs.  journal: those of a classifier that is not cached, until its run is done;
         without either, answers are kept for one part only.
     budget: of all classifiers of one command.  usage: counts what happens.  retry: with a service that fails.
+    beside: another client of the same service, with which it shares its pace and ``halt``.
+    threads: requests in flight at once; by default as many as the classifier bears.
 
     refits: in words, how pictures that were too large were encoded again.
     """
@@ -49,16 +51,20 @@ class Client:
         budget: Budget | None = None,
         usage: UsageStats | None = None,
         retry: RetryPolicy | None = None,
+        beside: "Client | None" = None,
+        threads: int = 0,
     ) -> None:
         self.classifier = classifier
         self.usage = usage or UsageStats()
         self.refits: set[str] = set()
         self._limits = traits_of(classifier).limits
         self._batch = max(1, classifier.batch)
-        self._threads = max(1, self._limits.concurrency)
+        self._threads = max(1, threads or self._limits.concurrency)
         self._cache = ClassifierCache(classifier, cache, journal)
-        self._halt = threading.Event()
-        sender = RequestSender(classifier, budget or Budget(), self.usage, self._halt)
+        self._halt: threading.Event = beside._halt if beside else threading.Event()
+        self._pace: RateLimiter = beside._pace if beside else RateLimiter(self._halt.wait)
+        money = budget or Budget()
+        sender = RequestSender(classifier, money, self.usage, self._halt, self._pace)
         self._worker = Worker(self._cache, sender, self._halt, retry or RetryPolicy())
         self._open: list[PartProgress] = []
         # Pictures that are being asked, to the parts that wait for them; of them, those that another process asks, to

@@ -160,17 +160,25 @@ class Patience:
 
 
 class RequestSender:
-    """Sends requests to one classifier; shared by its threads.  halt: once set, no further request is sent."""
+    """Sends requests to one classifier; shared by its threads.
+
+    halt: once set, no further request is sent.  pace: of all who ask the same service.
+    """
 
     def __init__(
-        self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event
+        self,
+        classifier: Classifier,
+        budget: Budget,
+        usage: UsageStats,
+        halt: threading.Event,
+        pace: RateLimiter | None = None,
     ) -> None:
         self._classifier = classifier
         self._limits = traits_of(classifier).limits
         self._budget = budget
         self._usage = usage
         self._halt = halt
-        self._rate_limiter = RateLimiter(halt.wait)
+        self._rate_limiter = pace or RateLimiter(halt.wait)
         self.answered = 0  # requests so far: shows whether the service is up
 
     def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:

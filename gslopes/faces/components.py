@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.records import (
+    ByteArray,
+    Classifier,
+    EditedChips,
+    Editor,
+    Finder,
+    FloatArray,
+    Masker,
+)
+from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
+from gslopes.faces.edit.protocol import PictureEditor
 
 if TYPE_CHECKING:
     from gslopes.faces.zoo import ModelSpec
+
+
+CHIP = 128  # side of the chip in which the face is masked, if the editor takes photos
 
 
 @frozen
@@ -30,8 +43,25 @@ class Components:
     named: bool = False
 
 
-def default_components(config: FacesConfig, device: str) -> Components:
-    """The components that a configuration names.
+@frozen
+class Place:
+    """Where an editor that others made may change a photo, in place of an editor of chips; see ``records.Editor``."""
+
+    size: int
+    sha256: str = ""
+    blend: Literal["difference", "ratio", "paste"] = "paste"
+    border: float | None = None
+    region: Literal["face", "head"] = "face"
+
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """Is not called: its pictures are asked for."""
+        raise NotImplementedError
+
+
+def default_components(
+    config: FacesConfig, device: str, outside: PictureEditor | None = None
+) -> Components:
+    """The components that a configuration names.  outside: the editor, if others made it.
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
@@ -42,11 +72,14 @@ def default_components(config: FacesConfig, device: str) -> Components:
     from gslopes.faces.find import KnownFinder, MtcnnFinder
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
-    models = model_records(config)
+    models = model_records(config, outside)
     compose = config.compose
-    blend = compose.blend_of_ours()
+    blend = None if outside else compose.blend_of_ours()
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
+        if outside is not None:
+            editors[attribute] = cast("Editor", Place(outside.size or CHIP))
+            continue
         name, spec, _ = _edited_by(config, attribute)
         reader = _reader_of(spec)
         editors[attribute] = editor_of(name, device, reader, blend, config.edit.calibrated)
@@ -73,8 +106,10 @@ def default_components(config: FacesConfig, device: str) -> Components:
     return Components(finder, masker, editors, models, named=True)
 
 
-def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
-    """The record in ``run.json`` of the models that a configuration names.
+def model_records(
+    config: FacesConfig, outside: PictureEditor | None = None
+) -> dict[str, dict[str, str]]:
+    """The record in ``run.json`` of the models that a configuration names.  outside: as of ``default_components``.
 
     It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
 
@@ -83,9 +118,10 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
     """
     from gslopes.faces import zoo
 
-    config.compose.blend_of_ours()
+    if outside is None:
+        config.compose.blend_of_ours()
     models: dict[str, tuple[ModelSpec, str]] = {}
-    for attribute in config.edit.attributes:
+    for attribute in config.edit.attributes if outside is None else ():
         name, spec, digest = _edited_by(config, attribute)
         models[name] = (spec, digest)
         for reader in filter(None, (_reader_of(spec), spec.tagger)):
@@ -97,9 +133,13 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
         models["parser"] = (loaded.spec, loaded.sha256)
     elif config.compose.masks is None:
         models["parser"] = zoo.identify("face-parser")
-    return {
+    records = {
         name: {"sha256": digest, "licence": spec.licence} for name, (spec, digest) in models.items()
     }
+    if outside is not None:
+        known = not traits_of(cast("Classifier", outside)).unknown
+        records[outside.name] = {"version": outside.version * known}
+    return records
 
 
 def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:

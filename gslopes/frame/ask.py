@@ -4,7 +4,7 @@ Who was asked, and in which version, is in ``run.json``; more may be asked later
 stay in the tables.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -184,12 +184,16 @@ class _Asking:
             run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
 
 
-def check_models(run: Run, estimates: Iterable[Price], executor: Executor) -> None:
+def check_models(
+    run: Run, estimates: Iterable[Price], executor: Executor, more: Sequence[Classifier] = ()
+) -> None:
     """Before pictures are made for hours: versions, credentials, and whether the user agrees to the price.
+
+    more: who is asked, too, such as an editor.
 
     Raises: RunFolderMismatch, CredentialsError, UsageError, ConfigError, StorageError.
     """
-    classifiers = tuple(run.models.values())
+    classifiers = (*more, *run.models.values())
     limits = run.config.score
     if any(traits_of(model).kept for model in classifiers):
         writable_cache(limits.cache)

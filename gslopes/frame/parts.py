@@ -106,7 +106,8 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
         runfolder.make_folder(notes.parent)
         runfolder.write_json(notes, run.notes)
     part_tables = _part_tables(run.audit, stage)
-    frames = {table: tables.frame_of(table, rows[table.name]) for table in part_tables}
+    made = [table for table in part_tables if table.name in rows]
+    frames = {table: tables.frame_of(table, rows[table.name]) for table in made}
     for frame in frames.values():
         runfolder.settle(_pictures(run, stage, frame))
     for table, frame in frames.items():
@@ -122,7 +123,10 @@ def _checked(run: Run, stage: Stage, folder: str, part: int) -> pd.DataFrame:
         _sentences(notes)
     rows = pd.DataFrame()
     for table in _part_tables(run.audit, stage):
-        rows = tables.read(table, part_path(run.folder, folder, table, part))
+        path = part_path(run.folder, folder, table, part)
+        if not path.exists() and stage.keep(run, table.name) is None:
+            continue
+        rows = tables.read(table, path)
         for picture in _pictures(run, stage, rows):
             picture.stat()
     return rows
@@ -158,6 +162,7 @@ def has_all_parts(run: Run, stage: Stage) -> bool:
     """Whether the tables of all parts of a stage are there and can be opened."""
     made = _part_tables(run.audit, stage)
     missing, count = missing_parts(run.folder, run.audit, made[-1].name)
+    made = [table for table in made if stage.keep(run, table.name) is not None]
     paths = (
         part_path(run.folder, stage.name, table, part) for table in made for part in range(count)
     )
@@ -325,7 +330,7 @@ class Parts:
     """The work of a stage's parts, here or in other processes."""
 
     def __init__(self, run: Run, stage: Stage, name: Name = None) -> None:
-        self.in_threads = stage.threads
+        self.in_threads = stage.threads(run) if callable(stage.threads) else stage.threads
         self.run = run
         self.stage = stage
         self.name = name

@@ -99,9 +99,9 @@ class Stage:
         ``frame.parts.Missing``, and commits each part as it is finished.
     join: what becomes of the tables of all parts, by name; a table that it does not give is merged part by part.
     splits: tables that take rows from the parts of another one, to its name.
-    keep: which rows of the parts go into a table, by its name; None to leave the table out.
+    keep: which rows of the parts go into a table, by its name; None to leave the table out, of the parts as well.
     merging: reads and options on which only ``join`` and ``keep`` depend: a change leaves the parts as they are.
-    threads: whether its parts may be done side by side in threads.
+    threads: whether its parts may be done side by side in threads; or a function of the run that tells.
     here: its parts are only done in this process, such as those that ask models.
     when: whether the options have it; if not, what it made before is removed, but for its parts.
     goes_with: the stage with which ``--only`` does this one.
@@ -129,7 +129,7 @@ class Stage:
     keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] = _every_row
     merging: tuple[str, ...] = ()
     here: bool = False
-    threads: bool = False
+    threads: bool | Callable[[Run], bool] = False
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""
     uses: Callable[[Run], Any] = _nothing

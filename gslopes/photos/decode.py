@@ -63,9 +63,7 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     with _reading(data, path):
         image = _open(data, path)
         image.load()
-        orientation = 1
-        with suppress(Exception):  # of free-form binary, which no viewer takes amiss
-            orientation = int(image.getexif().get(ExifTags.Base.Orientation, 1))
+        orientation = _orientation(image)
         rgb, gray, icc = _to_rgb(image)
     if orientation in _TRANSPOSE:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
@@ -75,6 +73,17 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         if gray or not (part == part[..., :1]).all():
             return pixels, gray, icc
     return pixels, True, icc
+
+
+def is_upright(data: bytes) -> bool:
+    """Whether a picture that can be opened looks the same to programs that pass over its EXIF orientation."""
+    return _orientation(_open(data, "picture")) not in _TRANSPOSE
+
+
+def _orientation(image: Image.Image) -> int:
+    with suppress(Exception):  # of free-form binary, which no viewer takes amiss
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    return 1
 
 
 def named_picture(

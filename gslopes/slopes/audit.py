@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
+from gslopes.ask.editors import GIVEN, given_editor
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
@@ -19,9 +22,11 @@ from gslopes.core.files import csv_bytes, show
 from gslopes.core.options import build
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
+from gslopes.core.tables import EDITING
 from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
+from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
 from gslopes.frame.ask import ANSWERS, DROPPED, ask, check_models, check_versions, money
@@ -35,7 +40,7 @@ from gslopes.photos.folder import passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
-from gslopes.slopes import method, outcome
+from gslopes.slopes import method, outcome, outside
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
@@ -66,10 +71,11 @@ TABLES |= {
 
 @dataclass(frozen=True)
 class Ready:
-    """Ready objects in place of what options name: classifiers to ask, and what finds, edits and composes."""
+    """Ready objects in place of what options name: classifiers to ask, what finds, edits and composes, an editor."""
 
     classifiers: Sequence[Classifier] = ()
     components: Components | None = None
+    editor: PictureEditor | None = None
 
 
 def audit(
@@ -77,6 +83,7 @@ def audit(
     out: str | Path | None = None,
     *,
     classifier: Given | Sequence[Given] | None = None,
+    editor: Any = None,
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,
@@ -94,6 +101,8 @@ def audit(
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
         A function takes a picture, (H, W, 3) uint8 RGB, and returns a mapping of label to score in [0, 1], or None
         if it will not answer; ``ask.classifiers.python`` has the other forms.
+    editor: a name as of ``--editor``, a function of a picture and a value that gives a picture, see
+        ``ask.editors.python``, or an object as in faces.edit.protocol.
     progress: show lines of progress on stderr.
     trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
     executor, components: who does the work, and with what, instead of what the options name.
@@ -111,9 +120,9 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, objects = split_classifiers(classifier)
-    walk_plan = _plan(
-        photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust
-    )
+    named, given = _editor(editor)
+    options = {**options, **named, "classifier": names}
+    walk_plan = _plan(photos, out, options, Ready(objects, components, given), trust=trust)
     return _carried_out(walk_plan, executor, progress)
 
 
@@ -121,6 +130,7 @@ def synthesise(
     photos: Any,
     out: str | Path | None = None,
     *,
+    editor: Any = None,
     progress: bool = False,
     executor: Executor | None = None,
     components: Components | None = None,
@@ -130,7 +140,9 @@ def synthesise(
 
     Arguments, result and errors as ``audit``.
     """
-    walk_plan = _plan(photos, out, options, Ready((), components), only=["synthesise"])
+    named, given = _editor(editor)
+    ready = Ready((), components, given)
+    walk_plan = _plan(photos, out, {**options, **named}, ready, only=["synthesise"])
     return _carried_out(walk_plan, executor, progress)
 
 
@@ -169,17 +181,26 @@ def score_photos(
     return _carried_out(walk_plan, executor, progress)
 
 
+def _editor(editor: Any) -> tuple[dict[str, str], PictureEditor | None]:
+    """(the option that names it, the object if it is none of a name's)."""
+    given = given_editor(editor)
+    if given is not None:
+        return {"editor": GIVEN + given.name}, given
+    return {"editor": editor} if editor else {}, None
+
+
 def _plan(
     photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any
 ) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
-    audit = SLOPES
+    inputs = partial(look, given=ready.editor)
+    audit = replace(SLOPES, inputs=inputs)
     if ready.components is not None:
         stages = list(SLOPES.stages)
         if not ready.components.named:  # objects stay in this process, and in one thread
             stages[0] = replace(stages[0], threads=False, here=True)
-        inputs = partial(look, components=ready.components)
-        audit = replace(SLOPES, inputs=inputs, stages=tuple(stages))
+        inputs = partial(inputs, components=ready.components)
+        audit = replace(audit, inputs=inputs, stages=tuple(stages))
     return planned(audit, photos, out, options, given=ready, **about)
 
 
@@ -210,13 +231,18 @@ def configured(
     return config
 
 
-def look(photos: Path, config: RunConfig, components: Components | None = None) -> Inputs:
+def look(
+    photos: Path,
+    config: RunConfig,
+    components: Components | None = None,
+    given: PictureEditor | None = None,
+) -> Inputs:
     """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError, UsageError."""
     if config.fit.photos_csv is not None:
         check_about(config.fit.photos_csv, config.fit.columns)
     if config.device != "auto":
         runtime.pick_device(config.device)
-    walk = look_at(replace(config, photos=photos), components)
+    walk = look_at(replace(config, photos=photos), components, given)
     return Inputs(walk, walk.facts)
 
 
@@ -246,13 +272,20 @@ def check_before(run: Run, executor: Executor) -> None:
     missing, parts = missing_parts(run.folder, run.audit, tables.PHOTOS.name)
     if parts and not missing:
         return
-    if not run.models:
-        return
     walk: Walk = run.inputs
-    if is_gated(run):
+    if not run.models and walk.editor is None:
+        return
+    if run.models and is_gated(run):
         reader_digest()
-    check_models(run, estimates(walk, tuple(run.models.values()), executor), executor)
-    ask_first(tuple(run.models.values()), walk.files, run.config.score, run.once(money), executor)
+    models = tuple(run.models.values())
+    prices = estimates(walk, models, executor)
+    if walk.editor is None:
+        check_models(run, prices, executor)
+    else:
+        left = len(missing) * walk.config.part if parts else len(walk.files)
+        prices.insert(0, walk.price(min(left, len(walk.files))))
+        check_models(run, prices, executor, [walk.asked_of_editor()])
+    ask_first(models, walk.files, run.config.score, run.once(money), executor)
 
 
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Price]:
@@ -274,6 +307,34 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
+def edits_here(run: Run) -> bool:
+    """Whether pictures are our own edits, or others' that are there: an editor of others is asked part by part."""
+    return not run.config.outside
+
+
+def keep_pictures(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+    """All rows; the table editing only with an editor of others."""
+    if table == EDITING.name and edits_here(run):
+        return None
+    return lambda rows: rows
+
+
+def asks_again(run: Run) -> bool:
+    """Whether an editor of others is asked again for pictures that it failed to give."""
+    return run.config.outside and bool(run.once(outside.failed_photos))
+
+
+def lacks_pictures(run: Run, name: str | None, part: Tables, photos: pd.DataFrame) -> bool:
+    """Whether a part has such pictures."""
+    return asks_again(run) and not run.once(outside.failed_photos).isdisjoint(photos["photo"])
+
+
+def check_pictures(run: Run) -> None:
+    """Tell what came of all pictures of an editor of others."""
+    if run.config.outside:
+        outside.conclude(run)
+
+
 def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
     """Before any picture is made: versions, what is passed over, and the groups of a set that others made."""
     walk: Walk = run.inputs
@@ -283,6 +344,8 @@ def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
         run.executor.note(
             f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}."
         )
+    if walk.editor is not None:
+        content["editor"] = content.get("editor") or outside.about(walk)
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
     if walk.pairs is None:
         if others := passed_over(walk.config.photos):
@@ -428,9 +491,10 @@ SLOPES = Audit(
     before=check_before,
     stages=(
         Stage(
-            "synthesise", ("inputs",), ("edits", "photos", "edits/"), make_pictures,
-            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=True,
-            begin=begin_pictures, options=(),
+            "synthesise", ("inputs",), ("edits", "editing", "photos", "edits/"), make_pictures,
+            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=edits_here,
+            begin=begin_pictures, keep=keep_pictures, check=check_pictures, due=asks_again, lacks=lacks_pictures,
+            options=(),
         ),
         Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
         Stage(

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
+from gslopes.ask.editors import canonical_name, is_outside
 from gslopes.core import frozen, placebo
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.crossed import Grid
@@ -133,7 +134,8 @@ class RunConfig:
     )
     baseline: str | None = option(
         None,
-        help="The named value in --pairs that others are compared with; of several attributes with commas.",
+        help="The named value in --pairs, or of an editor of others, that the rest is compared with; of several "
+        "attributes with commas.",
         metavar="VALUE",
         shown="the commonest",
         advanced=True,
@@ -189,7 +191,29 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check_device(self.device)
+        self._check_editor()
         self.crossed  # noqa: B018  checked
+
+    def _check_editor(self) -> None:
+        """Raises: ConfigError for what only goes with our own editors."""
+        if not self.outside:
+            return
+        against = {
+            "--as-published": self.as_published,
+            "--cross": self.cross,
+            "--pairs": self.pairs,
+            "--engine ray": self.engine == "ray",
+            "--set compose.blend=ratio": self.compose.blend == "ratio",
+            "--set edit.calibrated=false": not self.edit.calibrated,
+        }
+        for other in (name for name, given in against.items() if given):
+            problem = f"An editor that others made does not go with {other}."
+            raise ConfigError(problem, "Leave one of the two out.")
+
+    @property
+    def outside(self) -> bool:
+        """Whether others made the editor."""
+        return is_outside(self.edit.model)
 
     @property
     def crossed(self) -> Grid | None:
@@ -237,6 +261,8 @@ class RunConfig:
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
         if self.edit.calibrated:  # as every run was that does not say
             del sections["edit"]["calibrated"]
+        if self.outside:
+            sections["edit"]["model"] = canonical_name(self.edit.model)
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
 
 
@@ -258,7 +284,8 @@ def configure(
         raise ConfigError(
             "--grid is for two attributes that are crossed.", "Add --cross, or leave --grid out."
         )
-    if mapping.get("pairs") or mapping.get("baseline"):
+    editor = (mapping.get("edit") or {}).get("model") or ""
+    if mapping.get("pairs") or (mapping.get("baseline") and not is_outside(editor)):
         set_of_pairs(mapping, out)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")

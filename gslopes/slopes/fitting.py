@@ -58,7 +58,9 @@ def fit_folder(
     wished = tables.check(tables.ASKED, editing.assign(classifier=EDITOR)[tables.ASKED.columns])
     asked = pa.concat_tables([asked, wished.cast(asked.schema)]).unify_dictionaries()
     unedited = unedited_answers(run, limits)
-    drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
+    manifest_config = runfolder.read_manifest(run).get("config") or {}
+    outside = method.is_asked_for(manifest_config)
+    drawn = method.drawn(manifest_config) if unedited and not outside else ()
     study = Study(
         values=values,
         about=None if config.photos_csv is None else read_about(config.photos_csv, run),
@@ -70,6 +72,7 @@ def fit_folder(
         gates=verdicts_of(run, values),
         unedited=unedited,
         drawn=drawn,
+        unchanged=tuple(values) if outside else (),
         moved=moved_of(run),
         wordings=wordings_of(editing),
         lost=lost_of(run, editing),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gslopes.ask.editors import is_outside
 from gslopes.core import runfolder
 from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_json
@@ -48,12 +49,20 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     return choices(config, _presence(presence_file), thresholds)
 
 
+def is_asked_for(config: Mapping[str, Any]) -> bool:
+    """Whether the pictures of a run are those of an editor that others made."""
+    return is_outside(str((config.get("edit") or {}).get("model") or ""))
+
+
 def drawn(config: Mapping[str, Any]) -> set[str]:
-    """The attributes of a run whose pictures show a drawn face, at every value: those with edits that are pasted.
+    """The attributes of a run whose pictures show a drawn face, at every value: those with edits that are pasted, and
+    all of an editor that others made.
 
     Other blends put nothing but changes into the photo, and a face has no changes at its original value.
     """
     edit = config.get("edit") or {}
+    if is_asked_for(config):
+        return set(edit.get("attributes") or ["gender"])
     blend = str((config.get("compose") or {}).get("blend") or "auto")
     if blend != "auto":
         if blend == "paste":

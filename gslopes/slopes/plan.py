@@ -1,27 +1,33 @@
 """What a walk will do, before it does anything: its photos, and the values along which they are edited."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
+from gslopes.ask.editors import Setting, load_editor
+from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
+from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
 from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
+from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, same_bytes, size_of
+from gslopes.slopes.asked_for import Sweep, Wishes, sweeps_of, values_of, wishes_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
 # Of one counterfactual photo on one core of an AMD EPYC.
 SECONDS_A_PICTURE = 0.022
+_ANY = "0" * 64  # all photos have as many wishes
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Walk:
     files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
     pairs: the set, if others made the pictures; the files are then one of each unit, by its name.
+    editor, sweeps: the editor, if others made it, and what it is asked for.
     """
 
     config: RunConfig
@@ -40,6 +47,32 @@ class Walk:
     classifiers: tuple[str, ...]
     components: Components | None = None
     pairs: PairSet | None = None
+    editor: PictureEditor | None = None
+    sweeps: tuple[Sweep, ...] = ()
+
+    @property
+    def blend(self) -> str:
+        """How the pictures of an editor of others go into the photo."""
+        chosen = self.config.compose.blend
+        return "paste" if chosen == "auto" else chosen
+
+    def wishes(self, photo: str) -> Wishes:
+        """What the editor is asked for about a photo, by sweep and step.  photo: its sha256."""
+        compose = self.config.compose
+        neutral = self.blend == "difference"
+        return wishes_of(self.sweeps, photo, self.config.seed, compose.placebo, neutral)
+
+    def asked_of_editor(self) -> Classifier:
+        """Who is asked for the first of a photo's pictures."""
+        assert self.editor is not None
+        return self.editor.at(next(iter(self.wishes(_ANY).values())))
+
+    def price(self, photos: int) -> Price:
+        """What an editor that others made costs at most.  photos: that are still to be edited."""
+        assert self.editor is not None
+        pictures = len({*self.wishes(_ANY).values()})
+        price = estimate(self.asked_of_editor(), [photos] * pictures)
+        return replace(price, name=self.editor.name, stage="editor")
 
     @property
     def parts(self) -> int:
@@ -82,7 +115,9 @@ class Walk:
         models: dict[str, dict[str, str]] = {}
         if self.pairs is None:
             models = (
-                model_records(self.config) if self.components is None else self.components.models
+                model_records(self.config, self.editor)
+                if self.components is None
+                else self.components.models
             )
         facts = {
             "identity": self.config.identity(),
@@ -97,7 +132,7 @@ class Walk:
             return Components(
                 MtcnnFinder(self.config.find.min_face), cast("Any", None), {}, {}, named=True
             )
-        return self.components or default_components(self.config, self.device)
+        return self.components or default_components(self.config, self.device, self.editor)
 
     def pictures_asked(self, sample: int) -> tuple[int, int]:
         """(pictures that a paid classifier is asked about at most, pictures of placebo sweeps among them).
@@ -109,10 +144,16 @@ class Walk:
         return self.images - len(self.files) * fake + placebos, placebos
 
 
-def look_at(config: RunConfig, components: Components | None = None) -> Walk:
+def look_at(
+    config: RunConfig,
+    components: Components | None = None,
+    given: PictureEditor | None = None,
+) -> Walk:
     """Check everything that can be checked without loading a model, and count.
 
-    Raises: UsageError (names, folders, no photos).
+    given: the editor that the configuration names, if it is an object.
+
+    Raises: UsageError (names, folders, no photos); as ``ask.editors.load_editor``, ``asked_for.sweeps_of``.
     """
     classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
     if config.pairs is not None:
@@ -123,9 +164,25 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
+    if config.outside:
+        return _asked_for(config, classifiers, given)
     values = config.sweeps()
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
+
+
+def _asked_for(
+    config: RunConfig, classifiers: tuple[str, ...], given: PictureEditor | None
+) -> Walk:
+    """The walk with an editor that others made; its sentences are read, too."""
+    editor = given or load_editor(config.edit.model, Setting(config.device))
+    sweeps = sweeps_of(config.edit, editor, config.baseline)
+    files, inputs = read_inputs(config)
+    digests = {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}
+    if digests:
+        inputs["prompts"] = digests
+    values = values_of(sweeps, config.compose.placebo)
+    return Walk(config, files, values, inputs, classifiers, editor=editor, sweeps=sweeps)
 
 
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:
@@ -173,6 +230,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
+    if walk.editor is not None:
+        facts["editor"] = asdict(walk.price(len(walk.files)))
     return _lines(walk, run, done), facts
 
 
@@ -207,6 +266,8 @@ def _lines(walk: Walk, run: Path | None, done: int) -> list[str]:
         placebos = f", and as many for each of {len(placebo.KINDS)} placebos"
         placebos *= config.compose.placebo
         lines.append(f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}")
+    if walk.editor is not None:
+        lines.append(f"editor       {walk.price(len(walk.files))}")
     lines += [
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",

@@ -64,11 +64,16 @@ def synthesis(run: Run) -> Synthesis:
         raise ModelError(
             f"A worker has other models: {differing}.", "Install the same models on every machine."
         )
+    about = run.folder, walk_here, components, walk.same
+    if walk.editor is not None:
+        from gslopes.slopes.outside import drawing
+
+        return drawing(run, *about)
     kind = Synthesis if walk.pairs is None else Reading
-    return kind(run.folder, walk_here, components, walk.same)
+    return kind(*about)
 
 
-class _Faces(NamedTuple):
+class Faces(NamedTuple):
     """Faces that are edited together.
 
     photos, faces, chips: of each.  masks, heads: border to the mask of the face, or of the head, of each.
@@ -183,7 +188,7 @@ class Synthesis:
         ]
         rows = [index for index, why in enumerate(reasons) if not why]
         if rows:
-            faces = _Faces(
+            faces = Faces(
                 [usable[row][1] for row in rows],
                 [usable[row][2] for row in rows],
                 chips[rows],
@@ -192,7 +197,7 @@ class Synthesis:
             )
             edits += self._compose(faces)
 
-    def _compose(self, faces: _Faces) -> list[Row]:
+    def _compose(self, faces: Faces) -> list[Row]:
         """Edit and compose the photos along all attributes, write the pictures; their rows."""
         grid = self.plan.grid
         every = range(len(faces.photos))
@@ -214,7 +219,7 @@ class Synthesis:
 
     def _composed(
         self,
-        faces: _Faces,
+        faces: Faces,
         attribute: str,
         rows: Sequence[int],
         photos: Sequence[Photo],

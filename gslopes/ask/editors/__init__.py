@@ -22,6 +22,7 @@ REGISTRY = Registry(
     {name: f"gslopes.ask.editors.{entry.place}" for name, entry in CATALOGUE.items()},
     "gslopes.editors",
 )
+GIVEN = "given:"  # before the name of an editor that is an object of Python
 _CHIP = 512  # pixels, unless the user says otherwise
 
 
@@ -62,6 +63,8 @@ def is_outside(text: str) -> bool:
     >>> is_outside("mine.py:edit"), is_outside("images:m,url=http://localhost"), is_outside("gender-fader")
     (True, True, False)
     """
+    if text.startswith(GIVEN):
+        return True
     base = full_name(text).partition(",")[0].partition(":")[0]
     return any(base == target.name for target in REGISTRY.targets())
 
@@ -73,6 +76,25 @@ def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
     """
+    options, factory, _ = _resolve(text)
+    return cast("PictureEditor", factory(text, options, setting))
+
+
+def canonical_name(text: str) -> str:
+    """The one spelling of an editor's name with its parameters; loads nothing of it.  Raises: as ``load_editor``."""
+    if text.startswith(GIVEN):
+        return text
+    options, _, base = _resolve(text)
+    return names.canonical(base, options)
+
+
+def _resolve(text: str) -> tuple[Any, Any, str]:
+    """(options, what makes the editor, the first part of its name)."""
+    if text.startswith(GIVEN):
+        raise UsageError(
+            f"The editor {text.removeprefix(GIVEN)} is an object of Python.",
+            "Give it again: gslopes.audit(PHOTOS, RUN, editor=...).",
+        )
     base, items = names.split(full_name(text))
     target = REGISTRY.find(base)
     if base in CATALOGUE:
@@ -82,8 +104,8 @@ def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
         raise UsageError(
             f"The editor {base!r} cannot be called.", "Let its entry point name a class."
         )
-    options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="editor")
-    return cast("PictureEditor", factory(text, options, setting))
+    kind = getattr(factory, "Options", names.NoOptions)
+    return names.read(kind, base, items, kind="editor"), factory, base
 
 
 def given_editor(given: Any) -> PictureEditor | None:

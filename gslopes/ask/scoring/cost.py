@@ -25,7 +25,7 @@ class Price:
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
     cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
     seconds: at the quota; 0 without one.  note: of the limits.  tokens: in and out.
-    estimated: whether the price is an estimate.
+    estimated: whether the price is an estimate.  stage: that asks.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Price:
     note: str = ""
     tokens: tuple[int, int] = (0, 0)
     estimated: bool = False
+    stage: str = "score"
 
     def __str__(self) -> str:
         price = f"{'estimated ' * self.estimated}{self.usd or 0:,.2f} USD"
@@ -112,7 +113,7 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     """
     due = [item for item in estimates if item.pictures]
     for item in due:
-        executor.note(f"score      {item}" + (f" ({item.note})" if item.note else ""))
+        executor.note(f"{item.stage:<10} {item}" + (f" ({item.note})" if item.note else ""))
     unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]

@@ -265,7 +265,7 @@ class Fit:
             differences = placebo_differences(sweep, fakes, options)
             yield "placebos", differences
             rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
-            yield from self._beside(sweep, rows, options)
+            yield from self._beside(sweep, rows, options, fakes.get("same"))
         yield "slopes", rows
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
         yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
@@ -285,9 +285,12 @@ class Fit:
         return gating_rows(replace(everyone, units=self.units(everyone.photos)), gate, options)
 
     def _beside(
-        self, sweep: Answers, slopes: pd.DataFrame, options: FitOptions
+        self, sweep: Answers, slopes: pd.DataFrame, options: FitOptions, same: Answers | None
     ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """What is compared with the slopes, with their decisions: observed differences, drawing, what else moved."""
+        """What is compared with the slopes, with their decisions: observed differences, drawing, what else moved.
+
+        same: answers along that placebo.
+        """
         study = self.study
         if sweep.classifier in study.unedited:
             unedited = measured(study.unedited[sweep.classifier], sweep.measures)
@@ -297,7 +300,9 @@ class Fit:
             for name, groups in self.groups.items():
                 frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
                 yield "observed", frame.assign(column=name)
-            if sweep.attribute in study.drawn:
+            if sweep.attribute in study.unchanged and same is not None:
+                yield "drawing", drawing_rows(sweep, unedited, options, same)
+            elif sweep.attribute in study.drawn:
                 yield "drawing", drawing_rows(sweep, unedited, options)
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)

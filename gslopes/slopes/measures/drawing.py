@@ -3,7 +3,8 @@
 If edits are pasted, a decoder draws the face again at every value. What is lost in all of them alike, such as noses
 and beards, moves no slope.  Per label, by the measure that its slope has, and paired photo by photo:
 
-    drawing     mean answer at value 0 minus the mean answer about the unedited photo
+    drawing     mean answer at value 0 minus the mean answer about the unedited photo; if others made the editor, mean
+                answer about the photo as it drew it with no change, over the same placebo's steps, minus that
     sweep       slope times the range of the values: the change from one end to the other
 
 Value 0 is not a face's value, so the change averages over faces of both genders, and over faces of one it holds
@@ -15,6 +16,7 @@ counts; 1 if it goes less far.  q: adjusted over the labels.
 """
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -28,23 +30,36 @@ from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.rounding import STORED, settled
 
 
-def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.DataFrame:
-    """Rows of core.tables.DRAWING of one classifier and attribute; none without a value 0.
+def drawing_rows(
+    sweep: Answers, unedited: Answers, options: FitOptions, same: Answers | None = None
+) -> pd.DataFrame:
+    """Rows of core.tables.DRAWING of one classifier and attribute; none without a value 0, or ``same``.
 
     sweep: answers along the attribute.  unedited: the same classifier's about the photos before any edit, K = 1, with
-        the measures of the sweep.  Both are cut to the photos that both have.
+        the measures of the sweep.  same: about pictures that were drawn with no change, K of them, in place of the one
+        at value 0.  All are cut to the photos that all have.
     """
-    sweep, unedited = same_photos(sweep, unedited)
     extent = np.ptp(sweep.values)
-    middle = np.flatnonzero(settled(sweep.values, extent, STORED) == 0)
-    labels = all_labels(sweep, unedited)
-    if not (len(middle) and len(labels) and len(sweep.photos)):
+    steps = np.flatnonzero(settled(sweep.values, extent, STORED) == 0)[:1]
+    if same is not None:
+        sweep, same = same_photos(sweep, same)
+        steps = np.arange(len(same.values))
+    sweep, unedited = same_photos(sweep, unedited)
+    neutral, _ = same_photos(sweep if same is None else same, unedited)
+    labels = np.union1d(all_labels(sweep, unedited), neutral.labels)
+    if not (len(steps) and len(labels) and len(sweep.photos)):
         return pd.DataFrame()
-    floor = min(sweep.threshold, unedited.threshold)
+    floor = min(sweep.threshold, unedited.threshold, neutral.threshold)
     before = answers_by_measure(replace(unedited, threshold=floor), labels)
-    neutral = replace(sweep.at_step(middle[0]), threshold=floor)
-    moved = answers_by_measure(neutral, labels).minus(before)
-    moved = replace(moved, most=moved.most / 2)  # no share is below 0
+    moves = [
+        answers_by_measure(replace(neutral.at_step(step), threshold=floor), labels).minus(before)
+        for step in steps
+    ]
+    ones = np.ones(len(labels))
+    moved = reduce(lambda total, one: total.minus(one.times(-ones)), moves)
+    if len(steps) > 1:
+        moved = moved.times(ones / len(steps))
+    moved = replace(moved, most=before.most)  # no share is below 0
     along = slopes_by_measure(replace(sweep, units=None), labels)
     along = along.times(np.full(len(labels), extent))
     units = codes_of(sweep.units, len(sweep.photos))

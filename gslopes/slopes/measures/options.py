@@ -68,6 +68,7 @@ class Study:
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
     wordings: attribute to the wording that each photo's editor was told; slopes are compared by it as by ``groups``.
     lost: attribute to why photos that an editor was asked for do not count, reasons as labels; compared by ``groups``.
+    unchanged: sweeps whose same placebo is the photo drawn with no change.
     """
 
     values: Mapping[str, Sequence[float]] | None = None
@@ -84,3 +85,4 @@ class Study:
     drawn: Collection[str] = ()
     wordings: Mapping[str, pd.Series] = field(default_factory=dict)
     lost: Mapping[str, Answers] = field(default_factory=dict)
+    unchanged: Collection[str] = ()
