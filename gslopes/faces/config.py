@@ -18,12 +18,8 @@ from gslopes.core.runfolder import FARTHEST
 class FindConfig:
     """Which faces are edited."""
 
-    min_face: int = option(
-        32, help="Smallest face to edit, pixels.", metavar="PX", seldom=True, least=1
-    )
-    landmarks: Path | None = option(
-        None, help="Known faces instead of a face detector.", metavar="CSV", seldom=True
-    )
+    min_face: int = option(32, least=1)
+    landmarks: Path | None = option(None)
 
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
@@ -60,41 +56,11 @@ def values_for(
 class EditConfig:
     """What is changed, and how far: a sweep for each attribute."""
 
-    attributes: tuple[str, ...] = option(
-        ("gender",), help="The attribute to edit; may be repeated.", name="attribute", short="a"
-    )
-    steps: int | None = option(
-        None,
-        help="Number of values in a sweep, odd.",
-        metavar="K",
-        shown="7; race: 5",
-        advanced=True,
-        least=3,
-    )
-    range: tuple[float, float] | None = option(
-        None,
-        help="Ends of a sweep, or one number.",
-        metavar="LOW,HIGH",
-        shown="-2,2",
-        parse=extent,
-        advanced=True,
-        least=-FARTHEST,
-        most=FARTHEST,
-    )
-    model: str = option(
-        "",
-        help="The model that edits, or a kind: fader is gender-fader for gender.",
-        name="editor",
-        metavar="MODEL",
-        shown="the attribute's own",
-        advanced=True,
-    )
-    calibrated: bool = option(
-        True,
-        help="Let the editor's table say where it stands at each value; else the network gets the values themselves.",
-        shown="true",
-        seldom=True,
-    )
+    attributes: tuple[str, ...] = option(("gender",))
+    steps: int | None = option(None, least=3)
+    range: tuple[float, float] | None = option(None, parse=extent, least=-FARTHEST, most=FARTHEST)
+    model: str = option("")
+    calibrated: bool = option(True)
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -145,33 +111,12 @@ class ComposeConfig:
         stays open.
     """
 
-    region: Literal["auto", "face", "skin", "head"] = option(
-        "auto",
-        help="Which part of the face may change.",
-        shown="the editor's own: face",
-        advanced=True,
-    )
-    blend: Literal["auto", "difference", "ratio", "paste", "whole"] = option(
-        "auto", help="How an edit is blended into the photo.", shown="the editor's own", seldom=True
-    )
-    format: Literal["jpeg", "png"] = option(
-        "jpeg", help="File format of the pictures.", seldom=True
-    )
-    masks: Path | None = option(
-        None, help="Known masks instead of a face parser.", metavar="DIR", seldom=True
-    )
-    parser: Path | None = option(
-        None,
-        help="BiSeNet's checkpoint, a file of yours, instead of our face parser.",
-        metavar="FILE",
-        seldom=True,
-    )
-    placebo: bool = option(
-        True,
-        help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
-        "classifiers are asked about a sample of them.",
-        advanced=True,
-    )
+    region: Literal["auto", "face", "skin", "head"] = option("auto")
+    blend: Literal["auto", "difference", "ratio", "paste", "whole"] = option("auto")
+    format: Literal["jpeg", "png"] = option("jpeg")
+    masks: Path | None = option(None)
+    parser: Path | None = option(None)
+    placebo: bool = option(True)
 
     def __post_init__(self) -> None:
         if self.masks is not None and self.parser is not None:
