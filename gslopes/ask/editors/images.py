@@ -29,7 +29,7 @@ Money: ``price`` in USD per 1,000 pictures, or ``price_in`` and ``price_out`` pe
 ``usage`` counts them, at most ``tokens_in`` and ``tokens_out`` a picture: those are the price that is told before.
 Services differ in what they charge for a refusal; here it counts as free.
 
-``prompt=FILE`` names sentences of your own. Each list has one for each wording, two at least; ``keep`` ends all of them.
+``prompt=FILE`` names sentences of your own. Each list has one for each wording, two at least; ``keep`` ends them all.
 Values are numbers, symmetric around their centre; or names, the baseline first:
 
     keep = ["Keep identity, hair, clothes, background, pose and light.", "All else stays: identity, hair, ..."]
