@@ -28,6 +28,19 @@ model stop the run, and what came is kept. A reply without a picture has failed,
 Money: ``price`` in USD per 1,000 pictures, or ``price_in`` and ``price_out`` per million tokens, as the reply's
 ``usage`` counts them, at most ``tokens_in`` and ``tokens_out`` a picture: those are the price that is told before.
 Services differ in what they charge for a refusal; here it counts as free.
+
+``prompt=FILE`` names sentences of your own. Each list has one for each wording, two at least; ``keep`` ends them all.
+Values are numbers, symmetric around their centre; or names, the baseline first:
+
+    keep = ["Keep identity, hair, clothes, background, pose and light.", "All else stays: identity, hair, ..."]
+    unchanged = ["Return the photo unchanged.", "Change nothing in this photo."]
+    [change]
+    -1 = ["Edit only the face, so that people would perceive it as tired.", "Make the face alone look tired."]
+    0 = ["Edit only the face, so that it looks neither tired nor rested.", "Make the face alone look as usual."]
+    1 = ["Edit only the face, so that people would perceive it as rested.", "Make the face alone look rested."]
+    [placebos]
+    gaze.up = ["Edit only the eyes: they look slightly up.", "Turn the gaze alone a little up."]
+    gaze.down = ["Edit only the eyes: they look slightly down.", "Turn the gaze alone a little down."]
 """
 
 import re

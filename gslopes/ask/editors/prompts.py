@@ -156,7 +156,7 @@ def load_prompts(text: str, attribute: str) -> Prompts:
     if not text and attribute not in SHIPPED:
         raise ConfigError(
             f"No sentences ship for {attribute!r}: they do for {', '.join(SHIPPED)}.",
-            "Write some, and give the editor prompt=FILE; gslopes.ask.editors.prompts shows a file.",
+            "Write some: gslopes list editors images shows a file of ten lines, for prompt=FILE.",
         )
     name = text or attribute
     path = _FOLDER / f"{name}.toml" if name in SHIPPED else Path(name).expanduser()

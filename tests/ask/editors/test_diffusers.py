@@ -168,9 +168,7 @@ def test_a_photo_comes_back_in_its_own_size(folder):
     ] == sizes
 
 
-@pytest.mark.parametrize(
-    "other", ["strength=1", "guidance=2", "negative=beard", "dtype=bfloat16"]
-)
+@pytest.mark.parametrize("other", ["strength=1", "guidance=2", "negative=beard", "dtype=bfloat16"])
 def test_options_of_the_call_move_the_picture_and_the_name(folder, other):
     plain, changed = editor(folder, AGAIN), editor(folder, AGAIN, f",{other}")
     assert pictures(plain, WISH, noisy(0)) != pictures(changed, WISH, noisy(0))

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from gslopes.ask import transport
 from gslopes.ask.cache import AnswerCache
@@ -27,7 +27,10 @@ from gslopes.core.errors import (
     Unavailable,
     Unfinished,
 )
+from gslopes.faces.edit.outside import fitted
 from gslopes.faces.edit.protocol import Wish
+from gslopes.faces.find import MtcnnFinder, choose
+from gslopes.photos.folder import photo_of
 from tests.fake_provider.edits import FIELDS, KEY, edits
 
 QUICK = RetryPolicy(base_delay=0.01, max_delay=0.01)
@@ -234,6 +237,21 @@ def test_another_shape_is_passed_on_to_be_dropped_for_it(server):
     server.planned = ["small"]
     answer = editor(server).at(WISH).parse(asked(server, picture=photo(80, 60)))
     assert Image.open(io.BytesIO(answer.picture)).size == (80, 60)
+
+
+@pytest.mark.parametrize("crop", [(0, 0, 675, 675), (0, 90, 675, 590), (120, 0, 560, 675)])
+def test_a_real_portrait_comes_back_on_its_place(server, unpacked, crop):
+    file = unpacked("london") / "neutral" / "044.jpg"
+    buffer = io.BytesIO()
+    Image.open(file).crop(crop).save(buffer, "JPEG", quality=92)
+    given = photo_of(buffer.getvalue(), file)
+    height, width = given.pixels.shape[:2]
+    face = choose(MtcnnFinder(32)([given])[0], width, height, 32)
+    server.change = lambda image: image.filter(ImageFilter.GaussianBlur(1))
+    answer = editor(server).at(WISH).parse(asked(server, picture=buffer.getvalue()))
+    came = fitted(answer.picture, given, face)
+    assert came.moved == 0
+    assert came.background < 2
 
 
 def test_a_photo_that_is_turned_by_its_file_is_sent_upright(server):

@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from gslopes.ask.editors import prompts
+from gslopes.ask.editors import images, prompts
 from gslopes.ask.editors.prompts import SHIPPED, load_prompts
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.faces.config import values_for
@@ -95,9 +95,12 @@ def test_random_changes_are_not_the_attribute_nor_another_one(name: str):
 
 
 def test_the_file_that_the_manual_shows_has_ten_lines_and_works(tmp_path):
-    shown = textwrap.dedent(str(inspect.getdoc(prompts)).split("\n\n")[2])
-    assert len(re.findall("(?m)^ *[^ \\[]", shown)) <= 10
-    asked = load_prompts(own(tmp_path, shown), "tired")
+    paragraphs = str(inspect.getdoc(prompts)).split("\n\n")
+    (shown,) = (text for text in paragraphs if "[change]" in text)
+    assert shown in str(inspect.getdoc(images))
+    lines = textwrap.dedent(shown).splitlines()
+    assert len([line for line in lines if not line.startswith("[")]) <= 10
+    asked = load_prompts(own(tmp_path, "\n".join(lines)), "tired")
     assert (asked.values, asked.wordings, asked.pairs) == ((-1, 0, 1), 2, 1)
     assert asked.sentence(1, 1).endswith("hair, ...")
 
