@@ -127,7 +127,9 @@ def _sweeps(
 ) -> Iterator[tuple[Sweep, Row]]:
     from gslopes.faces.gate.sweep_measurer import Sweep
 
-    grid = grid_of(runfolder.read_manifest(run).get("values"))
+    manifest = runfolder.read_manifest(run)
+    grid = grid_of(manifest.get("values"))
+    asked = bool(manifest.get("editor"))
     edits = part["edits"]
     for row in part["photos"].to_dict("records"):
         if row["status"] == "used":
@@ -147,7 +149,7 @@ def _sweeps(
                     # along the second attribute the other corners of a grid are first and last
                     order = sorted(range(len(values)), key=lambda k: (values[k], (-1) ** turn * k))
                     swept = [values[k] for k in order], [pictures[k] for k in order]
-                    sweep = Sweep(attribute, *swept, original, box, points, area)
+                    sweep = Sweep(attribute, *swept, original, box, points, area, asked)
                     yield sweep, {"photo": row["photo"], "attribute": attribute}
         tick(1)
 

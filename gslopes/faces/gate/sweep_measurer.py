@@ -1,6 +1,6 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import cv2
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import similarity, warp, whole_pixels
+from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
@@ -22,6 +23,9 @@ FACE = 96
 MARGIN = 0.6
 LEAST_FACE = 40
 MIN_IOU = 0.3
+# The reader reads no skin tone: L* of the face is, as a share of 100. Which race is read moves with it.
+TONE = "tone"
+MOVES_WITH = {TONE: "race"}
 
 
 @frozen_identity
@@ -32,6 +36,7 @@ class Sweep:
     pictures: K of (H, W, 3) uint8 RGB.
     original: the photo as it was, or None if it is gone.  box: (4,) x0 y0 x1 y1.  points: (5, 2).
     mask_area: share of the photo's pixels that may change; 1 of pictures that others made.
+    asked: whether an editor of others was asked for the pictures.
     """
 
     attribute: str
@@ -41,6 +46,7 @@ class Sweep:
     box: Array
     points: Array
     mask_area: float
+    asked: bool = False
 
 
 class SweepMeasurer:
@@ -62,9 +68,11 @@ class SweepMeasurer:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         if not len(sweep.box):  # in a picture that others made
             return Measured(looked=1), {}
-        ours = sweep.mask_area < 1
+        masked = sweep.mask_area < 1
+        ours = masked and not sweep.asked
+        in_our_unit = ours or (sweep.asked and ends_of(sweep.attribute) is None)
         values, positions, counts = np.unique(
-            sweep.values if ours else _as_ours(sweep.values),
+            sweep.values if in_our_unit else _as_ours(sweep.values),
             return_inverse=True,
             return_counts=True,
         )
@@ -79,7 +87,8 @@ class SweepMeasurer:
         is_known = (
             ours or target is not None
         )  # what moves with an attribute that no reader knows may be it
-        others = [name for name in JUDGED if name in means and name != sweep.attribute and is_known]
+        spared = (sweep.attribute, MOVES_WITH.get(sweep.attribute))
+        others = [name for name in JUDGED if name in means and name not in spared and is_known]
         off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
         x0, y0, x1, y1 = whole_pixels(sweep.box[:2], sweep.box[2:], width, height)
@@ -91,8 +100,9 @@ class SweepMeasurer:
             shift=shift,
             off_target=off,
             off_target_reading=whose,
-            mask_share=sweep.mask_area * width * height / area if ours else np.nan,
+            mask_share=sweep.mask_area * width * height / area if masked else np.nan,
             change=gate.largest_change([picture[y0:y1, x0:x1] for picture in sweep.pictures]),
+            identity=_least_alike(sweep, means),
         )
         return measured, readings
 
@@ -118,15 +128,18 @@ class SweepMeasurer:
             del readings[of_target[0]]  # under the name that others gave it
             readings[sweep.attribute] = doubles(of_target[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
-        if sweep.mask_area == 1:
+        if sweep.attribute == TONE:
+            readings[TONE] = readings["luminance"] / 100
+        by_others = sweep.mask_area == 1
+        if by_others:
             readings["background"] = np.array(
                 [around(picture, sweep.box) for picture in all_of_them]
             )
-            if self.embed is not None:
-                embedded = self.embed(
-                    all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2))
-                )
-                readings["identity"] = cosine(embedded, embedded[0])
+        if self.embed is not None and (by_others or sweep.asked):
+            embedded = self.embed(
+                all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2))
+            )
+            readings["identity"] = cosine(embedded, embedded[0])
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan
@@ -144,6 +157,13 @@ class SweepMeasurer:
         ):
             matches[index] = _same(detections.boxes, sweep.box)
         return len(matches), sum(matches)
+
+
+def _least_alike(sweep: Sweep, means: Mapping[str, Array]) -> float:
+    """The identity that is judged: of an editor that was asked, next to the photo as it was."""
+    if sweep.asked and sweep.original is not None and "identity" in means:
+        return float(means["identity"].min())
+    return np.nan
 
 
 def _as_ours(values: Sequence[float]) -> list[float]:

@@ -71,6 +71,14 @@ class GateConfig:
     off_target: float = option(
         0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0
     )
+    identity: float = option(
+        0.9,
+        help="Minimum similarity of the face to the photo's own, of pictures that an editor of others gave. Needs the "
+        "extra identity.",
+        metavar="S",
+        least=-1,
+        most=1,
+    )
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
@@ -86,6 +94,7 @@ class Measured:
     looked: values at which the face was looked for.  found: of them, those at which it was found again.
     tau, shift, off_target: as in ``GateConfig``; off_target has a sign.  off_target_reading: whose it is.
     mask_share, change: what ``MASK`` and ``CHANGE`` bound.
+    identity: least cosine of the face with the photo's own, over the values; see ``faces.zoo.recogniser``.
     """
 
     looked: int = 0
@@ -96,6 +105,7 @@ class Measured:
     off_target_reading: str = ""
     mask_share: float = np.nan
     change: float = np.nan
+    identity: float = np.nan
 
 
 def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipReason:
@@ -114,6 +124,7 @@ def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipRea
     moves_too = Reason(f"the reading of {moved} moves too") if moved else Reason.NONE
     checks = (
         (sweep.found < sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
+        (sweep.identity < gate.identity, Reason.IDENTITY_GONE, f"similarity {sweep.identity:.2f}"),
         (sweep.mask_share < MASK[0], Reason.MASK_TOO_SMALL, f"{sweep.mask_share:.2f} of its box"),
         (sweep.mask_share > most_mask, Reason.MASK_TOO_LARGE, f"{sweep.mask_share:.2f} of its box"),
         (sweep.change < CHANGE[0], Reason.TOO_LITTLE_CHANGE, f"{sweep.change:.1f} of 255"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -195,6 +197,70 @@ def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised
         "identity"
         not in measurer(Sweep("gender", [0, 1], [pixels, pixels], pixels, box, points, 0.1))[1]
     )
+
+
+# -- of an editor of others, which was asked: only what lies within the mask is its own -------------------------------
+
+
+def two(levels, attribute, **known) -> Sweep:
+    """A sweep of as many values as levels, of an editor that was asked."""
+    made = sweep(
+        [*levels, 0, 0, 0][: max(3, len(levels))], attribute=attribute, asked=True, **known
+    )
+    return replace(made, values=list(range(len(levels))), pictures=made.pictures[: len(levels)])
+
+
+def test_named_ends_are_as_far_apart_as_ours_and_three_values_are_a_sweep(quick) -> None:
+    ends, _ = quick(two([40, 200], "gender: man − woman"))
+    assert ends.tau == 1
+    assert ends.shift == pytest.approx(160 / 255)
+    assert (ends.off_target_reading, ends.off_target) == ("young", pytest.approx(20 / 255))
+    assert quick(two([200, 40], "gender: man − woman"))[0].shift == pytest.approx(-160 / 255)
+    still, _ = quick(two([90, 90], "gender: man − woman"))
+    assert (still.tau, still.shift) == (0, 0)
+    three, _ = quick(two([40, 120, 200], "gender"))
+    assert (three.tau, three.off_target) == (1, pytest.approx(40 / 255)), "in the editor's own unit"
+    assert quick(two([40, 200, 120], "gender"))[0].tau < 0.6
+    assert three.mask_share == ends.mask_share > 0
+
+
+def test_along_what_the_reader_does_not_know_nothing_follows_and_nothing_moves_too(quick) -> None:
+    measured, readings = quick(two([40, 120, 200], "beard"))
+    assert np.isnan([measured.tau, measured.shift, measured.off_target]).all()
+    assert {"gender", "young"} <= set(readings)
+    age, readings = quick(two([200, 120, 40], "age"))
+    assert (age.tau, age.shift > 0.3, age.off_target_reading) == (1, True, "gender")
+    assert "young" not in readings
+
+
+def test_skin_tone_is_read_as_lightness_and_race_may_move_with_it(quick, monkeypatch) -> None:
+    measured, readings = quick(two([40, 120, 200], "tone"))
+    assert measured.tau == 1
+    assert measured.shift == pytest.approx(
+        (readings["luminance"][3] - readings["luminance"][1]) / 100
+    )
+    assert quick(two([120, 119, 118], "tone"))[0].shift < 0
+    monkeypatch.setattr(
+        quick,
+        "reader",
+        lambda chips: Brightness()(chips) | {"white": (chips.mean((1, 2, 3)) - 30) / 255},
+    )
+    assert quick(two([40, 120, 200], "tone"))[0].off_target_reading == "gender"
+    assert quick(two([40, 120, 200], "gender"))[0].off_target_reading == "race"
+
+
+def test_identity_is_judged_at_the_value_at_which_it_is_lowest(quick) -> None:
+    likeness = iter([[1, 0], [0.8, 0.6], [1, 0], [0.6, 0.8]] * 9)
+    quick.embed = lambda photos, points: np.array([next(likeness) for _ in photos])
+    measured, readings = quick(two([40, 120, 200], "gender"))
+    assert readings["identity"].tolist() == pytest.approx([1, 0.8, 1, 0.6])
+    assert measured.identity == pytest.approx(0.6)
+    assert np.isnan(quick(two([40, 120, 200], "gender", original=None))[0].identity)
+    ours, readings = quick(sweep([40, 80, 120, 160, 200]))
+    assert np.isnan(ours.identity)
+    assert "identity" not in readings
+    quick.embed = None
+    assert np.isnan(quick(two([40, 120, 200], "gender"))[0].identity)
 
 
 def test_a_unit_without_a_face_is_lost(quick) -> None:

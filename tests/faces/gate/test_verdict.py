@@ -35,6 +35,8 @@ GOOD = {
         ({"shift": -0.9, "tau": -1.0}, "the reading does not follow the edit (shift -0.90)"),
         ({"tau": 0.3}, "the reading does not rise steadily (tau +0.30)"),
         ({"off_target": -0.2}, "the reading of young moves too (-0.20 per unit)"),
+        ({"identity": 0.995}, ""),
+        ({"identity": 0.4, "shift": 0.0}, "another person (similarity 0.40)"),
     ],
 )
 def test_each_check_drops_a_sweep_by_its_own_reason(bad: dict, why: str) -> None:
@@ -43,7 +45,7 @@ def test_each_check_drops_a_sweep_by_its_own_reason(bad: dict, why: str) -> None
 
 def test_what_could_not_be_measured_drops_nothing_and_thresholds_out_of_range_are_refused() -> None:
     assert verdict(Measured(), GateConfig()) == ""
-    for bad in ({"shift": 2}, {"tau": -2}, {"off_target": -1}):
+    for bad in ({"shift": 2}, {"tau": -2}, {"off_target": -1}, {"identity": 1.5}):
         with pytest.raises(ConfigError):
             build(GateConfig, bad)
 
