@@ -66,5 +66,5 @@ def around(rows: pd.DataFrame, same: pd.DataFrame, part: str) -> list[Estimate]:
     """
     by_photo = rows.pivot(index="photo", columns="value", values=part)
     still = same.groupby("photo")[part].mean()
-    columns = [*map(by_photo.get, by_photo), still, by_photo.mean(axis=1) - still]
+    columns = [*(by_photo[value] for value in by_photo), still, by_photo.mean(axis=1) - still]
     return [mean_t(column.to_numpy(float)) for column in columns]

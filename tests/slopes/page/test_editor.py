@@ -17,6 +17,7 @@ from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.outcome import terminal
 from gslopes.slopes.page import write_report
 from gslopes.slopes.page.folder import WalkPage
+from tests.fixtures import assert_page_fits
 from tests.slopes.page import outside
 from tests.slopes.page.outside import text_of
 
@@ -147,6 +148,12 @@ def test_a_background_that_changes_is_a_caution_where_all_of_the_picture_stays(t
         "bit for bit"
         not in page.partition("What did the editor do?")[2].partition("Are the pictures fair")[0]
     )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_the_section_fits_a_desk_and_a_phone(chromium, refusing, width: int, height: int) -> None:
+    assert_page_fits(chromium, write_report(refusing, embed="none"), width, height)
 
 
 def test_our_own_editors_have_no_such_section(one) -> None:
