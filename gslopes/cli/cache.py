@@ -50,7 +50,7 @@ def show(as_json: bool) -> int:
         refused = f" ({entry.refused:,} refused)" if entry.refused else ""
         days = f"{entry.first[:10]} to {entry.last[:10]}"
         much = f"{entry.bytes / 2**20:,.1f} MiB"
-        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {much}, {days}{models}")
+        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {days}{models}, {much}")
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 
