@@ -12,7 +12,8 @@ import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.editors import GIVEN, given_editor
+from gslopes.ask.editors import GIVEN
+from gslopes.ask.editors.python import given_editor
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables

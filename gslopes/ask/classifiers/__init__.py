@@ -6,50 +6,31 @@ of ``gslopes.classifiers``.  gslopes' own are in ``catalogue``; their libraries 
 """
 
 import dataclasses
-import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed, full_name, perhaps
+from gslopes.ask.classifiers.catalogue import (
+    CATALOGUE,
+    ClassifierEntry,
+    entry_of,
+    full_name,
+    manual,
+    perhaps,
+)
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
 from gslopes.core.records import Classifier
-from gslopes.core.registry import Registry, Target
+from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
-from gslopes.core.traits import LOCAL, Able, Limits, check_traits, traits_of
+from gslopes.core.traits import Able, check_traits, traits_of
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
 _REGISTRY = Registry(
     "classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers"
 )
-
-
-@frozen
-class ClassifierEntry:
-    """One line of ``gslopes list classifiers``, or of ``gslopes list editors``.
-
-    name: the bare name.  summary: what it is, one sentence.
-    extra: what to give to ``pip install``; empty if it comes with gslopes.
-    installed: whether its libraries are installed (nothing is imported to find out).
-    parameters: how each is written with its default, an argument or a required value in capitals; empty for other
-        packages' classifiers, which are not imported.
-    credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
-    limits: see ``core.traits``.  price: USD per 1,000 pictures; None if it depends on the plan.
-    """
-
-    name: str
-    summary: str
-    extra: str
-    installed: bool
-    parameters: tuple[str, ...]
-    credentials: str = "none needed"
-    limits: Limits = LOCAL
-    price: float | None = 0.0
 
 
 def list_classifiers() -> list[ClassifierEntry]:
@@ -60,23 +41,9 @@ def list_classifiers() -> list[ClassifierEntry]:
     return [entry_of(target, CATALOGUE.get(target.name)) for target in _REGISTRY.targets()]
 
 
-def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
-    """The line of one that is registered.  listed: None for another package's."""
-    if listed is None:
-        return ClassifierEntry(target.name, target.summary, target.package, True, ())
-    missing = listed.missing_credentials
-    limits = listed.limits
-    credentials = f"missing: {', '.join(missing)}" if missing else "present"
-    credentials = credentials if listed.credentials else "none needed"
-    about = target.name, listed.summary, listed.extra, not listed.missing_modules
-    parameters = names.usage(cast(Any, target.load()).Options)
-    return ClassifierEntry(*about, parameters, credentials, limits, limits.price)
-
-
-def manual_of(name: str, registry: Registry = _REGISTRY) -> str:
-    """How one is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
-    module = sys.modules[getattr(registry.find(name).load(), "__module__", "builtins")]
-    return inspect.cleandoc(module.__doc__ or "")
+def manual_of(name: str) -> str:
+    """How a classifier is used, in its module's own words; empty if it has none.  Raises: UnknownName, UsageError."""
+    return manual(_REGISTRY.find(name))
 
 
 def canonical_name(text: str) -> str:

@@ -1,18 +1,21 @@
 """The classifiers of gslopes, from catalogue.toml: the class of each, its needs, limits and price; imports none."""
 
+import inspect
 import os
 import re
+import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from gslopes.ask.names import as_address
+from gslopes.ask.names import as_address, usage
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ModelError, UsageError
+from gslopes.core.registry import Target
 from gslopes.core.traits import LOCAL, Limits
 
 
@@ -87,6 +90,48 @@ class Listed:
         """The variables that are not set, each with its alternatives."""
         missing = [credential for credential in self.credentials if not credential.present]
         return [" or ".join((credential.variable, *credential.instead)) for credential in missing]
+
+
+@frozen
+class ClassifierEntry:
+    """One line of ``gslopes list classifiers``, or of ``gslopes list editors``.
+
+    name: the bare name.  summary: what it is, one sentence.
+    extra: what to give to ``pip install``; empty if it comes with gslopes.
+    installed: whether its libraries are installed (nothing is imported to find out).
+    parameters: how each is written with its default, an argument or a required value in capitals; empty for other
+        packages' classifiers, which are not imported.
+    credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
+    limits: see ``core.traits``.  price: USD per 1,000 pictures; None if it depends on the plan.
+    """
+
+    name: str
+    summary: str
+    extra: str
+    installed: bool
+    parameters: tuple[str, ...]
+    credentials: str = "none needed"
+    limits: Limits = LOCAL
+    price: float | None = 0.0
+
+
+def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
+    """The line of one that is registered.  listed: None for another package's."""
+    if listed is None:
+        return ClassifierEntry(target.name, target.summary, target.package, True, ())
+    missing = listed.missing_credentials
+    limits = listed.limits
+    credentials = f"missing: {', '.join(missing)}" if missing else "present"
+    credentials = credentials if listed.credentials else "none needed"
+    about = target.name, listed.summary, listed.extra, not listed.missing_modules
+    parameters = usage(cast(Any, target.load()).Options)
+    return ClassifierEntry(*about, parameters, credentials, limits, limits.price)
+
+
+def manual(target: Target) -> str:
+    """How what is registered is used, in its module's own words; empty if it has none.  Raises: UsageError."""
+    module = sys.modules[getattr(target.load(), "__module__", "builtins")]
+    return inspect.cleandoc(module.__doc__ or "")
 
 
 def _read(package: str = "classifiers") -> dict[str, Any]:

@@ -7,9 +7,14 @@ Other packages add theirs by an entry point of the group ``gslopes.editors``; ou
 
 from typing import Any, cast
 
-from gslopes.ask import classifiers, names
-from gslopes.ask.classifiers import ClassifierEntry, entry_of
-from gslopes.ask.classifiers.catalogue import full_name, listed
+from gslopes.ask import names
+from gslopes.ask.classifiers.catalogue import (
+    ClassifierEntry,
+    entry_of,
+    full_name,
+    listed,
+    manual,
+)
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.registry import Registry
@@ -108,20 +113,6 @@ def _resolve(text: str) -> tuple[Any, Any, str]:
     return names.read(kind, base, items, kind="editor"), factory, base
 
 
-def given_editor(given: Any) -> PictureEditor | None:
-    """The editor that a Python object is, a function among them; None for a name, or nothing.
-
-    Raises: UsageError for any other object, or a function that cannot be told a value.
-    """
-    if given is None or isinstance(given, str):
-        return None
-    if hasattr(given, "at") and hasattr(given, "takes"):
-        return cast("PictureEditor", given)
-    from gslopes.ask.editors.python import as_editor
-
-    return as_editor(given)
-
-
 def list_editors() -> list[ClassifierEntry]:
     """Every editor, sorted by name: of others, and of the zoo; imports no library, and nothing of other packages.
 
@@ -139,5 +130,5 @@ def list_editors() -> list[ClassifierEntry]:
 def manual_of(name: str) -> str:
     """How an editor is used, in its module's own words; of one of the zoo where its card is.  Raises: UnknownName."""
     if is_outside(name):
-        return classifiers.manual_of(name, REGISTRY)
+        return manual(REGISTRY.find(name))
     return f"gslopes audit PHOTOS --editor {name}; its card is models/{name}/card.md."

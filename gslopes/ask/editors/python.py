@@ -24,7 +24,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from gslopes.core.errors import AnswerError, ConfigError, ModelError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.text import many
-from gslopes.faces.edit.protocol import Wish
+from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE
 
 # -- the editor --------------------------------------------------------------------------------------------------------
@@ -213,6 +213,18 @@ def as_editor(function: Any, *, name: str = "", **options: Any) -> FunctionEdito
             "Give a name such as python:FILE.py:edit, or a function of a picture and a value.",
         )
     return FunctionEditor(function, PythonOptions("", **options), name)
+
+
+def given_editor(given: Any) -> PictureEditor | None:
+    """The editor that a Python object is, a function among them; None for a name, or nothing.
+
+    Raises: UsageError for any other object, or a function that cannot be told a value.
+    """
+    if given is None or isinstance(given, str):
+        return None
+    if hasattr(given, "at") and hasattr(given, "takes"):
+        return cast("PictureEditor", given)
+    return as_editor(given)
 
 
 # -- what it may return ------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from PIL import Image
 
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.client import Client
-from gslopes.ask.editors import given_editor, load_editor
-from gslopes.ask.editors.python import FunctionEditor, as_editor
+from gslopes.ask.editors import load_editor
+from gslopes.ask.editors.python import FunctionEditor, as_editor, given_editor
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, ModelError, UsageError
 from gslopes.core.records import Answer

@@ -122,8 +122,8 @@ def test_memory_holds_the_pictures_of_few_photos(tmp_path):
 
 
 def test_a_large_picture_is_kept_as_it_came(tmp_path):
-    data = encoded(side=1500)
-    assert len(data) > 6_000_000
+    data = encoded(side=1000)
+    assert len(data) > 3_000_000
     with AnswerCache(tmp_path) as cache:
         for _ in range(2):
             (part,) = asked(EDITOR.at(Wish("a")), [data], cache)
