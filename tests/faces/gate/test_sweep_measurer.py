@@ -8,9 +8,9 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
 from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.pictures import composite_of
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
-from gslopes.faces.edit.outside import composite_of
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, luminance, sharpness
 from gslopes.faces.gate.verdict import GateConfig, verdict
