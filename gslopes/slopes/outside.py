@@ -28,8 +28,9 @@ from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, SUFFIX, Variants, encode, ending
 from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.pictures import composite_of
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
-from gslopes.faces.edit.outside import Fitted, composite_of, fitted
+from gslopes.faces.edit.outside import Fitted, fitted
 from gslopes.faces.edit.protocol import Wish
 from gslopes.frame.ask import money
 from gslopes.frame.spec import Run

@@ -32,7 +32,7 @@ def run(tmp_path) -> Path:
         "off_target": None,
         "off_target_reading": "",
     }
-    sizes = {"mask_area": 0.1, "mask_share": None, "change": None}
+    sizes = {"mask_area": 0.1, "mask_share": None, "change": None, "identity": None}
     verdicts = pd.DataFrame({"photo": ids, "attribute": "gender", **kept, **nothing, **sizes})
     rows = []
     for photo, move, centre in zip(ids, MOVES, OWN, strict=True):

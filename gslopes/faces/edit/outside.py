@@ -1,4 +1,4 @@
-"""Pictures that an editor of others gave, fitted onto their photo: opened, sized, aligned, and blended in.
+"""Pictures that an editor of others gave, fitted onto their photo; ``compose.pictures`` blends them in.
 
 A picture is aligned by what should not have changed: corners around the face, followed from the photo into the picture;
 where too few of them are found again, corners of the whole photo.
@@ -7,7 +7,7 @@ Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001)
 """
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import cv2
 import numpy as np
@@ -15,15 +15,11 @@ import numpy as np
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, doubles, floats
 from gslopes.core.errors import PhotoError
-from gslopes.core.geometry import LUMA, whole_pixels
+from gslopes.core.geometry import whole_pixels
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.faces.compose.composite import Composite, Footprint, cut
-from gslopes.faces.compose.masks import Head
 from gslopes.photos.decode import in_profile, in_srgb
 from gslopes.photos.folder import photo_of
-
-Whole = Literal["paste", "difference", "whole"]
 
 ASPECT = 0.06  # by how much an aspect may differ: models round sides to multiples of up to 64
 FARTHEST = 0.03  # of the photo's diagonal, by which a corner of the picture may have moved
@@ -76,48 +72,6 @@ def fitted(data: bytes, photo: Photo, face: Face) -> Fitted:
     background, clothes = _changes(photo, face, pixels)
     exact = matrix is None and came.pixels.shape == photo.pixels.shape
     return Fitted(pixels, moved, background, clothes, exact)
-
-
-def composite_of(
-    photo: Photo,
-    face: Face,
-    mask: FloatArray,
-    pictures: ByteArray,
-    blend: Whole,
-    neutral: ByteArray | None = None,
-    head: Head | None = None,
-) -> Composite:
-    """Blend K pictures that lie on their photo into it.
-
-    mask: (S, S) float32 in [0, 1], chip frame.  pictures: (K, H, W, 3) uint8 RGB.
-    blend: with m the mask in the photo, ``paste``: m·picture + (1 - m)·photo; ``difference``:
-        photo + m·(picture - neutral); ``whole``: the picture. Of a gray photo their luminance counts.
-    neutral: (H, W, 3) uint8 RGB, the picture of no change.  head: where ears and neck may change too; None if not.
-    """
-    height, width = photo.pixels.shape[:2]
-    if blend == "whole":
-        drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
-        ones = np.ones((height, width), np.float32)
-        return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
-    footprint = Footprint((photo.pixels, photo.gray), None, mask, face.matrix, head)
-    weight = footprint.weight[..., None]
-    before = floats(cut(photo.pixels, footprint.box))
-    base = before
-    if blend == "difference" and neutral is not None:
-        base = floats(cut(_as_gray(neutral, photo), footprint.box))
-    patches = np.empty((len(pictures), *before.shape), np.uint8)
-    for patch, picture in zip(patches, pictures, strict=True):
-        change = floats(cut(_as_gray(picture, photo), footprint.box)) - base
-        patch[:] = np.clip(np.rint(before + weight * change), 0, 255)
-    return footprint.composite(patches)
-
-
-def _as_gray(picture: ByteArray, photo: Photo) -> ByteArray:
-    """The picture, gray if the photo is."""
-    if not photo.gray:
-        return picture
-    gray = np.rint(floats(picture) @ floats(LUMA)).astype(np.uint8)
-    return np.repeat(gray[..., None], 3, axis=-1)
 
 
 def _unfit(photo: Photo, reason: Reason, detail: str = "") -> PhotoError:

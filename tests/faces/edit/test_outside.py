@@ -13,18 +13,17 @@ import pytest
 from PIL import Image, ImageCms
 
 from gslopes.core.errors import ConfigError, PhotoError
-from gslopes.core.geometry import LUMA, similarity
+from gslopes.core.geometry import similarity
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, Photo
 from gslopes.faces.components import model_records
-from gslopes.faces.compose.masks import border_ramp
 from gslopes.faces.config import ComposeConfig
-from gslopes.faces.edit.outside import FARTHEST, Fitted, composite_of, fitted
+from gslopes.faces.edit.outside import FARTHEST, Fitted, fitted
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.photos.drawn import render, sample
 from gslopes.photos.folder import photo_of
 from gslopes.slopes.config import RunConfig
+from training.drawn import render, sample
 
 SIZE = 320
 FRAME = 60
@@ -159,7 +158,7 @@ def test_another_picture_lies_nowhere() -> None:
 
 def test_another_size_of_the_same_aspect_is_taken() -> None:
     photo, face = scene(3)
-    for size in ((640, 640), (160, 160), (336, 320), (1024, 992)):
+    for size in ((160, 160), (336, 320), (640, 608)):
         data = png(np.asarray(Image.fromarray(photo.pixels).resize(size, Image.Resampling.LANCZOS)))
         fit = fitted(data, photo, face)
         assert (fit.pixels.shape, fit.exact) == (photo.pixels.shape, False)
@@ -225,50 +224,6 @@ def test_a_picture_in_other_colours_comes_into_the_photos() -> None:
             data = png(photo.pixels, **({"icc_profile": profile} if profile else {}))
             fit = fitted(data, of, face)
             assert np.abs(fit.pixels.astype(int) - photo.pixels).max() <= 2
-
-
-# --- blended ----------------------------------------------------------------------------------------------------------
-
-MASK = border_ramp(128, 20)
-
-
-@pytest.mark.parametrize("gray", [False, True])
-def test_blends_are_their_formulas_and_the_photo_stays_elsewhere(gray: bool) -> None:
-    photo, face = scene(1)
-    if gray:
-        pixels = np.repeat(photo.pixels[..., :1], 3, axis=-1)
-        photo = photo_of(png(pixels), photo.path)
-    assert photo.gray is gray
-    rng = np.random.default_rng(0)
-    pictures = rng.integers(0, 256, (3, *photo.pixels.shape), np.uint8)
-    for blend in ("paste", "difference"):
-        made = composite_of(photo, face, MASK, pictures, blend, neutral=pictures[1])
-        x0, y0, x1, y1 = made.box
-        inside = np.zeros(photo.pixels.shape[:2], bool)
-        inside[y0:y1, x0:x1] = made.weight > 0
-        assert 0.02 < inside.mean() == pytest.approx(made.mask_area)
-        assert (made.pictures[:, ~inside] == photo.pixels[~inside]).all()
-        shown = pictures.astype(float)
-        if gray:
-            shown = np.rint(shown @ LUMA)[..., None].repeat(3, -1)
-            assert (made.pictures == made.pictures[..., :1]).all()
-        base = shown[1] if blend == "difference" else photo.pixels
-        weight = np.zeros((*inside.shape, 1))
-        weight[y0:y1, x0:x1, 0] = made.weight
-        want = np.clip(photo.pixels + weight * (shown - base), 0, 255)
-        assert np.abs(made.pictures - want).max() < (1.51 if gray else 0.51)
-        if blend == "difference":
-            np.testing.assert_array_equal(made.picture(1), photo.pixels)
-
-
-def test_the_whole_picture_is_kept() -> None:
-    photo, face = scene(1)
-    pictures = np.stack([edited(photo, face), warped(photo.pixels, x=9), 255 - photo.pixels])
-    made = composite_of(photo, face, MASK, pictures, "whole")
-    np.testing.assert_array_equal(made.pictures, pictures)
-    assert (made.mask_area, made.box) == (1, (0, 0, SIZE, SIZE))
-    assert made.weight.shape == (SIZE, SIZE)
-    assert (made.weight == 1).all()
 
 
 def test_our_own_editors_keep_no_whole() -> None:

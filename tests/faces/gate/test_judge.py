@@ -2,16 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.core import tables
+from gslopes.core import runfolder, tables
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.faces.gate import judge as gate
 from gslopes.faces.gate import verdict as rules
-from gslopes.faces.gate.verdict import GateConfig
+from gslopes.faces.gate.sweep_measurer import Sweep
+from gslopes.faces.gate.verdict import GateConfig, Measured
 from gslopes.faces.zoo import identify
 from gslopes.slopes import audit, validation
 from gslopes.slopes.config import FitConfig
@@ -151,6 +153,29 @@ def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypa
     (part,) = (run / "parts" / "gate").glob("verdicts-000000.parquet")
     part.unlink()  # as a gate that was stopped
     pd.testing.assert_frame_equal(first, redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"])
+
+
+@pytest.mark.parametrize("editor", [None, {"name": "mine"}])
+def test_only_of_an_editor_of_others_the_pictures_were_asked_for(run, editor):
+    manifest = runfolder.read_manifest(run)
+    runfolder.write_json(
+        run / runfolder.MANIFEST, manifest | ({"editor": editor} if editor else {})
+    )
+    sweeps = list[Sweep]()
+
+    def measurer(sweep: Sweep) -> tuple[Measured, dict]:
+        sweeps.append(sweep)
+        return Measured(identity=0.5 if sweep.asked else np.nan), {}
+
+    part = {
+        name: tables.read(tables.TABLES[name], run / f"{name}.parquet")
+        for name in ("photos", "edits")
+    }
+    rows = gate.measure(measurer, run, Path(manifest["config"]["photos"]), part, lambda _: None)
+    assert [sweep.asked for sweep in sweeps] == [editor is not None] * 4
+    verdicts = gate.judged(pd.DataFrame(rows["verdicts"]), GateConfig())
+    assert set(verdicts["reason"]) == {Reason.IDENTITY_GONE if editor else ""}
+    tables.check(tables.VERDICTS, verdicts)
 
 
 def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):

@@ -1,11 +1,22 @@
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
+from gslopes.core.geometry import similarity, warp
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
+from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.pictures import composite_of
+from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.edit.editors import editor_of
+from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, luminance, sharpness
+from gslopes.faces.gate.verdict import GateConfig, verdict
+from gslopes.faces.zoo import load
 from gslopes.faces.zoo.reader import FaceReader
+from gslopes.photos.folder import photo_of
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
 POINTS = np.array([(30.0, 40.0), (50.0, 40.0), (40.0, 52.0), (32.0, 65.0), (48.0, 65.0)])
@@ -261,6 +272,38 @@ def test_identity_is_judged_at_the_value_at_which_it_is_lowest(quick) -> None:
     assert "identity" not in readings
     quick.embed = None
     assert np.isnan(quick(two([40, 120, 200], "gender"))[0].identity)
+
+
+@pytest.mark.slow
+@pytest.mark.evidence
+def test_our_edits_keep_a_person_and_another_face_in_the_photo_mostly_does_not(
+    measurer, unpacked
+) -> None:
+    if measurer.embed is None:
+        pytest.skip("the extra identity is not installed: pip install 'gslopes[identity]'")
+    files = sorted((unpacked("london") / "neutral").glob("*.jpg"))[1::10][:10]
+    photos = [photo_of(file.read_bytes(), file) for file in files]
+    faces = [choose(found, 675, 675, 32) for found in MtcnnFinder(100)(photos)]
+    editor = editor_of("gender-field")
+    masker = ParserMasker(load("face-parser"), "face", 128, "cpu")
+    ours, others = [], []
+    for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+        chips = warp(photo.pixels, face.matrix, 128)[None]
+        mask = masker([photo], [face], chips, editor.border)
+        swept = editor.sweep(chips, np.array([-2, 0, 2], np.float32))
+        edited = next(
+            compose_all([photo], [face], swept, mask, editor.blend, "cpu", [None])
+        ).pictures
+        matrix = similarity(faces[row - 1].points, face.points)
+        another = cv2.warpAffine(photos[row - 1].pixels, matrix, (675, 675), flags=cv2.INTER_CUBIC)
+        pasted = composite_of(photo, face, mask[0], another[None], "paste").picture(0)
+        for pictures, found in ((edited, ours), ([edited[0], edited[1], pasted], others)):
+            made = ("gender", [-2, 0, 2], pictures, photo.pixels, face.box, face.points, 0.1, True)
+            found.append(
+                verdict(measurer(Sweep(*made))[0], GateConfig()).reason is Reason.IDENTITY_GONE
+            )
+    assert sum(ours) <= 1
+    assert sum(others) >= 6
 
 
 def test_a_unit_without_a_face_is_lost(quick) -> None:

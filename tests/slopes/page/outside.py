@@ -136,7 +136,7 @@ def make(
     )
     verdicts = verdicts.assign(detail="", looked=3, found=3, tau=1.0, shift=0.7, off_target=0.01)
     verdicts = verdicts.assign(
-        off_target_reading="young", mask_area=0.2, mask_share=0.8, change=9.0
+        off_target_reading="young", mask_area=0.2, mask_share=0.8, change=9.0, identity=0.97
     )
     frames = {
         "photos": photos,

@@ -118,6 +118,7 @@ def test_every_step_loses_the_photos_that_it_lost(
         "mask_area": 0.1,
         "mask_share": None,
         "change": None,
+        "identity": None,
     }
     kept = [index >= 3 for index in range(len(ids))]
     verdicts = pd.DataFrame({"photo": ids, "kept": kept, **plain, **rest}).reindex(
