@@ -58,7 +58,8 @@ def fit_folder(
     wished = tables.check(tables.ASKED, editing.assign(classifier=EDITOR)[tables.ASKED.columns])
     asked = pa.concat_tables([asked, wished.cast(asked.schema)]).unify_dictionaries()
     unedited = unedited_answers(run, limits)
-    manifest_config = runfolder.read_manifest(run).get("config") or {}
+    manifest = runfolder.read_manifest(run) if unedited else {}
+    manifest_config = manifest.get("config") or {}
     outside = method.is_asked_for(manifest_config)
     drawn = method.drawn(manifest_config) if unedited and not outside else ()
     study = Study(

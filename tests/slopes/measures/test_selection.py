@@ -1,5 +1,7 @@
 """What refusals and a gate hide: bounds, the slope of refusal, and slopes of all sweeps next to those kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.placebo import KINDS
 from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.answers import gather
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.measures.selection import EDITOR, Asked, bounds, loss_trend
 from gslopes.stats.contrast import Units
@@ -182,6 +185,21 @@ def refused_by_editor(
     return kept[0], pd.concat([kept[1], wished])
 
 
+def lost_of(asked: pd.DataFrame) -> Study:
+    """What a study knows of that editor: photos by the reason for which they are lost, if any."""
+    wished = asked[asked["classifier"] == EDITOR]
+    rows = wished.assign(label=wished["status"]).drop_duplicates(["photo", "label"])
+    rows = rows.assign(step=0, value=0, score=1, status="answered").merge(
+        pd.DataFrame({"at": [0, 1]}), "cross"
+    )
+    rows = rows.assign(step=rows["at"])
+    arrow = [
+        tables.check(table, rows.drop_duplicates(table.key)[table.columns])
+        for table in (tables.SCORES, tables.ASKED)
+    ]
+    return Study(lost={"gender": next(gather(*arrow, {"gender": np.array([0.0, 1.0])}))})
+
+
 def _number(photo: str) -> int:
     return int(photo, 16)
 
@@ -196,7 +214,8 @@ def test_the_worst_case_holds_the_slope_of_all_photos_whatever_an_editor_refuses
         rise = np.where(steep, 0.15, 0.0)[:, None, None] * np.array(VALUES)
         present = rng.random((150, 1, 5)) < 0.5 + rise
         lost = (rng.random((150, 5)) < 0.8) & steep[:, None] & (np.array(VALUES) > 1)
-        found = analyse(*refused_by_editor(answers, present, lost), options=FAST)
+        scores, asked = refused_by_editor(answers, present, lost)
+        found = analyse(scores, asked, lost_of(asked), options=FAST)
         (row,) = found.slopes.to_dict("records")
         assert row["n"] == (~lost.any(axis=1)).sum()
         held.append(row["worst_low"] <= 7.5 <= row["worst_high"])
@@ -215,8 +234,8 @@ def test_photos_of_an_editor_count_in_the_worst_case_with_a_gate_too(answers) ->
     seen = asked.loc[asked["classifier"] == "c", "photo"].unique()
     gate = {"gender": pd.Series(np.arange(len(seen)) % 2 == 0, index=seen)}
     ends = []
-    for rows in (asked, asked[asked["classifier"] == "c"]):
-        found = analyse(scores, rows, Study(gates=gate), options=FAST)
+    for study in (lost_of(asked), Study()):
+        found = analyse(scores, asked, replace(study, gates=gate), options=FAST)
         ends.append(found.slopes[["slope", "n", "ci_low", "worst_low", "worst_high"]].iloc[0])
     assert ends[0]["n"] == ends[1]["n"] == 80
     assert np.isnan(ends[1]["worst_low"])
@@ -236,7 +255,7 @@ def test_what_an_editor_refused_is_told_apart_from_what_a_classifier_did(answers
     ]
     scores = pd.concat([scores, *(pair[0] for pair in fakes)])
     asked = pd.concat([asked, *(pair[1] for pair in fakes)])
-    found = analyse(scores, asked, options=FAST)
+    found = analyse(scores, asked, lost_of(asked), options=FAST)
     balance = found.balance.set_index(["classifier", "attribute"])
     whole = int((~lost.any(axis=1)).sum())
     of_editor = balance.loc[EDITOR, "gender"]
