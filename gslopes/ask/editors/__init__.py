@@ -9,20 +9,14 @@ from typing import Any, cast
 
 from gslopes.ask import classifiers, names
 from gslopes.ask.classifiers import ClassifierEntry, entry_of
-from gslopes.ask.classifiers.catalogue import full_name, listed
+from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.registry import Registry
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
-CATALOGUE = listed("outside", "editors")
-REGISTRY = Registry(
-    "editor",
-    {name: f"gslopes.ask.editors.{entry.place}" for name, entry in CATALOGUE.items()},
-    "gslopes.editors",
-)
-GIVEN = "given:"  # before the name of an editor that is an object of Python
+__all__ = ["CATALOGUE", "GIVEN", "REGISTRY", "is_outside"]
 _CHIP = 512  # pixels, unless the user says otherwise
 
 
@@ -55,18 +49,6 @@ def side_of(takes: str, size: int) -> int:
             "Such as takes=chip,size=512.",
         )
     return 0
-
-
-def is_outside(text: str) -> bool:
-    """Whether a text names an editor that others made, and not a model of the zoo, or a kind of them.
-
-    >>> is_outside("mine.py:edit"), is_outside("images:m,url=http://localhost"), is_outside("gender-fader")
-    (True, True, False)
-    """
-    if text.startswith(GIVEN):
-        return True
-    base = full_name(text).partition(",")[0].partition(":")[0]
-    return any(base == target.name for target in REGISTRY.targets())
 
 
 def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
