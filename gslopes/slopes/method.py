@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.editors import is_outside
+from gslopes.ask.editors.registry import is_outside
 from gslopes.core import runfolder
 from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_json

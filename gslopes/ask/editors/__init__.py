@@ -12,22 +12,15 @@ from gslopes.ask.classifiers.catalogue import (
     ClassifierEntry,
     entry_of,
     full_name,
-    listed,
     manual,
 )
+from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.registry import Registry
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
-CATALOGUE = listed("outside", "editors")
-REGISTRY = Registry(
-    "editor",
-    {name: f"gslopes.ask.editors.{entry.place}" for name, entry in CATALOGUE.items()},
-    "gslopes.editors",
-)
-GIVEN = "given:"  # before the name of an editor that is an object of Python
+__all__ = ["CATALOGUE", "GIVEN", "REGISTRY", "is_outside"]
 _CHIP = 512  # pixels, unless the user says otherwise
 
 
@@ -60,18 +53,6 @@ def side_of(takes: str, size: int) -> int:
             "Such as takes=chip,size=512.",
         )
     return 0
-
-
-def is_outside(text: str) -> bool:
-    """Whether a text names an editor that others made, and not a model of the zoo, or a kind of them.
-
-    >>> is_outside("mine.py:edit"), is_outside("images:m,url=http://localhost"), is_outside("gender-fader")
-    (True, True, False)
-    """
-    if text.startswith(GIVEN):
-        return True
-    base = full_name(text).partition(",")[0].partition(":")[0]
-    return any(base == target.name for target in REGISTRY.targets())
 
 
 def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
