@@ -154,22 +154,27 @@ def test_nothing_moved_and_mirrored_are_counted_by_name(field: Field, audited) -
     assert all(f"{count} dropped: {reason}" in part for reason, count in dropped.items())
 
 
-def test_another_person_is_counted_by_its_reason(field: Field, audited) -> None:
+def test_another_person_is_dropped_and_counted_by_its_reason(field: Field, audited) -> None:
+    """Another face at the same place, on eight photos; the rest of the photo stays."""
     place = {image: index for index, image in enumerate(field.order)}
+    y, x = np.mgrid[:SIDE, :SIDE] / SIDE
+    face = np.clip(4 - 4 * np.hypot((x - 0.5) / 0.24, (y - 0.52) / 0.32), 0, 1)[..., None]
 
     def edit(image, value):
         index = place[image.tobytes()]
-        other = field.order[(index + 1) % PHOTOS] if index < 8 and value else image.tobytes()
-        return field.edit(np.frombuffer(other, np.uint8).reshape(SIDE, SIDE, 3), value)
+        picture = field.edit(image, value)
+        if index >= 8 or not value:
+            return picture
+        other = field.pictures[field.order[index + 1]][VALUES[value]]
+        return (face * other + (1 - face) * picture).astype(np.uint8)
 
     run, page = audited(edit)
-    editing = tables.read_rows(tables.EDITING, run).query(
-        "attribute == 'gender' and step == 2 and reason != ''"
-    )
+    editing = tables.read_rows(tables.EDITING, run).query("attribute == 'gender' and reason != ''")
     verdicts = tables.read_rows(tables.VERDICTS, run).query("not kept")
-    assert len(editing) + len(verdicts) == 8
-    assert {*editing["reason"], *verdicts["reason"]} <= {Reason.MOVED, Reason.IDENTITY_GONE}
-    assert "24 photos of 32 got all of them" in page or f"8 dropped: {Reason.IDENTITY_GONE}" in page
+    assert editing["photo"].nunique() + len(verdicts) >= 8
+    persons = int((verdicts["reason"] == Reason.IDENTITY_GONE).sum())
+    assert persons >= 5, (editing["reason"].value_counts(), verdicts["reason"].value_counts())
+    assert f"{persons} dropped: {Reason.IDENTITY_GONE}" in page
 
 
 def test_a_background_that_changes_is_told_with_its_size_and_as_a_caution(
