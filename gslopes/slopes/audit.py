@@ -37,7 +37,7 @@ from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
-from gslopes.photos.folder import passed_over
+from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
@@ -51,7 +51,7 @@ from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.page.sections import ASSETS, SECTIONS
 from gslopes.slopes.plan import Walk, look_at, outline
-from gslopes.slopes.stimuli import make_pictures
+from gslopes.slopes.stimuli import synthesis
 
 if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
@@ -306,6 +306,14 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
+
+
+def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
+    """Photos of one part to their counterfactual photos.  Raises: as ``stimuli.synthesis``, ``RemoteEditor.ask``."""
+    kind = outside.drawing if run.config.outside else synthesis
+    rows = run.once(kind)(files, run.tick)
+    runtime.trim_heap()
+    return rows
 
 
 def edits_here(run: Run) -> bool:

@@ -24,7 +24,6 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, EditedChip, Face, Photo
 from gslopes.core.tables import EDITING, Row
 from gslopes.core.text import many, printable
-from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, SUFFIX, Variants, encode, ending
 from gslopes.faces.compose.paste import compose
@@ -38,20 +37,21 @@ from gslopes.photos.decode import is_upright
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 from gslopes.slopes.asked_for import Sweep, Wishes
 from gslopes.slopes.plan import Walk
-from gslopes.slopes.stimuli import Faces, Synthesis
+from gslopes.slopes.stimuli import Faces, Synthesis, synthesis
 
 TRIED = 2  # photos that the editor is asked about before all others
 
 
-def drawing(
-    run: Run, folder: Path, plan: Walk, components: Components, same: Mapping[str, str]
-) -> Drawing:
-    """What draws the pictures of a run, with its money."""
+def drawing(run: Run) -> Drawing:
+    """What draws the pictures of a run, with its money.  Raises: as ``stimuli.synthesis``."""
+    base = synthesis(run)
+    plan = base.plan
     assert plan.editor is not None
+    cache = run.config.score.cache
     editor = RemoteEditor(
-        plan.editor, plan.config.score.cache, journal_of(folder), run.once(money), plan.config.seed
+        plan.editor, cache, journal_of(run.folder), run.once(money), plan.config.seed
     )
-    return Drawing(folder, plan, components, same, editor)
+    return Drawing(run.folder, plan, base.components, base.same, editor)
 
 
 def journal_of(folder: Path) -> Path:

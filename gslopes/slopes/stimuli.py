@@ -29,7 +29,7 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
-from gslopes.frame.spec import Made, Run
+from gslopes.frame.spec import Run
 from gslopes.photos.folder import (
     BATCH_PIXELS,
     PhotoFile,
@@ -46,13 +46,6 @@ from gslopes.slopes.plan import Walk
 TOGETHER = 32
 
 
-def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
-    """Photos of one part to their counterfactual photos.  Raises: ModelError, StorageError."""
-    rows = run.once(synthesis)(files, run.tick)
-    runtime.trim_heap()
-    return rows
-
-
 def synthesis(run: Run) -> Synthesis:
     """The work of a run, its models loaded.  Raises: ModelError, also if ``run.json`` has others."""
     walk: Walk = run.inputs
@@ -64,13 +57,8 @@ def synthesis(run: Run) -> Synthesis:
         raise ModelError(
             f"A worker has other models: {differing}.", "Install the same models on every machine."
         )
-    about = run.folder, walk_here, components, walk.same
-    if walk.editor is not None:
-        from gslopes.slopes.outside import drawing
-
-        return drawing(run, *about)
     kind = Synthesis if walk.pairs is None else Reading
-    return kind(*about)
+    return kind(run.folder, walk_here, components, walk.same)
 
 
 class Faces(NamedTuple):

@@ -110,6 +110,7 @@ def test_the_same_command_again_asks_nothing_and_another_editor_is_refused(run: 
     assert len(editor.calls) == 16
 
 
+@pytest.mark.slow
 def test_another_run_takes_what_the_cache_has(run: Any) -> None:
     editor = Editor()
     run(editor)
@@ -117,6 +118,7 @@ def test_another_run_takes_what_the_cache_has(run: Any) -> None:
     assert len(editor.calls) == 16
 
 
+@pytest.mark.slow
 def test_what_it_was_told_is_in_the_run(run: Any) -> None:
     def words(image: Any, prompt: str) -> Any:
         return np.asarray(image) // 2 + len(prompt) % 100
@@ -161,6 +163,7 @@ def test_blends(run: Any, faces: Faces, blend: str, redder: float) -> None:
         )
 
 
+@pytest.mark.slow
 def test_whole_pictures_that_fit_stay_as_they_came(run: Any) -> None:
     files = {}
 
@@ -309,6 +312,7 @@ def test_what_does_not_go_with_it_is_one_sentence(run: Any, options: Any, other:
         run(Editor(), **options, **given)
 
 
+@pytest.mark.slow
 def test_the_drawing_effect_is_that_of_no_change(
     tmp_path: Path, faces: Faces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
