@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import import_module
@@ -53,6 +52,16 @@ def editors(name: str | None, as_json: bool) -> int:
     return 0
 
 
+@list_.command(epilog=examples("gslopes list models", "gslopes list models --json"))
+@json_option
+def models(as_json: bool) -> int:
+    """List every model: what it does, where it is, its licence and the sha256 of its weights."""
+    from gslopes.faces.zoo import list_models
+
+    _print("model", list_models(), None, as_json, str)
+    return 0
+
+
 def _print(
     kind: str,
     entries: Sequence[Any],
@@ -67,23 +76,9 @@ def _print(
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
-    say(words("list.txt.j2", entries=entries, fill=_filled, wrapped=_wrapped))
+    say(words("list.txt.j2", kind=kind, entries=entries, width=WIDTH))
     if name is not None:
         say(f"\n{manual_of(name)}")
-
-
-@list_.command(epilog=examples("gslopes list models", "gslopes list models --json"))
-@json_option
-def models(as_json: bool) -> int:
-    """List every model: what it does, where it is, its licence and the sha256 of its weights."""
-    from gslopes.faces.zoo import list_models
-
-    entries = list_models()
-    if as_json:
-        print_json([asdict(entry) for entry in entries])
-        return 0
-    say(words("models.txt.j2", entries=entries))
-    return 0
 
 
 def words(template: str, **facts: Any) -> str:
@@ -92,23 +87,6 @@ def words(template: str, **facts: Any) -> str:
 
     plain = templates(Path(__file__).parent).overlay(autoescape=False)
     return plain.get_template(template).render(**facts).rstrip("\n")
-
-
-def _filled(text: str, begin: str, indent: int) -> str:
-    rest = " " * indent
-    return textwrap.fill(
-        text, WIDTH, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
-    )
-
-
-def _wrapped(start: str, parameters: Sequence[str]) -> str:
-    """A name with its parameters in lines of at most 100 columns, broken only behind commas."""
-    lines = [f"  {start}"]
-    for text in [*(f"{parameter}," for parameter in parameters[:-1]), *parameters[-1:]]:
-        if len(lines[-1] + text) > WIDTH and lines[-1].strip() != start:
-            lines.append("    ")
-        lines[-1] += text
-    return "\n".join(lines)
 
 
 @verb(

@@ -8,7 +8,6 @@ import click
 
 from gslopes.cli.list_ import words
 from gslopes.core.errors import UsageError
-from gslopes.core.text import some_of
 from gslopes.frame.commands import (
     flags,
     json_option,
@@ -19,8 +18,6 @@ from gslopes.frame.commands import (
     verb,
 )
 from gslopes.slopes.config import RunConfig
-
-_LABELS = 5  # of an answer, that are shown
 
 
 @verb(
@@ -56,59 +53,25 @@ def try_(
     With --editor, as of ``gslopes list editors``, there is no classifier: one photo is edited at both ends of an
     attribute and at its centre, which is three pictures to pay for, or at each end that the editor's sentences name.
     """
+    trial: Any
     if editor:
-        return _try_editor(editor, names, attribute, out, device, as_json)
-    if len(names) < 2:
-        raise UsageError("No photo is given.", "Write gslopes try CLASSIFIER PHOTO.")
-    from gslopes.ask.classifiers import load_classifiers
-    from gslopes.ask.scoring.trial import try_classifier
+        from gslopes.slopes.trial import try_editor
 
-    (loaded,) = load_classifiers([names[0]], device, trust)
-    trial = try_classifier(loaded, list(map(Path, names[1:])), out)
+        if len(names) > 1 or len(attribute) > 1:
+            raise UsageError("One photo is edited along one attribute.", "Leave out the others.")
+        trial = try_editor(editor, Path(names[0]), attribute[0], out, device)
+    else:
+        from gslopes.ask.classifiers import load_classifiers
+        from gslopes.ask.scoring.trial import try_classifier
+
+        if len(names) < 2:
+            raise UsageError("No photo is given.", "Write gslopes try CLASSIFIER PHOTO.")
+        (loaded,) = load_classifiers([names[0]], device, trust)
+        trial = try_classifier(loaded, list(map(Path, names[1:])), out)
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
-        answers = [f"{picture['picture']}: {_answer(picture)}" for picture in trial.pictures]
-        if trial.failed == len(answers) > 1 and len(alike := {*map(_answer, trial.pictures)}) == 1:
-            answers = [f"each picture {alike.pop()}"]
-        varying = some_of(trial.varying, _LABELS)
-        say(words("try.txt.j2", trial=trial, answers=answers, varying=varying))
-    return _code(trial)
-
-
-def _try_editor(
-    editor: str,
-    photos: tuple[str, ...],
-    attribute: tuple[str, ...],
-    out: Path,
-    device: str,
-    as_json: bool,
-) -> int:
-    from gslopes.slopes.trial import try_editor
-
-    if len(photos) > 1 or len(attribute) > 1:
-        raise UsageError("One photo is edited along one attribute.", "Leave out the others.")
-    trial = try_editor(editor, Path(photos[0]), attribute[0], out, device)
-    if as_json:
-        print_json({**asdict(trial), "failed": trial.failed})
-    else:
-        say(words("try_editor.txt.j2", trial=trial))
-    return _code(trial)
-
-
-def _code(trial: Any) -> int:
-    """The exit code."""
+        say(words("try_editor.txt.j2" if editor else "try.txt.j2", trial=trial))
     if not trial.failed:
         return 0
-    if trial.failed == len(trial.pictures):
-        return 1
-    return 3
-
-
-def _answer(picture: dict[str, Any]) -> str:
-    status = picture["status"]
-    if status != "answered":
-        reason = picture["reason"]
-        return str(reason if reason.startswith(status) else f"{status}: {reason}")
-    best = sorted(picture["labels"].items(), key=lambda pair: -pair[1])
-    return some_of([f"{label} {score:.3g}" for label, score in best], _LABELS) or "no label"
+    return 1 if trial.failed == len(trial.pictures) else 3

@@ -1,5 +1,6 @@
 """Before any audit: an editor and one photo, so that a mistake costs no more than a few pictures."""
 
+import json
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,12 +16,13 @@ from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import explained
 from gslopes.core.runfolder import write_changed
 from gslopes.core.tables import read_rows
-from gslopes.core.traits import Limits, traits_of
+from gslopes.core.traits import traits_of
 from gslopes.faces.edit.protocol import Wish
-from gslopes.photos.folder import open_srgb, photo_bytes
+from gslopes.photos.folder import open_srgb
 from gslopes.slopes.audit import synthesise
 
 _STEPS = 3  # of a sweep: its ends and its centre
+_SHOWN = ["attribute", "value", "status", "reason", "detail", "moved", "background"]
 _SIDE = 512  # pixels, of each picture on the sheet at most
 
 
@@ -53,48 +55,37 @@ def try_editor(
 
     Raises: PhotoError for a photo that cannot be read, or has no usable face; as ``slopes.audit.synthesise``.
     """
-    limits = Limits()
-    if is_outside(editor):
-        limits = traits_of(load_editor(editor, Setting(device)).at(Wish(attribute))).limits
     own = open_srgb(photo)
+    price: float | None = 0.0
+    if is_outside(editor):
+        price = traits_of(load_editor(editor, Setting(device)).at(Wish(attribute))).limits.price
     begun = time.monotonic()
     with TemporaryDirectory() as folder:
-        photos = Path(folder) / "photos"
-        photos.mkdir()
-        (photos / photo.name).write_bytes(photo_bytes(photo))
-        options: dict[str, Any] = {
-            "steps": _STEPS,
-            "placebo": False,
-            "format": "png",
-            "device": device,
-        }
-        run = synthesise(photos, f"{folder}/run", attribute=attribute, editor=editor, **options)
+        run = synthesise(
+            photo,
+            f"{folder}/run",
+            attribute=attribute,
+            editor=editor,
+            device=device,
+            steps=_STEPS,
+            placebo=False,
+            format="png",
+        ).folder
         seconds = time.monotonic() - begun
-        edits = read_rows(tables.EDITS, run.folder)
-        rows = edits.assign(status="answered", reason="", detail="", moved=0.0, background=0.0)
-        if is_outside(editor):
-            rows = read_rows(tables.EDITING, run.folder)
+        edits = read_rows(tables.EDITS, run)
+        rows = read_rows(tables.EDITING, run)
+        if rows.empty:  # one of the zoo, which moves nothing
+            rows = edits.assign(status="answered", reason="", detail="", moved=0.0, background=0.0)
         if rows.empty:
-            (skipped,) = read_rows(tables.PHOTOS, run.folder).to_dict("records")
+            (skipped,) = read_rows(tables.PHOTOS, run).to_dict("records")
             raise PhotoError(photo, explained(skipped["reason"], skipped["detail"]))
-        seen = [own, *(open_srgb(run.folder / file) for file in edits["file"])]
+        seen = [own, *(open_srgb(run / file) for file in edits["file"])]
+    written = ""
     if len(seen) > 1:
-        write_changed(sheet, png(np.hstack(list(map(_small, seen)))))
-    rows = rows[["attribute", "value", "status", "reason", "detail", "moved", "background"]]
-    known = rows.astype(object).where(rows.notna(), None)
-    return EditorTrial(
-        editor,
-        str(sheet) if len(seen) > 1 else "",
-        (own.shape[1], own.shape[0]),
-        tuple(
-            {str(name): value for name, value in row.items()} for row in known.to_dict("records")
-        ),
-        seconds,
-        limits.price,
-    )
-
-
-def _small(pixels: Any) -> Any:
-    image = Image.fromarray(pixels)
-    image.thumbnail((_SIDE, _SIDE))
-    return np.asarray(image)
+        image = Image.fromarray(np.hstack(seen))
+        image.thumbnail((_SIDE * len(seen), _SIDE))
+        write_changed(sheet, png(np.asarray(image)))
+        written = str(sheet)
+    pictures = json.loads(rows[_SHOWN].to_json(orient="records", double_precision=15))
+    size = own.shape[1], own.shape[0]
+    return EditorTrial(editor, written, size, tuple(pictures), seconds, price)
