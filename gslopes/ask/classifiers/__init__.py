@@ -5,7 +5,6 @@ such a function, see ``names.takes``; it is a ``core.records.Classifier``.  Othe
 of ``gslopes.classifiers``.  gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -15,12 +14,12 @@ from gslopes.ask.classifiers.catalogue import (
     CATALOGUE,
     ClassifierEntry,
     entry_of,
-    full_name,
     manual,
     perhaps,
+    resolved,
 )
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
+from gslopes.core.errors import ClassifierError, GslopesError, UnknownName
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
@@ -29,7 +28,7 @@ from gslopes.core.traits import Able, check_traits, traits_of
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
 _REGISTRY = Registry(
-    "classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers"
+    "classifier", {name: listed.place for name, listed in CATALOGUE.items()}, "gslopes.classifiers"
 )
 
 
@@ -146,20 +145,9 @@ def _loading(name: str) -> Iterator[None]:
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
-    base, items = names.split(full_name(text))
     try:
-        target = _REGISTRY.find(base)
+        return resolved(text, _REGISTRY, CATALOGUE)
     except UnknownName as error:
         if not error.near:
             error.hint = perhaps(text.partition(",")[0]) or error.hint
         raise
-    if listed := CATALOGUE.get(base):
-        listed.check_installed(f"classifier {base!r}")
-    factory = target.load()
-    kind = getattr(factory, "Options", names.NoOptions)
-    if not callable(factory) or not dataclasses.is_dataclass(kind):
-        raise UsageError(
-            f"{target.path} of {target.package} makes no classifier of a dataclass Options.",
-            "See Add a classifier in the documentation.",
-        )
-    return base, names.read(cast(Any, kind), base, items), factory

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gslopes.ask.classifiers.picking import labelled
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, GslopesError, ModelError, UsageError
 from gslopes.core.text import many
@@ -51,12 +52,7 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     except ValueError:  # compiled: it does not tell
         return list(product(_KINDS, (True, False)))
     parameter = next(iter(signature.parameters.values()))
-    annotation = (
-        ""
-        if parameter.annotation is parameter.empty
-        else inspect.formatannotation(parameter.annotation)
-    )
-    text = f"{annotation} {parameter.name}"
+    text = f"{inspect.formatannotation(parameter.annotation)} {parameter.name}"
     asked_for = [kind for kind, pattern in _KINDS.items() if re.search(pattern, text)]
     batched = (False,) if asked_for or re.search(_ONE, parameter.name) else (True, False)
     if re.match(_LIST, text) or re.search(r"(batch|list|(?<!pixel)(?<!arg)s)$", parameter.name):
@@ -90,12 +86,10 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
         from PIL import Image
 
         return list(map(Image.fromarray, decoded(pictures)))
-    paths = [
-        f"{folder}/{number}.{'png' if data[1:4] == b'PNG' else 'jpg'}"
-        for number, data in enumerate(pictures)
-    ]
-    for path, data in zip(paths, pictures, strict=True):
-        Path(path).write_bytes(data)
+    paths = []
+    for number, data in enumerate(pictures):
+        paths.append(f"{folder}/{number}.{'png' if data[1:4] == b'PNG' else 'jpg'}")
+        Path(paths[-1]).write_bytes(data)
     return paths
 
 
@@ -142,9 +136,7 @@ def user_line(error: BaseException) -> str:
     return ""
 
 
-def _frames(
-    error: BaseException,
-) -> tuple[list[traceback.FrameSummary], list[traceback.FrameSummary]]:
+def _frames(error: BaseException) -> tuple[list[Any], list[Any]]:
     """(what was running below our own code, the outermost first; of that what is the user's)."""
     ours = ("<frozen", _OURS, f"{_STDLIB}importlib/")
     frames = [
@@ -161,37 +153,30 @@ def _frames(
 
 # -- what it may return ------------------------------------------------------------------------------------------------
 
-_LABEL = ("label", "class", "name")
-_SCORE = ("score", "confidence", "probability")
-
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
     """What was returned for a list of pictures, cut into an entry for each.  Raises: ModelError if it does not fit."""
     plain = _plain(replies)
-    what = "nothing, it may lack its return," if plain is None else repr(plain)
+    entries = plain if isinstance(plain, list) and not _pair(plain) else []
+    what = many(len(entries), "answer") if entries else repr(plain)
+    if plain is None:
+        what = "nothing, it may lack its return,"
     if isinstance(plain, Mapping):
-        columns = {label: _plain(scores) for label, scores in plain.items()}
-        if columns and all(
-            isinstance(column, list) and len(column) == pictures for column in columns.values()
-        ):
-            return [
-                {label: column[i] for label, column in columns.items()} for i in range(pictures)
-            ]
-        plain = [plain]
+        columns = list(map(_plain, plain.values()))
+        if columns and all(isinstance(one, list) and len(one) == pictures for one in columns):
+            return [dict(zip(plain, row, strict=True)) for row in zip(*columns, strict=True)]
+        entries = [plain]
         what = "one mapping"
-    elif isinstance(plain, list) and not _pair(plain):
-        what = many(len(plain), "answer")
-        if (
-            pictures == 1
-            and len(labels) == len(plain) > 1
-            and all(isinstance(entry, int | float) for entry in plain)
-        ):
-            plain = [plain]
-    if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
-        return plain
-    hint = "Return one mapping of label to score for each picture, in their order, such as [{'smile': 0.8}, "
-    hint += "{'smile': 0.1}]. A function of one picture names its parameter picture."
-    raise ModelError(f"The function returned {what} for {many(pictures, 'picture')}.", hint)
+    numbers = all(isinstance(entry, int | float) for entry in entries)
+    if pictures == 1 and len(labels) == len(entries) > 1 and numbers:
+        entries = [entries]
+    if len(entries) == pictures:
+        return entries
+    raise ModelError(
+        f"The function returned {what} for {many(pictures, 'picture')}.",
+        "Return one mapping of label to score for each picture, in their order, such as [{'smile': 0.8}, "
+        "{'smile': 0.1}]. A function of one picture names its parameter picture.",
+    )
 
 
 def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError | None:
@@ -203,9 +188,7 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError |
     ({'cat': 0.9}, {'cat': 0.9}, {'cat': 0.2, 'dog': 0.8})
     """
     try:
-        if entry is None:
-            return None
-        return _scores(_plain(entry), labels)
+        return None if entry is None else _scores(_plain(entry), labels)
     except AnswerError as error:
         return error
 
@@ -216,10 +199,9 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
     items = entry if isinstance(entry, list) and not _pair(entry) else [entry]
     if all(isinstance(item, str) for item in items):
         return dict.fromkeys(items, 1.0)
-    if all(pairs := [_pair(item) for item in items]):
-        return dict(
-            sorted((pair for pair in pairs if pair), key=lambda pair: pair[1])
-        )  # of a label twice, the highest
+    pairs = list(filter(None, map(_pair, items)))
+    if len(pairs) == len(items):  # of a label twice, the highest
+        return dict(sorted(pairs, key=lambda pair: pair[1]))
     if len(items) == 1 and isinstance(items[0], list | Mapping):
         return _scores(items[0], labels)
     if not all(isinstance(item, int | float) for item in items):
@@ -232,25 +214,23 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
             f"The function returned {what} for a picture, not one mapping of label to score."
         )
     if len(items) != len(labels):
-        count = "a number" if len(items) == 1 else f"{len(items)} numbers"
         have = f"there are {len(labels)} labels" if len(labels) > 1 else "no labels"
         raise AnswerError(
-            f"The function returned {count} for a picture, and {have}: return a mapping such as {{'smile': 0.8}}, "
-            "or give labels=FILE, in Python gslopes.as_classifier(function, labels=[...])"
+            f"The function returned {many(len(items), 'number')} for a picture, and {have}: return a mapping such as "
+            "{'smile': 0.8}, or give labels=FILE, in Python gslopes.as_classifier(function, labels=[...])"
         )
-    return {label: float(item) for label, item in zip(labels, items, strict=True)}
+    return dict(zip(labels, map(float, items), strict=True))
 
 
 def _pair(item: Any) -> tuple[str, float] | None:
     """(label, score) of ``{"label": ..., "score": ...}``, of (label, score), (score, label) or (id, label, score)."""
     if isinstance(item, Mapping):
-        item = [next((item[key] for key in keys if key in item), None) for keys in (_LABEL, _SCORE)]
-    if not isinstance(item, list) or len(item) not in (2, 3):
-        return None
-    texts = [part for part in item if isinstance(part, str)]
-    numbers = [part for part in map(_plain, item) if isinstance(part, int | float)]
-    if len(numbers) == 1 and len(texts) == len(item) - 1:
-        return (texts[-1], float(numbers[0]))
+        item = labelled(item)
+    if isinstance(item, list) and len(item) in (2, 3):
+        texts = [part for part in item if isinstance(part, str)]
+        numbers = [part for part in map(_plain, item) if isinstance(part, int | float)]
+        if len(numbers) == 1 and len(texts) == len(item) - 1:
+            return (texts[-1], float(numbers[0]))
     return None
 
 
@@ -259,9 +239,9 @@ def _number(label: object, score: Any) -> float:
     while isinstance(score, list) and len(score) == 1:
         (score,) = score
     if isinstance(score, Mapping):
-        inner = ", ".join(map(str, list(score)[:3]))
         raise AnswerError(
-            f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone."
+            f"{label!r} of what the function returned is a mapping ({', '.join(map(str, list(score)[:3]))} …): "
+            "return that one alone."
         )
     if not isinstance(score, int | float):
         raise AnswerError(

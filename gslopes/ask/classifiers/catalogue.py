@@ -4,18 +4,19 @@ import inspect
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from gslopes.ask.names import as_address, usage
+from gslopes.ask import names
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ModelError, UsageError
-from gslopes.core.registry import Target
+from gslopes.core.registry import Registry, Target
 from gslopes.core.traits import LOCAL, Limits
 
 
@@ -42,7 +43,7 @@ class Credential:
 class Listed:
     """A classifier of gslopes.
 
-    place: ``module:Class`` in the package that lists it.  summary: one sentence.
+    place: ``package.module:Class``.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
     limits: see ``core.traits``.
     presence: what the vendor itself returns unless asked for more: the least score, and the number of labels a picture,
@@ -63,11 +64,6 @@ class Listed:
     late_device: bool = False
 
     @property
-    def path(self) -> str:
-        """``package.module:Class``."""
-        return f"gslopes.ask.classifiers.{self.place}"
-
-    @property
     def missing_modules(self) -> list[str]:
         """Modules that are not installed; at most the parent packages of dotted names are imported to find out."""
         missing = list(self.needs)
@@ -86,10 +82,13 @@ class Listed:
             )
 
     @property
-    def missing_credentials(self) -> list[str]:
-        """The variables that are not set, each with its alternatives."""
-        missing = [credential for credential in self.credentials if not credential.present]
-        return [" or ".join((credential.variable, *credential.instead)) for credential in missing]
+    def access(self) -> str:
+        """``none needed``, ``present``, or ``missing`` with the variables that are not set, and their alternatives."""
+        absent = [credential for credential in self.credentials if not credential.present]
+        if absent:
+            names = [" or ".join((one.variable, *one.instead)) for one in absent]
+            return f"missing: {', '.join(names)}"
+        return "present" if self.credentials else "none needed"
 
 
 @frozen
@@ -119,13 +118,35 @@ def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
     """The line of one that is registered.  listed: None for another package's."""
     if listed is None:
         return ClassifierEntry(target.name, target.summary, target.package, True, ())
-    missing = listed.missing_credentials
-    limits = listed.limits
-    credentials = f"missing: {', '.join(missing)}" if missing else "present"
-    credentials = credentials if listed.credentials else "none needed"
-    about = target.name, listed.summary, listed.extra, not listed.missing_modules
-    parameters = usage(cast(Any, target.load()).Options)
-    return ClassifierEntry(*about, parameters, credentials, limits, limits.price)
+    return ClassifierEntry(
+        target.name,
+        listed.summary,
+        listed.extra,
+        not listed.missing_modules,
+        names.usage(cast(Any, target.load()).Options),
+        listed.access,
+        listed.limits,
+        listed.limits.price,
+    )
+
+
+def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tuple[str, Any, Any]:
+    """(bare name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
+
+    Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
+    """
+    base, items = names.split(full_name(text))
+    target = registry.find(base)
+    if base in entries:
+        entries[base].check_installed(f"{registry.kind} {base!r}")
+    factory = target.load()
+    kind = getattr(factory, "Options", names.NoOptions)
+    if not callable(factory) or not is_dataclass(kind):
+        raise UsageError(
+            f"{target.path} of {target.package} makes no {registry.kind} of a dataclass Options.",
+            f"See Add a {registry.kind} in the documentation.",
+        )
+    return base, names.read(cast(Any, kind), base, items, registry.kind), factory
 
 
 def manual(target: Target) -> str:
@@ -135,7 +156,7 @@ def manual(target: Target) -> str:
 
 
 def _read(package: str = "classifiers") -> dict[str, Any]:
-    return read_toml(Path(str(files("gslopes.ask") / package / "catalogue.toml")))
+    return read_toml(Path(__file__).parents[1] / package / "catalogue.toml")
 
 
 def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
@@ -190,7 +211,7 @@ def perhaps(name: str) -> str:
     Imports torchvision, and timm if it is installed, to find out.
     """
     if re.fullmatch(r"[\w.-]+:\d+(/.*)?|localhost(/.*)?|[\w-]+(\.[\w-]+)+/.*", name):
-        return f"An address is written http:{as_address(name)}."
+        return f"An address is written http:{names.as_address(name)}."
     if "/" in name or os.path.isfile(f"{name}/config.json"):
         return f"A model of the hub, or its folder, is written transformers:{name}."
     for library in ("torchvision.models", "timm"):

@@ -25,14 +25,14 @@ twice the highest score counts. ``gslopes try`` shows what a reply holds, and th
 
 import base64
 import io
-import math
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import field as option
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from gslopes.core.traits import Limits
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
+PLACE = re.compile(r"\{(\w+)\}")  # in an address or a field, of what differs between requests
 _LACKS = re.compile(r'"loc"\s*:\s*\[\s*"body"\s*,\s*"(\w+)"')  # FastAPI about a part of the form
 
 
@@ -70,13 +71,38 @@ class AddressOptions(ServiceOptions):
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        is_variable = self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier()
-        if not is_variable and not self.url.startswith(("http://", "https://")):
+        if not re.match(r"https?://|env:[^\W\d]\w*\Z", self.url):
             raise ConfigError(
                 f"http needs an address with its scheme, not {scrub(self.url)!r}.",
                 f"Write http:{as_address(self.url)}.",
             )
         service.check_address(self.url)
+        for path in self.paths:
+            picking.query(path)
+
+    @property
+    def paths(self) -> list[str]:
+        """JSONPaths of what is read from a reply."""
+        options = (getattr(self, name, "") for name in ("at", "labels", "scores"))
+        return list(filter(None, options))
+
+
+@frozen
+class RequestOptions(AddressOptions):
+    """Fields of ``AddressOptions``, and how a picture is sent.
+
+    body: of a request: ``json``: the picture's base64 under the key ``field``, into which dots lead; ``raw``: its file;
+        ``multipart``: that as the part ``field`` of a form, ``file`` unless it is given.
+    """
+
+    body: Literal["json", "raw", "multipart"] = "json"
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        AddressOptions.__post_init__(self)
+        if self.field and self.body == "raw":
+            hint = f"Leave it out, or give body=multipart,field={self.field}."
+            raise ConfigError("A raw body has no field.", hint)
 
 
 class Endpoint(Service):
@@ -90,13 +116,10 @@ class Endpoint(Service):
 
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self._variable = ""
-        self._url = options.url
-        if options.url.startswith("env:"):
-            self._variable = options.url.removeprefix("env:")
-        elif options.token:
-            self._url = service.address(options.url)
+        self._url = service.address(options.url) if options.token else options.url
         self.version = options.version
+        first = map(picking.first_name, options.paths)
+        self._answers_in = {*self._answers_in, *chain.from_iterable(first)}
 
     @property
     def _variables(self) -> Sequence[str]:
@@ -106,8 +129,9 @@ class Endpoint(Service):
         from gslopes.ask import transport
 
         headers = {}
-        if self._variable:
-            url = _value_of(self._variable)
+        url = self._options.url
+        if url.startswith("env:"):
+            url = _value_of(url.removeprefix("env:"))
             for part in secrets_within(url):
                 remember_secret(part)
             self._url = service.address(url)
@@ -116,10 +140,31 @@ class Endpoint(Service):
         client = transport.client(headers=headers)
         return client, client.close
 
-    def _post(self, url: str, **sent: Any) -> Any:
-        """The JSON of the reply to a request.  Raises: httpx's errors; ValueError."""
-        reply = self._client.post(url, **sent)
-        reply.raise_for_status()
+    def _sent(self, picture: bytes, url: str, fields: Mapping[str, Any]) -> Any:
+        """The reply to a request about one picture.
+
+        fields: beside it: of JSON, of the form, or, of a raw body, parameters of the address.
+
+        Raises: httpx's errors.
+        """
+        from httpx import URL
+
+        field = self._options.field
+        kind = "image/png" if picture.startswith(_PNG) else "image/jpeg"
+        if self._options.body == "json":
+            text = base64.b64encode(picture).decode("ascii")
+            return self._posted(url, json=_nested({**fields, field or "picture": text}))
+        if self._options.body == "raw":
+            url = str(URL(url).copy_merge_params(fields))
+            return self._posted(url, content=picture, headers={"Content-Type": kind})
+        part = kind.replace("image/", "picture."), picture, kind
+        return self._posted(url, files={field or "file": part}, data=fields)
+
+    def _posted(self, url: str, **sent: Any) -> Any:
+        return self._client.post(url, **sent).raise_for_status()
+
+    def _content(self, reply: Any) -> Any:
+        """The JSON of a reply.  Raises: ValueError; the error that it holds."""
         body = parse_json(reply.content)
         if isinstance(body, dict) and (error := self._error_in(body)):
             raise error
@@ -149,23 +194,42 @@ class Endpoint(Service):
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
 
 
+def filled(template: str, wanted: Mapping[str, Any], written: Callable[[str], str] = str) -> Any:
+    """A template with what is wanted in its places; of a place alone that itself: a number stays one.
+
+    written: how a text stands in it.
+    """
+    if whole := PLACE.fullmatch(template):
+        return wanted[whole[1]]
+    texts = {name: "" if value is None else f"{value}" for name, value in wanted.items()}
+    return PLACE.sub(lambda place: written(texts.get(place[1], place[0])), template)
+
+
+def _nested(fields: Mapping[str, Any]) -> JsonObject:
+    """An object in which the dots of names lead into others."""
+    body: JsonObject = {}
+    for name, value in fields.items():
+        *folders, last = name.split(".")
+        folder = body
+        for inner in folders:
+            folder = folder.setdefault(inner, {})
+        folder[last] = value
+    return body
+
+
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class HttpOptions(AddressOptions):
-    """Fields of ``AddressOptions``, and what the answers are.
+class HttpOptions(RequestOptions):
+    """Fields of ``RequestOptions``, and what the answers are; ``json`` without a field is the protocol above.
 
-    body: of a request: ``json``: the protocol above, or one picture's base64 under the key ``field``; ``raw``: the
-        picture's file; ``multipart``: that as the part ``field`` of a form, ``file`` unless it is given.
     labels, scores: JSONPath of them in the reply; empty: as in the protocol. Of captions, labels.
     batch: pictures in one request of the protocol.
     kind: ``number``: numbers in any unit, such as an age; ``caption``: a text, see ``captions``.
     unit: of numbers, such as ``years``; pages name it.
     """
 
-    body: Literal["json", "raw", "multipart"] = "json"
-    field: str = ""
     labels: str = ""
     scores: str = ""
     batch: int = option(default=8, metadata=OPERATIONAL)
@@ -173,16 +237,9 @@ class HttpOptions(AddressOptions):
     unit: str = ""
 
     def __post_init__(self) -> None:
-        AddressOptions.__post_init__(self)
+        RequestOptions.__post_init__(self)
         if self.batch < 1:
             raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
-        if self.field and self.body == "raw":
-            raise ConfigError(
-                "A raw body has no field.",
-                f"Leave it out, or give body=multipart,field={self.field}.",
-            )
-        for path in filter(None, (self.labels, self.scores)):
-            picking.query(path)
         check_unit(self.kind, self.unit)
 
 
@@ -193,13 +250,9 @@ class HttpClassifier(Endpoint):
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self._picks = bool(options.labels or options.scores)
-        self._answers_in = {
-            *self._answers_in,
-            *picking.first_name(options.scores or options.labels),
-        }
-        self._protocol = options.body == "json" and not options.field and not self._picks
-        self.batch = options.batch if self._protocol else 1
+        self._picks = bool(options.paths)
+        self._protocol = options.body == "json" and not options.field
+        self.batch = options.batch if self._protocol and not self._picks else 1
         self.traits = replace(self.traits, numbers=options.kind == "number")
         self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
@@ -229,26 +282,25 @@ class HttpClassifier(Endpoint):
             )
         if not isinstance(pairs, dict):
             raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
-        highest_first = tuple(sorted(pairs.items(), key=lambda pair: -pair[1]))
-        return Answer("answered", highest_first, version=version)
+        return Answer("answered", picking.ranked(pairs), version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        field = self._options.field
-        if self._options.body == "json":
+        if self._protocol:
             texts = [base64.b64encode(data).decode("ascii") for data in pictures]
-            body = self._post(self._url, json={field: texts[0]} if field else {"pictures": texts})
+            reply = self._posted(self._url, json={"pictures": texts})
         else:
-            part = field or "file" if self._options.body == "multipart" else ""
-            body = self._post(self._url, **file_part(pictures[0], part))
+            reply = self._sent(pictures[0], self._url, {})
+        body = self._content(reply)
         if self._picks:
             return [body]
-        if not isinstance(body, dict) or body.get("answers") is None:
+        answers = problems.within(body, "answers")
+        if answers is None:
             raise _odd(f"lacks the key 'answers': it is {shape(body)}", picking.suggestion(body))
-        answers = body["answers"]
         if not isinstance(answers, list):
             raise _odd(f"has {shape(answers)} under 'answers', not a list")
-        if odd := next((entry for entry in answers if not isinstance(entry, dict)), None):
-            raise _odd(f"has an entry that is {shape(odd)}")
+        for entry in answers:
+            if not isinstance(entry, dict):
+                raise _odd(f"has an entry that is {shape(entry)}")
         version = str(body.get("version") or "")
         return [self._error_in(answer) or {**answer, "version": version} for answer in answers]
 
@@ -257,14 +309,6 @@ def _odd(what: str, suggestion: str = "") -> AnswerError:
     return AnswerError(
         f"The reply {what}. It should be {_FORM}.{suggestion or ' Give scores=PATH for another form.'}"
     )
-
-
-def file_part(data: bytes, field: str) -> dict[str, Any]:
-    """Arguments of a request with a picture's file: as a part of a form, or the body if the part has no name."""
-    kind = "image/png" if data.startswith(_PNG) else "image/jpeg"
-    if field:
-        return {"files": {field: (kind.replace("image/", "picture."), data, kind)}}
-    return {"content": data, "headers": {"Content-Type": kind}}
 
 
 def _value_of(variable: str) -> str:
@@ -277,8 +321,9 @@ def _value_of(variable: str) -> str:
 
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
-# What answers call a rectangle's sides.
+# What answers call a rectangle's sides, and a point's.
 _SIDES = (("left", "x"), ("top", "y"), ("width", "w"), ("height", "h"))
+_AXES = (("x", "x"), ("y", "y"))
 _CROP_LIMITS = Limits(
     concurrency=4,
     formats=("JPEG", "PNG"),
@@ -303,9 +348,10 @@ class HttpCropOptions(AddressOptions):
     at: str = "$"
     units: Literal["pixels", "shares"] = "pixels"
 
-    def __post_init__(self) -> None:
-        AddressOptions.__post_init__(self)
-        picking.query(self.at)
+    @property
+    def body(self) -> str:
+        """As of ``RequestOptions``."""
+        return "multipart" if self.field else "raw"
 
 
 class HttpCropper(Endpoint, service.OnePictureService):
@@ -319,78 +365,74 @@ class HttpCropper(Endpoint, service.OnePictureService):
     """
 
     Options = HttpCropOptions
+    _answers_in = tuple(chain.from_iterable(_SIDES))
+    _ratio = 0.0
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
         self.traits = replace(self.traits, limits=options.applied_to(_CROP_LIMITS))
-        self._answers_in = {*picking.first_name(options.at), *chain.from_iterable(_SIDES)}
-        self._ratio = 0.0
 
     def at(self, ratio: float) -> "HttpCropper":
         """Who is asked for crops of this height/width."""
-        cropper = HttpCropper("", cast("HttpCropOptions", self._options))
-        cropper.name = f"{self.name}@{ratio:g}"
-        cropper._ratio = ratio
-        return cropper
+        asked = copy(self)
+        asked._client = None  # each has its own
+        asked.name = f"{self.name}@{ratio:g}"
+        asked._ratio = ratio
+        return asked
 
     def parse(self, raw: Any) -> Answer:
         """The rectangle, in pixels inside the picture; what reaches out by a pixel is moved inside.
 
         Raises: AnswerError.
         """
-        wide, tall = (int(side) for side in raw["size"])
-        unit = (wide, tall) if self._options.units == "shares" else (1, 1)
-        at = _rectangle(raw["answer"], self._options.at)
-        if self._options.answer == "point":
-            x, y = (_number(at, axis) * scale for axis, scale in zip("xy", unit, strict=True))
-            if not (0 <= x <= wide and 0 <= y <= tall):
-                raise AnswerError(
-                    f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture."
-                )
-            middle = min(int(x), wide - 1), min(int(y), tall - 1)
-            return Answer("answered", box=crop_rectangle(wide, tall, *middle, self._ratio))
-        left, top, width, height = (
-            _number(at, next((name for name in names if at.get(name) is not None), names[0]))
-            for names in _SIDES
-        )
-        sides = np.array([left, top, left + width, top + height]) * (*unit, *unit)
-        inside = np.clip(sides, 0, (wide, tall, wide, tall))
-        if np.abs(sides - inside).max() > 1 + 1e-6 or min(inside[2:] - inside[:2]) < 1 - 1e-6:
-            pixels = f"{sides[0]:g} to {sides[2]:g} and {sides[1]:g} to {sides[3]:g}"
+        options = self._options
+        point = options.answer == "point"
+        size = np.array(raw["size"])
+        numbers = _numbers(raw["answer"], options.at, _AXES if point else _SIDES)
+        # the point, or the corners at the upper left and the lower right, by x and y
+        corners = np.cumsum(np.reshape(numbers, (-1, 2)), axis=0)
+        if options.units == "shares":
+            corners *= size
+        inside = np.clip(corners, 0, size)
+        off = np.abs(corners - inside).max()
+        said = " to ".join(f"{x:g}, {y:g}" for x, y in corners)
+        if point:
+            if off:
+                raise AnswerError(f"{self.name} answers with {said}, outside of the picture.")
+            x, y = np.minimum(corners[0].astype(int), size - 1).tolist()
+            box = crop_rectangle(*raw["size"], x, y, self._ratio)
+            return Answer("answered", box=box)
+        if not off <= 1 + 1e-6 or np.diff(inside, axis=0).min() < 1 - 1e-6:
             raise AnswerError(
-                f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}."
+                f"{self.name} answers with pixels {said} of a picture of {size[0]} x {size[1]}."
             )
-        x0, y0, x1, y1 = np.rint(inside).astype(int).tolist()
+        (x0, y0), (x1, y1) = np.rint(inside).astype(int).tolist()
         return Answer("answered", box=Crop(x0, y0, max(x1 - x0, 1), max(y1 - y0, 1)))
 
     def _answer(self, picture: bytes) -> object:
         from PIL import Image
 
-        with Image.open(io.BytesIO(picture)) as opened:
-            size = opened.size
+        size = Image.open(io.BytesIO(picture)).size
         largest = crop_rectangle(*size, 0, 0, self._ratio)
         ratio = f"{self._ratio:.10g}"
-        url = self._url.replace("{ratio}", ratio)
-        url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
-        sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
-        return {
-            "answer": self._post(url, **sent, **file_part(picture, self._options.field)),
-            "size": list(size),
-        }
+        wanted = {"ratio": ratio, "width": largest.width, "height": largest.height}
+        url = filled(self._url, wanted)
+        if url == self._url:
+            url += f"{'&' if '?' in url else '?'}ratio={ratio}"
+        return {"answer": self._content(self._sent(picture, url, {})), "size": list(size)}
 
 
-def _rectangle(answer: Any, path: str) -> JsonObject:
-    """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
-    items = picking.found(answer, path)
-    if len(items) == 4:
-        return {side: value for (side, _), value in zip(_SIDES, items, strict=True)}
-    if len(items) != 1 or not isinstance(items[0], dict):
-        raise AnswerError(f"The answer holds no rectangle at {path}: it is {shape(answer)}.")
-    return items[0]
+def _numbers(answer: Any, path: str, names: Sequence[tuple[str, str]]) -> list[float]:
+    """What a path finds in an answer: as many numbers, or an object that has each by one of its names.
 
-
-def _number(rectangle: JsonObject, name: str) -> float:
-    value = rectangle.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
-    return float(value)
+    Raises: AnswerError if it finds neither.
+    """
+    numbers = picking.found(answer, path)
+    if len(numbers) == 1 and isinstance(numbers[0], dict):
+        given = {name: value for name, value in numbers[0].items() if value is not None}
+        numbers = [given.get(name, given.get(other)) for name, other in names]
+    if len(numbers) == len(names) and all(map(picking.is_number, numbers)):
+        return numbers
+    raise AnswerError(
+        f"The answer has no numbers {', '.join(dict(names))} at {path}: it is {shape(answer)}."
+    )

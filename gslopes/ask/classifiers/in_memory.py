@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
-from gslopes.ask.classifiers.identity import Identity, identity_of
+from gslopes.ask.classifiers.identity import identity_of
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
@@ -199,6 +199,3 @@ class PipelineClassifier(FunctionClassifier):
             return pipeline(images, **how)
 
         super().__init__(classify, (), name, "", version)
-
-    def _identity(self) -> Identity:
-        return identity_of(self._parts, self._own, self._named_version)

@@ -7,7 +7,7 @@ the path's last name. Two paths find labels and scores in parallel.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -41,8 +41,7 @@ def query(path: str) -> Any:
     try:
         return jsonpath_rfc9535.compile(path)
     except jsonpath_rfc9535.JSONPathError as error:
-        example = path if path.startswith("$") else f"$.{path}"
-        hint = "Such as $.predictions[*]." if example == path else f"Write {example}."
+        hint = "Such as $.predictions[*]." if path.startswith("$") else f"Write $.{path}."
         raise ConfigError(f"{path!r} is not a JSONPath: {scrub(str(error))}.", hint) from None
 
 
@@ -62,16 +61,13 @@ def found(reply: Any, path: str) -> list[Any]:
     """
     from jsonpath_rfc9535 import JSONPathQuery
 
-    compiled = query(path)
-    parts = (compiled.segments[:count] for count in range(len(compiled.segments), -1, -1))
-    queries = (JSONPathQuery(env=compiled.env, segments=part) for part in parts)
-    reached, values = next(
-        (part, values) for part in queries if (values := part.find(reply).values())
-    )
-    if len(reached.segments) < len(compiled.segments):
+    part = compiled = query(path)
+    while not (values := part.find(reply).values()):
+        part = JSONPathQuery(env=compiled.env, segments=part.segments[:-1])
+    if part is not compiled:
         if all(value == [] for value in values):
             return []
-        holds = f"{_dotted(str(reached))} is {shape(values[0])}"
+        holds = f"{_dotted(str(part))} is {shape(values[0])}"
         raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
     if len(values) == 1 and isinstance(values[0], list):
         return values[0]
@@ -86,7 +82,7 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
     """
     if not labels or not scores:
         items = found(reply, labels or scores)
-        if (name := _LAST_NAME.search(scores)) and items and all(map(_is_number, items)):
+        if (name := _LAST_NAME.search(scores)) and items and all(map(is_number, items)):
             return ((name[1], max(map(_number, items))),)
         return _pairs(items)
     names = found(reply, labels)
@@ -102,34 +98,44 @@ def _pairs(items: Iterable[Any]) -> Pairs:
     best: dict[str, Any] = {}
     for label, score in (pair for item in items for pair in _of_item(item)):
         best[label] = max(best.get(label, score), score)
-    return tuple(sorted(best.items(), key=lambda pair: -pair[1]))
+    return ranked(best)
+
+
+def ranked(scores: Mapping[str, Any]) -> Pairs:
+    """Labels with their scores, the highest first."""
+    return tuple(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
 def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
-    if isinstance(item, str):
-        return [(item, 1.0)]
-    if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-        return [(item[0], _number(item[1]))]
+    pair = [item, 1.0] if isinstance(item, str) else item
     if isinstance(item, dict):
-        keys = {key.lower(): value for key, value in item.items()}
-        label = next((keys[key] for key in LABELS if isinstance(keys.get(key), str)), None)
-        score = next((keys[key] for key in SCORES if key in keys), None)
-        if label is not None and score is not None:
-            return [(label, _number(score))]
-        if label is None and score is None:
+        pair = labelled(item)
+        if pair == [None, None]:
             return [(key, _number(value)) for key, value in item.items()]
+    if isinstance(pair, list) and len(pair) == 2:
+        label, score = pair
+        if isinstance(label, str) and score is not None:
+            return [(label, _number(score))]
     hint = "Give both paths, such as labels=$.predictions[*].name,scores=$.predictions[*].p."
     raise AnswerError(f"The reply has {shape(item)} where a label with its score should be. {hint}")
 
 
-def _is_number(value: Any) -> bool:
+def labelled(item: Mapping[str, Any]) -> list[Any]:
+    """[label, score] under the names that models and endpoints use; None for what is missing."""
+    keys = {str(key).lower(): value for key, value in item.items()}
+    label = next((keys[key] for key in LABELS if isinstance(keys.get(key), str)), None)
+    return [label, next((keys[key] for key in SCORES if key in keys), None)]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is one."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> float:
     """A number, also as a text, which some endpoints make of one.  Raises: AnswerError."""
     with suppress(ValueError):
-        if isinstance(value, str) or _is_number(value):
+        if isinstance(value, str) or is_number(value):
             return float(value)
     raise AnswerError(f"The reply has {shape(value)} where a score should be.")
 
@@ -141,17 +147,19 @@ def shape(value: Any, depth: int = _DEPTH) -> str:
     '{"predictions": [{"label": text, "score": number}, … 2], "ok": true}'
     """
     if isinstance(value, dict):
-        names = {key: json.dumps(scrub(str(key))[:40], ensure_ascii=False) for key in value}
-        pairs = [f"{names[key]}: {shape(inner, depth - 1)}" for key, inner in value.items()]
-        if depth:
-            return "{" + ", ".join([*pairs[:_KEYS], *["…"][: len(pairs) - _KEYS]]) + "}"
-        return "{…}"
+        if depth < 1:
+            return "{…}"
+        pairs = [
+            f"{json.dumps(scrub(str(key))[:40], ensure_ascii=False)}: {shape(inner, depth - 1)}"
+            for key, inner in value.items()
+        ]
+        pairs[_KEYS:] = ["…"] * (len(pairs) > _KEYS)
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list):
-        if value:
-            return (
-                f"[{shape(value[0], depth - 1)}{f', … {len(value):,}' if len(value) > 1 else ''}]"
-            )
-        return "[]"
+        if not value:
+            return "[]"
+        more = f", … {len(value):,}" if len(value) > 1 else ""
+        return f"[{shape(value[0], depth - 1)}{more}]"
     if isinstance(value, str):
         return "text"
     if value is None or isinstance(value, bool):

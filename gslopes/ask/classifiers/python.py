@@ -20,19 +20,20 @@ import inspect
 import re
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
+from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
+from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
@@ -81,6 +82,10 @@ class FunctionClassifier:
 
     batch = 32
     _told = ""  # what else it is given, for messages
+    _path = ""  # of a function by its name
+    _parts: Any = None  # what its answers depend on, if not on the function alone
+    _maker = "as_classifier"
+    traits = Traits(numbers=True, warns=True)
 
     def __init__(
         self,
@@ -95,12 +100,11 @@ class FunctionClassifier:
         self._own = re.sub(r"[^\w-]", "-", plain).strip("-") or "function"
         self.name = f"{self._own}:unit={unit}" if unit else self._own
         self.notes: list[str] = []
-        self.traits = Traits(numbers=True, warns=True)
         self._function = function
         self._labels = tuple(labels) or (self._own,)
         self._captions: CaptionReader | None = None  # of a function of captions
         self._named_version = version
-        self._given_labels = tuple(labels)
+        self._names = f" labels {digest_of_texts(self._labels)}" if labels else ""
         self.identify()
         # Only one once it answered.
         self._forms = calling.forms_of(self._of_pictures(), self._own)
@@ -110,14 +114,14 @@ class FunctionClassifier:
 
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
-        identity = self._identity()
-        self.version = identity.version
-        self.traits = replace(self.traits, unknown=identity.unknown)
-        if self._given_labels:
-            self.version += f" labels {digest_of_texts(self._given_labels)}"
-
-    def _identity(self) -> Identity:
-        return identity_of(self._function, self._own, self._named_version)
+        version = self._named_version
+        if self._path:
+            identity = identity_at(self._path, self._function, version)
+        else:
+            identity = identity_of(self._parts or self._function, self._own, version, self._maker)
+        self.version = identity.version + self._names
+        cached = self.traits.cached and not identity.unknown
+        self.traits = replace(self.traits, unknown=identity.unknown, cached=cached)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to label and score each; an AnswerError for a reply that cannot be read.
@@ -133,50 +137,47 @@ class FunctionClassifier:
                 if is_out_of_memory(error):
                     raise
                 failures[form] = error
-                if calling.is_about_form(error):
-                    continue
-                break
-            if failures:
-                expected, found = map(calling.spoken, (self._forms[0], form))
-                self.notes.append(f"{self._own} does not take {expected}: it is given {found}.")
-            self._forms[:] = [form]
-            return entries[: len(pictures)]
-        form = max(failures, key=lambda form: calling.reached(failures[form]))
-        last = failures[form]
+                if not calling.is_about_form(error):
+                    break
+            else:
+                if failures:
+                    expected = calling.spoken(self._forms[0])
+                    self.notes.append(
+                        f"{self._own} does not take {expected}: it is given {calling.spoken(form)}."
+                    )
+                self._forms[:] = [form]
+                return entries[: len(pictures)]
+        form, last = max(failures.items(), key=lambda pair: calling.reached(pair[1]))
         if isinstance(last, GslopesError):
             raise last
         height, width = decoded(pictures[:1])[0].shape[:2]
-        others = (
-            "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
-        )
-        why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{calling.user_line(last)}"
-        message = f"{self._own} failed: {why}. It was given {calling.spoken(form)}{self._told}, "
-        message += f"{width} x {height} pixels{others}."
+        why = shorten(str(last), 300, placeholder=" …")
+        message = f"{self._own} failed: {type(last).__name__}: {why}{calling.user_line(last)}. "
+        message += f"It was given {calling.spoken(form)}{self._told}, {width} x {height} pixels"
+        message += "; it fails in every other form, too" * (1 < len(failures) == len(self._forms))
         if len(self._forms) == 1:  # some picture is odd: the others go on without it
-            raise ClassifierError(message) from last
-        raise ModelError(message, "Mend that line and run the same command again.") from last
+            raise ClassifierError(f"{message}.") from last
+        raise ModelError(f"{message}.", "Mend that line and run the same command again.") from last
 
     def _called(self, form: calling.Form, pictures: Sequence[bytes]) -> list[Any]:
         kind, several = form
-        if (
-            several and (kind, False) in self._forms
-        ):  # what it returns for three shows whether it takes lists
+        # what it returns for three shows whether it takes lists
+        if several and (kind, False) in self._forms:
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
             given = calling.in_form(pictures, kind, folder)
             function = self._of_pictures()
-            replies = [function(one) for one in ([given] if several else given)]
-            replies = [
-                self._runner.run(reply) if inspect.iscoroutine(reply) else reply
-                for reply in replies
-            ]
+            replies = list(map(function, [given] if several else given))
+            for number, reply in enumerate(replies):
+                if inspect.iscoroutine(reply):
+                    replies[number] = self._runner.run(reply)
             if several:
                 replies = self._split(replies[0], len(given))
             return list(map(self._read, replies))
 
-    def _of_pictures(self) -> Callable[..., Any]:
+    def _of_pictures(self) -> Any:
         """The function with nothing left to be given but pictures."""
-        return cast("Callable[..., Any]", self._function)
+        return self._function
 
     def _split(self, replies: Any, pictures: int) -> list[Any]:
         """What it returned for a list of pictures, cut into one entry for each.  Raises: ModelError."""
@@ -197,19 +198,15 @@ class PythonClassifier(FunctionClassifier):
     Options = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        labels = existing(options.labels, "labels file") if options.labels else None
+        labels = read_labels(existing(options.labels, "labels file")) if options.labels else ()
         self._path = options.path
-        function = function_at(options.path)
-        super().__init__(function, read_labels(labels) if labels else (), version=options.version)
+        super().__init__(function_at(options.path), labels, version=options.version)
         self.name = name
         self.traits = replace(self.traits, cached=bool(options.version))
         self.batch = options.batch
         if options.kind == "caption":
             self._labels = ()
             self._captions = CaptionReader().read_for(self)
-
-    def _identity(self) -> Identity:
-        return identity_at(self._path, self._function, self._named_version)
 
 
 def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
@@ -223,59 +220,51 @@ def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
         )
     if raw is None:
         return Answer("refused", (), "the function returned None")
-    return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
+    return Answer("answered", ranked(raw))
 
 
-def function_at(path: str) -> Callable[..., Any]:
+def function_at(path: str) -> Any:
     """What ``module:function`` or ``FILE.py:function`` names, or the only public function or class of a module.
 
     Raises: ConfigError if it names none; UsageError if it cannot be imported, with the user's line, or called.
     """
-    file, _, name = path.partition(":")
-    if not file:
+    module, _, name = path.partition(":")
+    if not module:
         raise ConfigError(
             f"{path!r} is not module:function.", "Such as python:my_module:my_function."
         )
-    folder = str(Path(file).expanduser().resolve().parent if file.endswith(".py") else Path.cwd())
+    file = Path(module).expanduser()
+    is_file = file.suffix == ".py"
+    folder = str(file.resolve().parent if is_file else Path.cwd())
     if folder not in sys.path:
         sys.path.append(folder)  # last: a file here hides no installed package
     try:
-        named: Any = (
-            _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
-        )
-        for part in (name or _only_one(named, file)).split("."):
+        named: Any = _imported_file(file) if is_file else import_module(module)
+        for part in (name or _only_one(named, module)).split("."):
             named = getattr(named, part)
         named = calling.as_function(named)
     except ConfigError:
         raise
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # a user's module may fail in any way while it is imported
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way
         hint = "The module must be installed, or lie in the working folder; a class is made without arguments."
-        where = calling.user_line(error)
-        raise UsageError(
-            f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint
-        ) from error
+        why = f"{type(error).__name__}: {error}{calling.user_line(error)}"
+        raise UsageError(f"{path} cannot be imported: {why}.", hint) from error
     if not callable(named):
         raise UsageError(
             f"{path} is not a function.",
             "It takes a picture and returns a mapping of label to score.",
         )
-    return cast("Callable[..., Any]", named)
+    return named
 
 
 def _only_one(module: Any, file: str) -> str:
     """The name of the only public function or class that a module defines.  Raises: ConfigError."""
-    defined = {
-        name: value
-        for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_")
-    }
     candidates = [
         name
-        for name, value in defined.items()
-        if getattr(value, "__module__", "") == module.__name__
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and callable(value)
+        and getattr(value, "__module__", "") == module.__name__
     ]
     if len(candidates) == 1:
         return candidates[0]

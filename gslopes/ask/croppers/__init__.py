@@ -6,13 +6,11 @@ written as those of classifiers are (``ask.names``). Other packages add theirs b
 ``gslopes.croppers``.
 """
 
-from typing import Any, cast
+from typing import cast
 
-from gslopes.ask import names
 from gslopes.ask.boxes import Cropper, Saliency
-from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.ask.classifiers.catalogue import resolved
 from gslopes.core import frozen
-from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
 
@@ -64,13 +62,7 @@ def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:
     >>> load_cropper("centre").name
     'centre'
     """
-    base, items = names.split(full_name(text))
-    factory: Any = REGISTRY.find(base).load()
-    if not callable(factory):
-        raise UsageError(
-            f"The cropper {base!r} cannot be called.", "Let its entry point name a class."
-        )
-    options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
+    _, options, factory = resolved(text, REGISTRY, {})
     return cast("Saliency | Cropper", factory(text, options, setting))
 
 

@@ -11,8 +11,8 @@ from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import (
     ClassifierEntry,
     entry_of,
-    full_name,
     manual,
+    resolved,
 )
 from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
 from gslopes.core import frozen
@@ -62,7 +62,7 @@ def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
     """
-    options, factory, _ = _resolve(text)
+    _, options, factory = _resolve(text)
     return cast("PictureEditor", factory(text, options, setting))
 
 
@@ -70,28 +70,17 @@ def canonical_name(text: str) -> str:
     """The one spelling of an editor's name with its parameters; loads nothing of it.  Raises: as ``load_editor``."""
     if text.startswith(GIVEN):
         return text
-    options, _, base = _resolve(text)
+    base, options, _ = _resolve(text)
     return names.canonical(base, options)
 
 
-def _resolve(text: str) -> tuple[Any, Any, str]:
-    """(options, what makes the editor, the first part of its name)."""
+def _resolve(text: str) -> tuple[str, Any, Any]:
     if text.startswith(GIVEN):
         raise UsageError(
             f"The editor {text.removeprefix(GIVEN)} is an object of Python.",
             "Give it again: gslopes.audit(PHOTOS, RUN, editor=...).",
         )
-    base, items = names.split(full_name(text))
-    target = REGISTRY.find(base)
-    if base in CATALOGUE:
-        CATALOGUE[base].check_installed(f"editor {base!r}")
-    factory: Any = target.load()
-    if not callable(factory):
-        raise UsageError(
-            f"The editor {base!r} cannot be called.", "Let its entry point name a class."
-        )
-    kind = getattr(factory, "Options", names.NoOptions)
-    return names.read(kind, base, items, kind="editor"), factory, base
+    return resolved(text, REGISTRY, CATALOGUE)
 
 
 def list_editors() -> list[ClassifierEntry]:

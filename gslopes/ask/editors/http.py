@@ -21,43 +21,36 @@ which it is fetched. ``{"refused": "why"}`` and the status 422 refuse a picture;
 model. Other statuses, ``token=VARIABLE`` and ``env:VARIABLE`` are as of classifiers: gslopes list classifiers http.
 """
 
-import base64
-import re
+from copy import copy
+from dataclasses import asdict, replace
 from dataclasses import field as option
-from dataclasses import replace
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, Literal
 from urllib.parse import quote, urljoin, urlsplit
 
 from gslopes.ask.classifiers import picking, problems
-from gslopes.ask.classifiers.http import AddressOptions, Endpoint, file_part
+from gslopes.ask.classifiers.http import PLACE, Endpoint, RequestOptions, filled
 from gslopes.ask.classifiers.service import OnePictureService
 from gslopes.ask.editors import CATALOGUE, side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
 from gslopes.ask.names import OPERATIONAL, canonical
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError
-from gslopes.core.files import JsonObject, parse_json
-from gslopes.core.records import Answer
 from gslopes.core.text import many
 from gslopes.faces.edit.protocol import Wish
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PARTS = ("attribute", "value", "text", "seed", "draw")
 
 
 @frozen
-class HttpEditOptions(AddressOptions):
-    """Fields of ``AddressOptions``, and how to ask and to read the answer.
+class HttpEditOptions(RequestOptions):
+    """Fields of ``RequestOptions``, and what else to send, and where the answer is.
 
     takes, size, prompt: as of ``python.PythonOptions``.
-    body: ``json``: the picture's base64 under the key ``field``, ``picture`` unless it is given; ``multipart``: its
-        file as the part ``field`` of a form, ``file`` unless it is given; ``raw``: the file.
     send: what is sent with it, ``name=template`` with slashes between them.
     at: JSONPath of the picture in the reply; empty: the only one in it.
     """
 
-    body: Literal["json", "multipart", "raw"] = "json"
-    field: str = ""
     send: str = ""
     at: str = ""
     takes: Literal["photo", "chip"] = "photo"
@@ -65,14 +58,8 @@ class HttpEditOptions(AddressOptions):
     prompt: str = option(default="", metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        AddressOptions.__post_init__(self)
-        side_of(self.takes, self.size)
-        if self.field and self.body == "raw":
-            raise ConfigError("A raw body has no field.", "Leave it out, or give body=multipart.")
-        if self.at:
-            picking.query(self.at)
-        items = self.send.split("/") if self.send else []
-        odd = [item for item in items if "=" not in item]
+        RequestOptions.__post_init__(self)
+        odd = [item for item in self.send.split("/") if self.send and "=" not in item]
         odd += [f"{{{name}}}" for name in self.told if name not in _PARTS]
         if odd:
             hint = f"Such as send=prompt={{text}}/seed={{seed}}; there are {', '.join(_PARTS)}."
@@ -85,15 +72,15 @@ class HttpEditOptions(AddressOptions):
     @property
     def told(self) -> list[str]:
         """Of what the address and ``send`` have places for."""
-        return _PLACEHOLDER.findall(f"{self.url} {self.send}")
+        return PLACE.findall(f"{self.url} {self.send}")
 
     @property
     def fields(self) -> dict[str, str]:
         """What is sent with a picture, name to template."""
-        if self.told or self.send:
-            return dict(item.split("=", 1) for item in self.send.split("/") if item)
-        names = _PARTS[: 3 if self.prompt else 2]
-        return {name: f"{{{name}}}" for name in names}
+        send = self.send
+        if not (send or self.told):
+            send = "attribute={attribute}/value={value}" + "/text={text}" * bool(self.prompt)
+        return dict(item.split("=", 1) for item in send.split("/") if item)
 
 
 class HttpEditor(Endpoint, OnePictureService):
@@ -103,6 +90,9 @@ class HttpEditor(Endpoint, OnePictureService):
     """
 
     Options = HttpEditOptions
+    _answers_in = ("picture", "refused")
+    parse = staticmethod(answer_of)
+    _wish = Wish("")
 
     def __init__(self, name: str, options: HttpEditOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
@@ -112,71 +102,34 @@ class HttpEditor(Endpoint, OnePictureService):
         self.words = bool(options.prompt) or "text" in options.told
         limits = options.applied_to(CATALOGUE["http"].limits)
         self.traits = replace(self.traits, limits=limits, pictures=True)
-        self._answers_in = {"picture", "refused", *picking.first_name(options.at)}
-        self._wish = Wish("")
 
     def at(self, wish: Wish) -> "HttpEditor":
         """Who is asked for it."""
-        options = cast("HttpEditOptions", self._options)
-        editor = HttpEditor("", options)
-        editor.name = self.name + wish.key
-        if "seed" in options.told:
-            editor.name += f",seed={wish.seed}"
-        editor._wish = wish
-        return editor
-
-    def parse(self, raw: Any) -> Answer:
-        """As ``replies.answer_of``."""
-        return answer_of(raw)
+        asked = copy(self)
+        asked._client = None  # each has its own
+        asked.name = self.name + wish.key
+        if "seed" in self._options.told:
+            asked.name += f",seed={wish.seed}"
+        asked._wish = wish
+        return asked
 
     def _answer(self, picture: bytes) -> object:
-        url, sent = self._request(picture)
-        reply = self._client.post(url, **sent)
-        reply.raise_for_status()
+        wanted = asdict(self._wish)
+        url = filled(self._url, wanted, partial(quote, safe=""))
+        templates = self._options.fields
+        fields = {name: filled(template, wanted) for name, template in templates.items()}
+        reply = self._sent(picture, url, fields)
         if is_picture(reply.content):
             return kept(reply.content)
         try:
-            body = parse_json(reply.content)
+            body = self._content(reply)
         except ValueError:
             raise AnswerError(f"The reply is {_spoken(reply)}, not a picture.") from None
-        facts = body if isinstance(body, dict) else {}
-        if error := self._error_in(facts):
-            raise error
-        version = str(facts.get("version") or "")
-        if problems.said(facts.get("refused")):
-            return {"refused": str(facts["refused"]), "version": version}
+        version = str(problems.within(body, "version") or "")
+        refused = problems.within(body, "refused")
+        if problems.said(refused):
+            return {"refused": str(refused), "version": version}
         return kept(self._picture(body, url), version)
-
-    def _request(self, picture: bytes) -> tuple[Any, dict[str, Any]]:
-        """The address, and what httpx is given next to it."""
-        from httpx import URL
-
-        options = self._options
-        fields = {name: self._filled(template) for name, template in options.fields.items()}
-        url = _PLACEHOLDER.sub(lambda part: quote(self._text(part), safe=""), self._url)
-        if options.body == "raw":
-            return str(URL(url).copy_merge_params(fields)), file_part(picture, "")
-        if options.body == "multipart":
-            return url, {**file_part(picture, options.field or "file"), "data": fields}
-        body: JsonObject = {}
-        encoded = base64.b64encode(picture).decode("ascii")
-        for name, value in [*fields.items(), (options.field or "picture", encoded)]:
-            *folders, last = name.split(".")
-            folder = body
-            for inner in folders:
-                folder = folder.setdefault(inner, {})
-            folder[last] = value
-        return url, {"json": body}
-
-    def _filled(self, template: str) -> Any:
-        """What a field is given: a number stays one."""
-        if whole := _PLACEHOLDER.fullmatch(template):
-            return getattr(self._wish, whole[1])
-        return _PLACEHOLDER.sub(self._text, template)
-
-    def _text(self, part: re.Match[str]) -> str:
-        value = getattr(self._wish, part[1])
-        return "" if value is None else str(value)
 
     def _picture(self, body: Any, url: str) -> bytes:
         """The file of the one picture in a reply.  Raises: AnswerError."""
@@ -184,7 +137,8 @@ class HttpEditor(Endpoint, OnePictureService):
         texts = {node.path(): node.value for node in nodes if isinstance(node.value, str)}
         files = {path: file for path, text in texts.items() if (file := picture_within(text))}
         if self._options.at and len(texts) == 1 and not files:
-            files = {path: self._fetched(urljoin(url, text), url) for path, text in texts.items()}
+            (address,) = texts.values()
+            return self._fetched(urljoin(url, address), url)
         if len(files) == 1:
             return files.popitem()[1]
         path = next(iter(files), "$.image")

@@ -19,17 +19,16 @@ depends on, or by ``version=``. If a value has no digest, nothing is kept.
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from gslopes.ask.classifiers.calling import as_function
-from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
@@ -38,8 +37,9 @@ from gslopes.ask.pictures import png
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UsageError
 from gslopes.core.files import read_regular
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import ByteArray
 from gslopes.core.text import many
+from gslopes.core.traits import Traits
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE
 
@@ -53,16 +53,6 @@ _PARTS = {
     "seed": "seed",
     "draw": "draw",
 }
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
-    """By name; None of a function that does not tell them, whose second one is the value."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # compiled
-        return None
-    variable = any(item.kind is item.VAR_POSITIONAL for item in parameters.values())
-    return None if variable else parameters
 
 
 @frozen
@@ -83,7 +73,6 @@ class PythonOptions:
     batch: int = field(default=4, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        side_of(self.takes, self.size)
         if self.batch < 1:
             raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
 
@@ -98,49 +87,38 @@ class FunctionEditor(FunctionClassifier):
 
     _wish = Wish("")
     _editor: "FunctionEditor"
+    _maker = "as_editor"
+    traits = Traits(pictures=True, warns=True, cached=True)
+    parse = staticmethod(answer_of)
 
     def __init__(self, function: Any, options: PythonOptions, name: str = "") -> None:
-        parameters = _parameters(function)
-        self._parts = {
-            parameter: part
-            for parameter in parameters or {}
-            for part, pattern in _PARTS.items()
-            if re.fullmatch(pattern, parameter)
-        }
         self.takes = options.takes
         self.size = side_of(options.takes, options.size)
         self.prompt = options.prompt
-        self.words = bool(options.prompt) or "text" in self._parts.values()
-        self._main = "text" if self.words else "value"
-        if parameters is not None and self._main not in self._parts.values():
-            self._parts[_second(parameters, self._parts, self._main)] = self._main
+        self._given = _given(function, "text" if options.prompt else "value")
+        self.words = bool(options.prompt) or "text" in self._given.values()
         super().__init__(function, (), name, version=options.version)
         self.batch = options.batch
-
-    def identify(self) -> None:
-        """Find the version again: what the function depends on may have changed since."""
-        super().identify()
-        known = not self.traits.unknown
-        self.traits = replace(self.traits, numbers=False, pictures=True, cached=known)
-
-    def _identity(self) -> Identity:
-        return identity_of(self._function, self._own, self._named_version, "as_editor")
 
     def at(self, wish: Wish) -> "FunctionEditor":
         """Who is asked for it."""
         asked = copy(self)  # the form that it takes is found once for all
         asked._editor = self
         asked._wish = wish
-        asked._told = f" and {getattr(wish, self._main)!r}"
-        asked.name = self.name + wish.key + f",seed={wish.seed}" * ("seed" in self._parts.values())
+        asked._told = f" and {asked._main!r}"
+        asked.name = self.name + wish.key + f",seed={wish.seed}" * ("seed" in self._given.values())
         return asked
+
+    @property
+    def _main(self) -> Any:
+        """What is wished for."""
+        return self._wish.text if self.words else self._wish.value
 
     def _of_pictures(self) -> Callable[..., Any]:
         function = self._function
-        if not self._parts:
-            told = getattr(self._wish, self._main)
-            return lambda x: function(x, told)
-        given = {name: getattr(self._wish, part) for name, part in self._parts.items()}
+        if not self._given:
+            return lambda x: function(x, self._main)
+        given = {name: getattr(self._wish, part) for name, part in self._given.items()}
         bound = inspect.signature(function).bind_partial(**given)
         return partial(function, *bound.args, **bound.kwargs)
 
@@ -162,26 +140,39 @@ class FunctionEditor(FunctionClassifier):
         except AnswerError as error:
             return error
 
-    def parse(self, raw: Any) -> Answer:
-        """As ``replies.answer_of``."""
-        return answer_of(raw)
 
+def _given(function: Callable[..., Any], main: str) -> dict[str, str]:
+    """Parameters to the part of a wish that each is given; of a function that names none, the second is the main one.
 
-def _second(
-    parameters: Mapping[str, inspect.Parameter], named: Mapping[str, str], main: str
-) -> str:
-    """The second parameter that must be given.  main: which it is given.  Raises: UsageError without one."""
+    main: what must be given: its second parameter is, unless another one, or a ``text``, has the name of it.
+
+    Raises: UsageError without one.
+    """
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled
+        return {}
+    if any(item.kind is item.VAR_POSITIONAL for item in parameters.values()):
+        return {}
+    parts = {
+        parameter: part
+        for parameter in parameters
+        for part, pattern in _PARTS.items()
+        if re.fullmatch(pattern, parameter)
+    }
+    if {main, "text"} & {*parts.values()}:
+        return parts
     needed = [
         name
         for name, item in parameters.items()
-        if item.default is item.empty and name not in named
+        if item.default is item.empty and name not in parts
     ]
     if len(needed) < 2:
         raise UsageError(
             f"A function of {', '.join(parameters)} is not told which {main} is wished for.",
             f"Write def edit(image, {main}).",
         )
-    return needed[1]
+    return {**parts, needed[1]: main}
 
 
 class PythonEditor(FunctionEditor):
@@ -193,9 +184,6 @@ class PythonEditor(FunctionEditor):
         self._path = options.path
         super().__init__(function_at(options.path), options)
         self.name = canonical("python", options)
-
-    def _identity(self) -> Identity:
-        return identity_at(self._path, self._function, self._named_version)
 
 
 def as_editor(function: Any, *, name: str = "", **options: Any) -> FunctionEditor:
@@ -256,8 +244,7 @@ def _opened(entry: Any) -> Any:
     if inspect.isgenerator(entry):
         return list(entry)
     if hasattr(entry, "getbands"):
-        usual = "RGBA" if entry.has_transparency_data else "RGB"
-        return np.asarray(entry if entry.mode[0] in "FI" else entry.convert(usual))
+        return np.asarray(entry if entry.mode[0] in "FI" else entry.convert("RGBA"))
     if hasattr(entry, "detach"):
         entry = entry.detach().cpu()
         entry = entry.float() if entry.is_floating_point() else entry  # numpy has no bfloat16
@@ -267,22 +254,21 @@ def _opened(entry: Any) -> Any:
 def _pixels(entry: Any) -> ByteArray:
     """An array as (H, W, 3) uint8 RGB.  Raises: AnswerError if its shape or its scale is not certain."""
     array = entry.squeeze()
+    if array.ndim == 2:
+        array = array[..., None]
     if array.ndim == 3 and len(array) in (3, 4) and array.shape[2] > 4:
         array = array.transpose(1, 2, 0)
-    if array.ndim == 2:
-        array = np.stack([array] * 3, 2)
-    if array.ndim == 3 and array.shape[2] == 4:
-        if array[..., 3].min() not in (1, 255):
-            raise _odd("a picture with transparent parts: put it on the photo first")
-        array = array[..., :3]
-    if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "iuf":
+    if array.ndim != 3 or array.shape[2] not in (1, 3, 4) or array.dtype.kind not in "iuf":
         raise _odd(f"{_spoken(entry)}, not one of the shape (H, W, 3)")
-    low = float(array.min())
-    high = float(array.max())
-    shares = array.dtype.kind == "f" and high <= 2
-    if not (low >= 0 and high <= (1 if shares else 255)):
-        raise _odd(f"numbers from {low:.4g} to {high:.4g}: clip them to 0 to 1, or to 0 to 255")
-    return np.rint(array * 255.0 if shares else array).astype(np.uint8)
+    if not np.isin(array[..., 3:], (1, 255)).all():
+        raise _odd("a picture with transparent parts: put it on the photo first")
+    shares = array.dtype.kind == "f" and array.max() <= 2
+    levels = np.rint(array[..., :3] * (255.0 if shares else 1.0))
+    if not (levels.min() >= 0 and levels.max() <= 255):
+        raise _odd(
+            f"numbers from {array.min():.4g} to {array.max():.4g}: clip them to 0 to 1, or to 0 to 255"
+        )
+    return np.repeat(levels, 3 // levels.shape[2], 2).astype(np.uint8)
 
 
 def _spoken(entry: Any) -> str:

@@ -6,7 +6,7 @@ from gslopes.core.registry import Registry
 CATALOGUE = listed("outside", "editors")
 REGISTRY = Registry(
     "editor",
-    {name: f"gslopes.ask.editors.{entry.place}" for name, entry in CATALOGUE.items()},
+    {name: entry.place for name, entry in CATALOGUE.items()},
     "gslopes.editors",
 )
 GIVEN = "given:"  # before the name of an editor that is an object of Python

@@ -28,11 +28,10 @@ def kept(picture: bytes, version: str = "") -> dict[str, str]:
 
 def answer_of(raw: Any) -> Answer:
     """The answer that a raw one holds, as ``kept`` makes it; ``{"refused": reason}`` is a refusal."""
+    version = raw.get("version", "")
     if "refused" in raw:
-        return Answer("refused", (), str(raw["refused"]), raw.get("version", ""))
-    return Answer(
-        "answered", picture=base64.b64decode(raw["picture"]), version=raw.get("version", "")
-    )
+        return Answer("refused", (), str(raw["refused"]), version)
+    return Answer("answered", picture=base64.b64decode(raw["picture"]), version=version)
 
 
 def picture_within(text: str) -> bytes:

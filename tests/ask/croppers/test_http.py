@@ -94,11 +94,12 @@ def test_an_address_may_hold_the_size_that_is_wanted():
 
     class Client:
         def post(self, url, **more):
-            sent.append((url, more.get("params"), [*more.get("files", {})]))
+            sent.append((url, [*more.get("files", {})]))
             raise ValueError("enough")
 
     for url, options in (
         (HOME, ""),
+        (f"{HOME}?mode=fast", ",public=yes"),
         ("https://crop.example/{width}x{height}/smart", ",field=photo"),
     ):
         cropper = at(options, ratio=0.5, url=url)
@@ -106,8 +107,9 @@ def test_an_address_may_hold_the_size_that_is_wanted():
         with pytest.raises(ValueError, match="enough"):
             cropper._answer(encoded)
     assert sent == [
-        (HOME, {"ratio": "0.5"}, []),
-        ("https://crop.example/400x200/smart", None, ["photo"]),
+        (f"{HOME}?ratio=0.5", []),
+        (f"{HOME}?mode=fast&ratio=0.5", []),
+        ("https://crop.example/400x200/smart", ["photo"]),
     ]
 
 
