@@ -230,6 +230,7 @@ def test_an_error_in_one_entry_is_about_its_picture_alone(endpoint, entry, kind)
         ),
         ({"answers": {"nurse": 0.9}}, """has {"nurse": number} under 'answers', not a list"""),
         ({"answers": [3]}, "has an entry that is number"),
+        ({"answers": [None]}, "has an entry that is null"),
         (
             {"answers": [{"labels": ["nurse"]}]},
             "has [text] under 'labels', not a mapping of label to score",

@@ -159,7 +159,13 @@ def test_examples_in_the_docstrings_hold() -> None:
     assert not doctest.testmod(calling).failed
 
 
-@pytest.mark.parametrize("function", [of_one_picture, columns, generated, pairs, records])
+def records_with_a_class(pictures: Any) -> Any:
+    return [[{"name": "bright", "class": 15, "confidence": share(one)}] for one in pictures]
+
+
+@pytest.mark.parametrize(
+    "function", [of_one_picture, columns, generated, pairs, records, records_with_a_class]
+)
 def test_what_can_be_read_in_one_way_is_read(function: Callable[..., Any]) -> None:
     assert ask(function, PICTURES) == WANTED
     assert ask(function, PICTURES[1:]) == WANTED[1:]
