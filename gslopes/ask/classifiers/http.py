@@ -387,7 +387,8 @@ class HttpCropper(Endpoint, service.OnePictureService):
         """
         options = self._options
         point = options.answer == "point"
-        size = np.array(raw["size"])
+        width, height = raw["size"]
+        size = np.array([width, height])
         numbers = _numbers(raw["answer"], options.at, _AXES if point else _SIDES)
         # the point, or the corners at the upper left and the lower right, by x and y
         corners = np.cumsum(np.reshape(numbers, (-1, 2)), axis=0)
@@ -400,11 +401,11 @@ class HttpCropper(Endpoint, service.OnePictureService):
             if off:
                 raise AnswerError(f"{self.name} answers with {said}, outside of the picture.")
             x, y = np.minimum(corners[0].astype(int), size - 1).tolist()
-            box = crop_rectangle(*raw["size"], x, y, self._ratio)
+            box = crop_rectangle(width, height, x, y, self._ratio)
             return Answer("answered", box=box)
         if not off <= 1 + 1e-6 or np.diff(inside, axis=0).min() < 1 - 1e-6:
             raise AnswerError(
-                f"{self.name} answers with pixels {said} of a picture of {size[0]} x {size[1]}."
+                f"{self.name} answers with pixels {said} of a picture of {width} x {height}."
             )
         (x0, y0), (x1, y1) = np.rint(inside).astype(int).tolist()
         return Answer("answered", box=Crop(x0, y0, max(x1 - x0, 1), max(y1 - y0, 1)))
