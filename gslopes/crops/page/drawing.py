@@ -17,7 +17,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.crops.asking import joined_pictures
+from gslopes.crops.asking import crop_row, joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
 from gslopes.frame.spec import Made, Run
@@ -131,24 +131,11 @@ def around_second(
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
-    x = int(peaks[1][0])
-    y = int(peaks[1][1])
-    rows = []
-    for ratio in sorted(asker.ratios):
-        crop = crop_rectangle(plan.width, plan.height, x, y, ratio)
-        left, right = asker.kept(photos, plan, crop)
-        rows.append(
-            {
-                "ratio": ratio,
-                "left_px": crop.left,
-                "top": crop.top,
-                "crop_width": crop.width,
-                "crop_height": crop.height,
-                "kept_left": left,
-                "kept_right": right,
-            }
-        )
-    return (x, y), rows
+    x, y = map(int, peaks[1])
+    return (x, y), [
+        crop_row(asker, photos, plan, ratio, crop_rectangle(plan.width, plan.height, x, y, ratio))
+        for ratio in sorted(asker.ratios)
+    ]
 
 
 def with_margin(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report.charts import FRAMES, Mark, panel
-from gslopes.report.words import many, printable, readable
+from gslopes.report.words import printable, readable
 from gslopes.stats.shares import fisher
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
@@ -125,34 +125,19 @@ def left_out(page: Page) -> Content:
     traits = page.tables["traits"]
     used = people["status"] == "used"
     out = people[~used]
-    reasons = Counter(map(listed, out["reason"], out["detail"]))
-    lines = [f"{many(count, 'photo')} skipped: {reason}" for reason, count in reasons.most_common()]
-    if faceless := (used & people["box"].isna()).sum():
-        lines.append(
-            f"{many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
-        )
-    lines += page.notes
-    for column, counts in read_json(page.run.folder / "groups.json")["left_out"].items():
-        for reason, count in counts.items():
-            lines.append(f"{many(count, 'person', 'people')} left out of {column}: {reason}")
     person = lookup(people, "photo", "person")
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
-    for row in records(_main(page, "positions")):
-        name = row["cropper"]
-        padding = numbers.share(row["on_padding"])
-        text = f"{name}: {many(row['ties'], 'tie')}, {padding} of focal points on padding."
-        if row["centred"] > 0:
-            centred = numbers.share(row["centred"])
-            text += f" {centred} of maps are almost symmetric: their centre is cropped."
-        if row["ties"] > 0.2 * row["pictures"]:
-            text += " More than a fifth: the audit says little about this cropper."
-        lines.append(text)
-        lines += [
-            f"Warning, {name}: {sentence}"
-            for sentence in selected(pairs[pairs["cropper"] == name], person, group)
-        ]
-    return {"lines": lines}
+    return {
+        "skipped": Counter(map(listed, out["reason"], out["detail"])).most_common(),
+        "faceless": (used & people["box"].isna()).sum(),
+        "notes": page.notes,
+        "persons": read_json(page.run.folder / "groups.json")["left_out"],
+        "croppers": [
+            (row, selected(pairs[pairs["cropper"] == row["cropper"]], person, group))
+            for row in records(_main(page, "positions"))
+        ],
+    }
 
 
 SECTIONS = (
