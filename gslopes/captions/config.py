@@ -57,22 +57,23 @@ class Technique(NamedTuple):
     ) -> Row:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
-        row = {
-            name: getattr(self, name)
-            for name in ("harm", "title", "reading", "origin", "assumptions")
-        }
-        row |= {
+        excluded = SENTENCES["excluded"].get(target, {})
+        ran = "no" if why else "yes"
+        if self.unjudged and not lists[self.lists[0]].entries:
+            why = why or self.unjudged
+        return {
+            **{
+                name: getattr(self, name)
+                for name in ("harm", "title", "reading", "origin", "assumptions")
+            },
             "technique": self.name,
             "stage": target,
             "truth": truth,
             "needs": ", ".join(self.needs),
+            "ran": ran,
+            "why": why,
+            "not_the_fault_of": excluded.get(truth, "nothing is excluded") if truth else "",
         }
-        partly = self.unjudged if self.unjudged and not lists[self.lists[0]].entries else ""
-        row |= {"ran": "no" if why else "yes", "why": why or partly}
-        excluded = (
-            SENTENCES["excluded"].get(target, {}).get(truth, "nothing is excluded") if truth else ""
-        )
-        return row | {"not_the_fault_of": excluded}
 
 
 TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}

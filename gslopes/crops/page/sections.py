@@ -32,7 +32,7 @@ LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 def own_tables(page: Page) -> dict[str, Tables]:
     """Cropper to its rows by table, and as ``head`` those that head the page, in the order of the groupings."""
     groups = page.run.config.groups
-    order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
+    order = [*groups, CROSS.join(groups)]
     by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         tables = {
@@ -41,7 +41,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
             if "cropper" in table
         }
         head = main_rows(tables["parity"]).sort_values(
-            "column", key=lambda column: column.map(order), kind="stable"
+            "column", key=lambda column: column.map(order.index), kind="stable"
         )
         by_cropper[cropper] = {**tables, "head": head}
     return by_cropper
@@ -72,22 +72,20 @@ def certain(page: Page) -> Content:
     """How groups are known, and whether it matters on which side a person is."""
     traits = page.tables["traits"]
     config = page.run.config
-    groups = []
-    for column in config.groups:
-        counts = traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
-        text = ", ".join(f"{name} {count}" for name, count in counts.items())
-        groups.append(printable(f"{column} ({text})"))
-    lines = [f"Groups are known as {printable(config.source)}: {'; '.join(groups)}."]
-    for row in records(_main(page, "positions")):
-        side = side_effect(row["left"], row["variant"])
-        lines.append(f"{printable(row['cropper'])}: {side}.")
     turned = page.tables["attached"]
-    lines += [
-        f"{printable(row['cropper'])}: one above the other, the same person wins as side by side in "
-        f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
-        for row in records(turned[turned["variant"] == config.variant + ABOVE])
-    ]
-    return sure(page, *lines)
+    groups = {
+        column: traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        for column in config.groups
+    }
+    return {
+        **sure(page),
+        "source": config.source,
+        "groups": groups,
+        "sides": records(_main(page, "positions")),
+        "side_effect": side_effect,
+        "turned": records(turned[turned["variant"] == config.variant + ABOVE]),
+        "ends": ends,
+    }
 
 
 def figures(page: Page) -> Content:
@@ -208,7 +206,10 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     groups = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
-    panels = [None, *sorted(groups[others[0]].dropna().unique())] if others else [None]
+    panels = {"": rows}
+    if others:
+        by_other = rows.groupby(groups[others[0]])
+        panels |= {f": {printable(str(only))}": inside for only, inside in by_other}
     curves = []
     for statistic, title in (
         ("max", "Largest score of a photo alone"),
@@ -217,14 +218,13 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
-        for only in panels:
-            inside = rows if only is None else rows[groups[others[0]] == only]
+        extent = (scores.min(), scores.max())
+        for only, inside in panels.items():
             by_group = inside[statistic].groupby(groups[first])
             values = {f"{name}": group.to_numpy(float) for name, group in by_group}
-            named = title if only is None else f"{title}: {printable(only)}"
             if values:
-                drawn = charts.distributions(values, named, (scores.min(), scores.max()))
-                curves.append((f"{named}, by {printable(first)}", drawn))
+                drawn = charts.distributions(values, f"{title}{only}", extent)
+                curves.append((f"{title}{only}, by {printable(first)}", drawn))
     return curves
 
 
