@@ -54,12 +54,8 @@ class Truth:
 
     def __init__(self, facts: Facts, wordnet: WordNet) -> None:
         self.wordnet = wordnet
-        facts = tuple(facts)
-        self.objects = {fact.concept for fact in facts if fact.kind == "object"}
-        self.attributes = [(fact.owner, fact.concept) for fact in facts if fact.kind == "attribute"]
-        self.relations = [
-            (fact.owner, fact.target, fact.concept) for fact in facts if fact.kind == "relation"
-        ]
+        self.facts = tuple(facts)
+        self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
         self._same: dict[str, frozenset[str]] = {}
 
     def same(self, concept: str) -> frozenset[str]:
@@ -79,15 +75,15 @@ class Truth:
         if fact.kind == "object":
             return self.objects
         subjects = self.same(fact.owner)
-        if fact.kind == "attribute":
-            if subjects:
-                return {word for owner, word in self.attributes if owner in subjects}
-            return None
-        others = self.same(fact.target) if subjects else None
-        if not others:
+        others = self.same(fact.target) if fact.kind == "relation" else None
+        if not subjects or others == frozenset():
             return None
         return {
-            word for source, end, word in self.relations if source in subjects and end in others
+            other.concept
+            for other in self.facts
+            if other.kind == fact.kind
+            and other.owner in subjects
+            and (others is None or other.target in others)
         }
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from gslopes.captions.config import AuditOptions
+from gslopes.captions.config import TABLES, AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
@@ -154,24 +154,9 @@ def rank(rows: Sequence[Row], *measures: str) -> None:
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
 EQUAL_PROBABILITIES = "the same probability in both groups"
-_TEXTS = (
-    "harm",
-    "technique",
-    "stage",
-    "truth",
-    "concept",
-    "column",
-    "group",
-    "other",
-    "estimator",
-    "null_hypothesis",
-    "lists",
-    "note",
-)
+_KINDS = {"string": "", "int64": 0, "double": math.nan}
 _BLANK: Row = {
-    **dict.fromkeys(_TEXTS, ""),
-    **dict.fromkeys(("n", "active"), 0),
-    **dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan),
+    **{field.name: _KINDS[str(field.type)] for field in TABLES["measures"].schema},
     "captions": "union",
     "kind": "rule",
     "unit": "share",
@@ -179,19 +164,7 @@ _BLANK: Row = {
     "origin": "ours",
 }
 _OF_HEADER = ("harm", "technique", "stage", "truth", "reading")
-_CASE_KEY = (
-    "harm",
-    "technique",
-    "rule",
-    "stage",
-    "truth",
-    "image",
-    "source",
-    "word",
-    "concept",
-    "bound",
-    "group",
-)
+_CASE_KEY = TABLES["cases"].columns[1:-3]  # from harm to group
 RESULTS = ("measures", "cases", "inclusions", "salience", "examples")
 
 

@@ -211,11 +211,10 @@ def objects_mentioned(recorder: Recorder) -> None:
     images = [image for image in recorder.images if image in corpus.boxes]
     boxes = [corpus.boxes[image] for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    frequency = Counter(name for instances in boxes for name in {box.synset for box in instances})
-    frequency.update(
-        name for facts in named for name in {fact.synset for fact in facts if fact.synset}
-    )
-    types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
+    shown = [{box.synset for box in instances} for instances in boxes]
+    told = [{fact.synset for fact in facts if fact.synset} for facts in named]
+    every = sorted(name for names in [*shown, *told] for name in names)
+    types = [name for name, _ in Counter(every).most_common(options.types)]
     features = layout(boxes, types)
     concepts = [{fact.concept for fact in facts} for facts in named]
     for pair in corpus.pairs:

@@ -147,14 +147,12 @@ def _over_half(row: Record) -> str:
 def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
     """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
     along = (end - start) / abs(end - start)
-    first = start + APART * along
     last = end - APART * along
-    corners = (last, last - HEAD * along, last - HEAD.conjugate() * along)
     spots = [start + share * (end - start) for share in PLACES]
     return {
-        "first": first,
+        "first": start + APART * along,
         "last": last,
-        "head": " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in corners),
+        "head": (last, last - HEAD * along, last - HEAD.conjugate() * along),
         "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
     }
 

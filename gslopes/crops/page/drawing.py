@@ -48,21 +48,17 @@ def draw_pairs(run: Run) -> Made:
 
 def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
     """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
-    first = askers[0]
     variant = run.config.variant
     pairs = run.table("pairs")
     answered = with_margin(pairs[pairs["cropper"] == name])
     by_title = chosen(answered[answered["variant"] == variant])
-    titles = [(title, _pictures(run, first, rows)) for title, rows in by_title.items()]
     leading = next(iter(by_title.values()))[["left", "right"]]
     turned = answered[answered["variant"] == variant + ABOVE].merge(leading)
-    if len(turned):
-        stacked = next(asker for asker in askers if asker.stacked)
-        title = "The first pair, one above the other"
-        titles.append((title, _pictures(run, stacked, turned.head(1))))
+    by_title["The first pair, one above the other"] = turned.head(1)
+    titles = [(title, _pictures(run, askers, rows)) for title, rows in by_title.items()]
     return {
         "titles": [(title, pictures) for title, pictures in titles if pictures],
-        "mapped": has_map(first.model),
+        "mapped": has_map(askers[0].model),
     }
 
 
@@ -86,11 +82,12 @@ def _photos(run: Run) -> Photos:
     return Photos(number, group, crops.sort_index())
 
 
-def _pictures(run: Run, asker: Asker, pairs: pd.DataFrame) -> list[dict[str, str]]:
+def _pictures(run: Run, askers: Sequence[Asker], pairs: pd.DataFrame) -> list[dict[str, str]]:
     """Rows of PAIRS with margins, drawn; a picture whose map or photo cannot be had again is left out."""
     photos = run.once(_photos)
     pictures = []
     for row in records(pairs):
+        asker = next(asker for asker in askers if asker.stacked == row["variant"].endswith(ABOVE))
         pair = (row["left"], row["right"])
         numbers_of_both = [photos.number[photo] for photo in pair]
         mapped = None
