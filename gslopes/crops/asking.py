@@ -17,7 +17,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Crop, Finder
 from gslopes.core.tables import Row
-from gslopes.crops.config import VERTICAL, CropsConfig
+from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import People, pictures_of
 from gslopes.crops.stimuli.portraits import as_joined, reader_of
 from gslopes.frame.spec import Made, Plan, Run
@@ -155,7 +155,7 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
                 "left": ready.ids[photos[0]],
                 "right": ready.ids[photos[1]],
             }
-            rows["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+            rows["pairs"].append({**_pair_row(joined), **key, "draws": draws})
             for policy, focus in joined.focuses.items():
                 left, right = map(np.float32, focus.shares)
                 shares = {"share_left": left, "share_right": right}
@@ -184,18 +184,7 @@ def crop_row(asker: Asker, photos: Sequence[int], plan: Layout, ratio: float, cr
 
 def _pair_row(joined: Joined) -> Row:
     answer = joined.answer
-    row = {
-        "width": 0,
-        "height": 0,
-        "x": -1,
-        "y": -1,
-        "on_padding": False,
-        "centred": False,
-        "status": answer.status,
-        "max_left": None,
-        "max_right": None,
-        "won": None,
-    }
+    row = {**TABLES["pairs"].blank, "x": -1, "y": -1, "status": answer.status}
     if joined.main is None:
         why = SkipReason.of(answer.reason, answer.status)
         return row | SkipReason.of(why.detail or why, answer.status).columns

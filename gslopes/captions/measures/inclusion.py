@@ -236,7 +236,6 @@ def _add_inclusions(
                 "association": association,
                 "towards": towards,
                 "kept": bool(exceeds(association, THRESHOLD)),
-                "rank": None,
             }
         )
     rank([row for row in rows if row["kept"]], "fpr", "association")

@@ -154,9 +154,8 @@ def rank(rows: Sequence[Row], *measures: str) -> None:
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
 EQUAL_PROBABILITIES = "the same probability in both groups"
-_KINDS = {"string": "", "int64": 0, "double": math.nan}
 _BLANK: Row = {
-    **{field.name: _KINDS[str(field.type)] for field in TABLES["measures"].schema},
+    **TABLES["measures"].blank,
     "captions": "union",
     "kind": "rule",
     "unit": "share",
@@ -317,12 +316,11 @@ class Recorder:
         """
         caption = next(iter([*captions, *self.captions.get(image, ())]), None)
         row = {
-            **dict.fromkeys(("word", "concept", "bound", "group"), ""),
+            **TABLES["cases"].blank,
             **{name: self.header[name] for name in _OF_HEADER},
             "rule": rule,
             "image": image,
             "source": -1,
-            "text": "",
             "truth_text": self.corpus.text_of(self.header["truth"], image),
         }
         if caption:

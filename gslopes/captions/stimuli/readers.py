@@ -147,7 +147,7 @@ def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, floa
     if size is None or not isinstance(box, Sequence) or len(box) != 4:
         return None
     x, y, w, h = map(number_of, box)
-    if not all(map(math.isfinite, (x, y, w, h))):
+    if not math.isfinite(x + y + w + h):
         return None
     width, height = size
     x0 = max(x, 0.0)

@@ -162,9 +162,10 @@ def _panels(tables: Tables) -> list[Content]:
     averages = by_itself(tables["averages"])
     averages = averages[averages["variant"].isin(head["variant"])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
-    titled = {"Averages of pairs of groups": averages}
-    if _few(last):
-        titled = {"Pairs of groups": last, **titled}
+    titled = {
+        "Pairs of groups": last.head(len(last) * _few(last)),
+        "Averages of pairs of groups": averages,
+    }
     panels = []
     for title, rows in titled.items():
         marks = []

@@ -27,7 +27,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
-from gslopes.crops.config import CropsConfig
+from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.spec import Made, Run, Tables
@@ -106,17 +106,11 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     saliency: list[Row] = []
     people: list[Row] = []
     for portrait in portraits:
-        row: Row = {
-            "photo": "",
+        row = {
+            **TABLES["people"].blank,
             "person": portrait.person,
             "path": portrait.relative,
-            "width": 0,
-            "height": 0,
             "status": "used",
-            "faces": 0,
-            "box": None,
-            "head": None,
-            **SkipReason().columns,
         }
         people.append(row)
         run.tick(1)
@@ -191,6 +185,7 @@ def _alone(
         x, y = (int(value * factor) for value in focal_point(saliency))
         regions = salient_regions(saliency, width, height)
         facts = {
+            **TABLES["saliency"].blank,
             "cropper": model.name,
             "photo": photo.id,
             "scale": scale,
@@ -198,10 +193,7 @@ def _alone(
             "y": y,
             "max": saliency.scores.max(),
             "median": np.median(saliency.scores),
-            "on_head": None,
-            "kept": None,
             "regions": len(regions),
-            "regions_off": 0,
         }
         if row["head"] is not None and np.ptp(saliency.scores) > 0:
             head = Box(*row["head"].tolist())
