@@ -114,7 +114,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Images read, images used, captions that were no text."""
     images = len(tables["images"])
-    return images, images, int((tables["sentences"]["status"] == "failed").sum())
+    return images, images, tables["sentences"]["status"].tolist().count("failed")
 
 
 CAPTIONS = Audit(

@@ -61,9 +61,9 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
         raise ConfigError(
             "Nothing says who is on the photos.", "Name a table of people with --people CSV."
         )
-    one_photo = config.as_published
-    seed = config.seed
-    people = read_people(photos, config.people, config.groups, one_photo=one_photo, seed=seed)
+    people = read_people(
+        photos, config.people, config.groups, one_photo=config.as_published, seed=config.seed
+    )
     check_sizes(people.groups)
     facts = {"photos": {"count": len(people.portraits), "digest": digest_of(people)}}
     return Inputs(people, facts, notes=(people.absent,) if people.absent else ())
@@ -97,8 +97,8 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     """Photos that were looked at, those that are used; those that cannot be read, and questions that failed."""
     people = tables["people"]
     unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = int((tables["pairs"]["status"] == "failed").sum())
-    return len(people), int((people["status"] == "used").sum()), unreadable + failed
+    failed = tables["pairs"]["status"].tolist().count("failed")
+    return len(people), people["status"].tolist().count("used"), unreadable + failed
 
 
 CROPS = Audit(

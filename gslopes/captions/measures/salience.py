@@ -263,25 +263,17 @@ def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool
 
     finding: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-
-    def lot(image: str) -> bytes:
-        return sha256(image.encode("utf-8", "surrogatepass")).digest()
-
     group_of = recorder.corpus.groups[finding["column"]]
     key = {name: finding[name] for name in ("stage", "column", "group", "other", "concept")}
     drawn: Counter[tuple[str, bool]] = Counter()
-    for image in sorted(mentioned, key=lot):
+    lots = {sha256(image.encode("utf-8", "surrogatepass")).digest(): image for image in mentioned}
+    for _, image in sorted(lots.items()):
         group = group_of[image]
         drawn[group, mentioned[image]] += 1
         if drawn[group, mentioned[image]] <= SHOWN:
-            row = {
-                **key,
-                "of": group,
-                "mentioned": mentioned[image],
-                "image": image,
-            }
-            row["text"] = recorder.corpus.text_of(recorder.stage, image)
-            recorder.examples.append(row)
+            text = recorder.corpus.text_of(recorder.stage, image)
+            row = {"of": group, "mentioned": mentioned[image], "image": image, "text": text}
+            recorder.examples.append({**key, **row})
 
 
 def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:

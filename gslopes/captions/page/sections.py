@@ -323,16 +323,14 @@ def judged(tables: Tables) -> pd.DataFrame:
     n are images.
     """
     rows = tested(tables["measures"], tables["salience"])
-    truth = [
-        f" ({' against '.join(filter(None, pair))})"
-        for pair in zip(rows["captions"], rows["truth"], strict=True)
-    ]
-    label = (
-        (rows["technique"] + " " + rows["kind"] + " " + rows["concept"]).str.split().str.join(" ")
-    )
-    label += pd.Series(truth, rows.index, dtype=object).replace(" ()", "")
-    contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
-    return rows.assign(model=rows["stage"], contrast=contrast, label=label, reason=rows["note"])
+    labels = []
+    contrasts = []
+    for row in records(rows):
+        name = " ".join(f"{row['technique']} {row['kind']} {row['concept']}".split())
+        truth = " against ".join(filter(None, (row["captions"], row["truth"])))
+        labels.append(f"{name} ({truth})" if truth else name)
+        contrasts.append(f"{row['column']}: {row['group']} over {row['other']}")
+    return rows.assign(model=rows["stage"], contrast=contrasts, label=labels, reason=rows["note"])
 
 
 def headline_of(tables: Tables) -> Headline:

@@ -82,11 +82,10 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     """Image to its captions that can be parsed: stage, number and text."""
     frame = run.table("sentences")
     frame = frame[frame["status"] == "parsed"]
-    captions: dict[str, list[tuple[str, int, str]]] = {}
-    for image, *caption in frame[["image", "stage", "source", "text"]].itertuples(
-        index=False, name=None
-    ):
-        captions.setdefault(image, []).append((caption[0], caption[1], caption[2]))
+    captions = defaultdict(list)
+    rows = frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
+    for image, *caption in rows:
+        captions[image].append(tuple(caption))
     return captions
 
 
@@ -176,8 +175,8 @@ def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Instance]]:
     """Image to the instances of stage 1 that have a box and a synset."""
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]
-    boxes: dict[str, list[Instance]] = {}
+    boxes = defaultdict(list)
     names = ["image", "synset", "x0", "y0", "x1", "y1"]
     for image, *values in chosen[names].itertuples(index=False, name=None):
-        boxes.setdefault(image, []).append(Instance(*values))
+        boxes[image].append(Instance(*values))
     return boxes

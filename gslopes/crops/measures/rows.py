@@ -206,15 +206,14 @@ def _parity_row(
         "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
         "verdict": impact.verdict,
     }
-    small = min(estimate.persons, estimate.other_persons) < min_group
-    unknown: list[str] = []
+    unknown: tuple[str, ...] = ()
     if not impact.verdict:
         row["note"] = SELDOM if estimate.ci_low >= 0 else CONSTANT
-        unknown = ["ratio_low", "ratio_high"]
-    if small:
+        unknown = ("ratio_low", "ratio_high")
+    if min(estimate.persons, estimate.other_persons) < min_group:
         row["verdict"] = ""
         row["note"] = f"a group has fewer than {many(min_group, 'person', 'people')} (--min-group)"
-        unknown = ["ratio_low", "ratio_high", "p_value"]
+        unknown = ("ratio_low", "ratio_high", "p_value")
     return row | dict.fromkeys(unknown, np.nan)
 
 

@@ -53,8 +53,7 @@ def typical(page: Page) -> Content | None:
     if content is None:
         return None
     lead = page.findings["model"].iloc[0]
-    first = content["croppers"][0]
-    cropper, titles, mapped = next((row for row in content["croppers"] if row[0] == lead), first)
+    cropper, titles, mapped = min(content["croppers"], key=lambda row: row[0] != lead)
     title, pictures = titles[0]
     return {**content, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
@@ -162,10 +161,9 @@ def _panels(tables: Tables) -> list[Content]:
     averages = by_itself(tables["averages"])
     averages = averages[averages["variant"].isin(head["variant"])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
-    titled = {
-        "Pairs of groups": last.head(len(last) * _few(last)),
-        "Averages of pairs of groups": averages,
-    }
+    titled = {"Averages of pairs of groups": averages}
+    if _few(last):
+        titled = {"Pairs of groups": last, **titled}
     panels = []
     for title, rows in titled.items():
         marks = []

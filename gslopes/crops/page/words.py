@@ -147,7 +147,7 @@ def judged(tables: Tables) -> pd.DataFrame:
     from_even = {name: 100 * (rows[share] - 0.5) for name, share in shares}
     return rows.assign(
         model=rows["cropper"],
-        contrast=rows["column"] + ": " + rows["group"] + " over " + rows["other"],
+        contrast=[f"{row['column']}: {row['group']} over {row['other']}" for row in records(rows)],
         label="favoured, " + rows["variant"],
         n=rows["pairs"],
         unit="percentage points over an even 50 %",
