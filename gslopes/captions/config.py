@@ -3,12 +3,12 @@
 Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
-import tomllib
 from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
 from gslopes.core import frozen
+from gslopes.core.config import read_toml
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
 from gslopes.core.tables import Row, read_tables
@@ -24,10 +24,7 @@ HARMS = {
     "D": "demeaning",
 }
 TABLES = read_tables(Path(__file__).with_name("tables.toml"))
-_DECLARED, SENTENCES = (  # techniques, and the sentences on their findings
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
-    for name in ("techniques.toml", "sentences.toml")
-)
+SENTENCES = read_toml(Path(__file__).with_name("sentences.toml"))
 
 
 class Technique(NamedTuple):
@@ -76,7 +73,10 @@ class Technique(NamedTuple):
         }
 
 
-TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}
+TECHNIQUES = {
+    name: Technique(name=name, **facts)
+    for name, facts in read_toml(Path(__file__).with_name("techniques.toml")).items()
+}
 
 
 @frozen

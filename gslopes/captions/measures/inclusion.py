@@ -192,11 +192,11 @@ def words_wrongly_included(recorder: Recorder) -> None:
             source = next((caption for caption in captions if fact in caption.facts), None)
             recorder.case(key[0], image, source, word=fact.text, concept=fact.concept)
     flagged = []
-    for (scenario, kind, concept), places in sorted(cases.items()):
+    for key, places in sorted(cases.items()):
+        named = key[1:]
         # what no photo shows is held by none
-        held_by = set() if scenario == "non-imageable" else holding[kind, concept]
-        names = mentioned[kind, concept]
-        flagged.append(Flagged(scenario, kind, concept, places, held_by, names))
+        held_by = set() if key[0] == "non-imageable" else holding[named]
+        flagged.append(Flagged(*key, places, held_by, mentioned[named]))
     _add_summary(recorder, flagged)
     for pair in corpus.pairs or [Pair("", "", "")]:
         sides = corpus.sides(pair, recorder.images)

@@ -242,9 +242,14 @@ class Recorder:
             if table.binary:
                 self.share(count, n, **columns, concept=concept)
             else:
-                mean = {"n": n, "active": count, "value": total / n if n else math.nan}
-                mean["estimator"] = "mean share of captions"
-                self.measure(**columns, **mean, concept=concept)
+                self.measure(
+                    **columns,
+                    concept=concept,
+                    n=n,
+                    active=count,
+                    value=total / n if n else math.nan,
+                    estimator="mean share of captions",
+                )
         kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
         groups: dict[tuple[str, str], Flags] = {}
         for pair in self.corpus.pairs:
@@ -260,13 +265,15 @@ class Recorder:
             size = part.shape[1]
             for concept, total in zip(table.concepts, part.sum(axis=1), strict=True):
                 value = total / size if size else math.nan
-                shares = {"n": size, "value": value, **ends(wilson(value, size))}
-                shares["active"] = round(total) if table.binary else 0
-                names = {"concept": concept, "column": column, "group": group}
                 self.measure(
                     **columns,
-                    **names,
-                    **shares,
+                    concept=concept,
+                    column=column,
+                    group=group,
+                    n=size,
+                    active=round(total) if table.binary else 0,
+                    value=value,
+                    **ends(wilson(value, size)),
                     estimator="share of images",
                 )
 

@@ -67,7 +67,7 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
             reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
         )
         read = len(harmful)
-        row = {"technique": name, "cases": total, "read": read}
+        row: Row = {"technique": name, "cases": total, "read": read}
         rows.append(row)
         if not read:
             continue
@@ -136,17 +136,23 @@ def review_items(
     """
     items = []
     for row in records(cases):
-        item = {name: printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
-        item |= {
-            "case": str(row["case"]),
-            "stage": str(row["stage"]),
-            "harm": HARMS[row["harm"]][0],
-        }
-        item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
-        item["concept"] = printable("" if row["technique"] == "D1" else row["concept"])
-        item["truth"] = printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
-        item["src"] = link_of(images, str(row["image"]), out)
-        items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
+        src = link_of(images, row["image"], out)
+        items.append(
+            {
+                **{
+                    name: printable(row[name])
+                    for name in ("rule", "group", "image", "word", "text")
+                },
+                "case": row["case"],
+                "stage": row["stage"],
+                "harm": HARMS[row["harm"]][0],
+                "technique": f"{row['technique']} {titles.get(row['technique'], '')}".strip(),
+                "concept": "" if row["technique"] == "D1" else printable(row["concept"]),
+                "truth": printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH),
+                "src": src,
+                "file": printable(row["image"]) + " (no photo linked)" * (not src),
+            }
+        )
     return items
 
 

@@ -112,10 +112,10 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
     return notes
 
 
-def people_table(config: CaptionsConfig) -> list[tuple[str, ...]]:
+def people_table(config: CaptionsConfig) -> list[dict[str, str]]:
     """The rows of the people table: groups by image."""
     return [
-        (image, name, value, "annotation")
+        {"image": image, "column": name, "value": value, "source": "annotation"}
         for name, values_of in groups_of(config)[0].items()
         for image, value in values_of.items()
     ]

@@ -276,7 +276,7 @@ def position_row(
     answers = answered(pairs)
     won = answers["won"].to_numpy(float)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
-    wins = panel.about(answers, won)
+    wins = panel.about(answers, won, np.full_like(won, np.nan))
     low, high = interval(resampled(wins.mean, weights, weights, wins.counts))
     times = counted(answers)
     row = {

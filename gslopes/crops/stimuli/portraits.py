@@ -85,10 +85,8 @@ def as_joined(
         size = scaled_size(row["width"], row["height"], config)
         sizes.append(size)
         if row["head"] is not None:
-            head = Box(*row["head"].tolist())
-            across = size[0] / row["width"]
-            down = size[1] / row["height"]
-            heads[index] = Box(head.x0 * across, head.y0 * down, head.x1 * across, head.y1 * down)
+            scale = np.divide(size, (row["width"], row["height"]))
+            heads[index] = Box(*(row["head"] * np.tile(scale, 2)).tolist())
     return sizes, heads
 
 
