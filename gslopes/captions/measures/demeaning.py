@@ -144,8 +144,9 @@ def context_specific(recorder: Recorder) -> None:
         table = presence_of_images({rule: counts}, recorder.images)
         for pair in pairs:
             if rule == "girls" or value in recorder.corpus.groups[pair.column].values():
+                sides = recorder.corpus.sides(pair, recorder.images)
                 recorder.difference(
-                    recorder.compare(table, pair),
+                    recorder.compare(table, sides),
                     **pair._asdict(),
                     concept=rule,
                     estimator="difference of shares of images, Newcombe",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.captions.config import TABLES, AuditOptions
-from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
@@ -285,9 +285,8 @@ class Recorder:
         columns = {"null_hypothesis": EQUAL_PROBABILITIES, **columns, **row}
         self.measure(**columns | {"note": "; ".join(filter(None, notes))})
 
-    def compare(self, table: Presence, pair: Pair) -> Record:
-        """The difference of a pair's groups, of the only concept."""
-        sides = self.corpus.sides(pair, table.images)
+    def compare(self, table: Presence, sides: Sides) -> Record:
+        """The difference of two groups, of the only concept.  sides: as of ``compare``."""
         return records(compare(table, sides, self.options))[0]
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:

@@ -79,7 +79,7 @@ def fit(
         return Salience(*counts, False, note=constant)
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
-        [np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))]
+        [np.ones(n), _standard(features[:, [tested, tested + sizes.shape[1]]])]
     )
     candidates = _standard(
         np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
