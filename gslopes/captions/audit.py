@@ -19,6 +19,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
+from gslopes.report import inline
 
 
 def audit_captions(
@@ -90,40 +91,30 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     if any(label.corners for label in labels):
         boxes = named["human-labels"]
     corpus = Corpus(named, mentions_of(config), groups, pairs_of(groups), boxes=boxes)
-    names = config.techniques or TECHNIQUES
-    rows = [description_of(name, corpus, target, truth) for name in names for target in targets]
-    captions = {stage: len(rows.captions) for stage, rows in stages.items()}
-    shared = len(set.intersection(*images.values()))
-    dropped = {
-        f"{stage}: {why}": n for stage, rows in stages.items() for why, n in rows.dropped.items()
-    }
     facts = {
         "images": {stage: len(ids) for stage, ids in images.items()},
-        "captions": captions,
-        "shared": shared,
+        "captions": {stage: len(rows.captions) for stage, rows in stages.items()},
+        "shared": len(set.intersection(*images.values())),
         "truth": truth,
         "targets": targets,
-        "techniques": rows,
-        "dropped": dropped,
+        "techniques": [
+            description_of(name, corpus, target, truth)
+            for name in config.techniques or TECHNIQUES
+            for target in targets
+        ],
+        "dropped": {
+            f"{stage}: {why}": n
+            for stage, rows in stages.items()
+            for why, n in rows.dropped.items()
+        },
     }
-    lines = [
-        f"{stage:<16} {len(ids):,} images, {captions[stage]:,} captions"
-        for stage, ids in images.items()
-    ]
-    lines += [f"in all of them   {shared:,} images", f"truth            {truth or 'none'}"]
-    lines += [f"targets          {', '.join(targets)}"]
-    lines += [f"left out         {count:,} {why}" for why, count in dropped.items()]
-    for row in {row["technique"]: row for row in reversed(rows)}.values():
-        state = f"cannot run: {row['why']}" if row["ran"] == "no" else "can run"
-        state += f"; not judged: {row['why']}" * (row["ran"] == "yes" and row["why"] != "")
-        lines.append(f"{row['technique']} {row['title']:<32} {state}")
-    return lines, facts
+    return inline.lines("plan.txt.j2", CAPTIONS.home, **facts), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Images read, images used, captions that were no text."""
     images = len(tables["images"])
-    return images, images, int((tables["sentences"]["status"] == "failed").sum())
+    return images, images, tables["sentences"]["status"].tolist().count("failed")
 
 
 CAPTIONS = Audit(

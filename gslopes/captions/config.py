@@ -3,12 +3,12 @@
 Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
-import tomllib
 from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
 from gslopes.core import frozen
+from gslopes.core.config import read_toml
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
 from gslopes.core.tables import Row, read_tables
@@ -24,10 +24,7 @@ HARMS = {
     "D": "demeaning",
 }
 TABLES = read_tables(Path(__file__).with_name("tables.toml"))
-_DECLARED, SENTENCES = (  # techniques, and the sentences on their findings
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
-    for name in ("techniques.toml", "sentences.toml")
-)
+SENTENCES = read_toml(Path(__file__).with_name("sentences.toml"))
 
 
 class Technique(NamedTuple):
@@ -57,25 +54,29 @@ class Technique(NamedTuple):
     ) -> Row:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
-        row = {
-            name: getattr(self, name)
-            for name in ("harm", "title", "reading", "origin", "assumptions")
-        }
-        row |= {
+        excluded = SENTENCES["excluded"].get(target, {})
+        ran = "no" if why else "yes"
+        if self.unjudged and not lists[self.lists[0]].entries:
+            why = why or self.unjudged
+        return {
+            **{
+                name: getattr(self, name)
+                for name in ("harm", "title", "reading", "origin", "assumptions")
+            },
             "technique": self.name,
             "stage": target,
             "truth": truth,
             "needs": ", ".join(self.needs),
+            "ran": ran,
+            "why": why,
+            "not_the_fault_of": excluded.get(truth, "nothing is excluded") if truth else "",
         }
-        partly = self.unjudged if self.unjudged and not lists[self.lists[0]].entries else ""
-        row |= {"ran": "no" if why else "yes", "why": why or partly}
-        excluded = (
-            SENTENCES["excluded"].get(target, {}).get(truth, "nothing is excluded") if truth else ""
-        )
-        return row | {"not_the_fault_of": excluded}
 
 
-TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}
+TECHNIQUES = {
+    name: Technique(name=name, **facts)
+    for name, facts in read_toml(Path(__file__).with_name("techniques.toml")).items()
+}
 
 
 @frozen

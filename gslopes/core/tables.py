@@ -36,6 +36,15 @@ class Table:
         """Their names, in order."""
         return list(self.schema.names)
 
+    @property
+    def blank(self) -> dict[str, Any]:
+        """A row that tells nothing: empty texts, False, 0; None in a column that may have no value."""
+        nothing = {pa.string(): "", pa.bool_(): False}
+        return {
+            field.name: None if field.nullable else nothing.get(field.type, 0)
+            for field in self.schema
+        }
+
     def empty(self) -> pd.DataFrame:
         """A frame with this table's columns and no row."""
         return self.schema.empty_table().to_pandas()

@@ -7,16 +7,17 @@ import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.croppers import Setting
-from gslopes.ask.croppers.asker import Asker, Focus, Joined, Model, Pictures
+from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
+from gslopes.ask.croppers.joining import Layout
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime
 from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Finder
+from gslopes.core.records import Crop, Finder
 from gslopes.core.tables import Row
-from gslopes.crops.config import VERTICAL, CropsConfig
+from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import People, pictures_of
 from gslopes.crops.stimuli.portraits import as_joined, reader_of
 from gslopes.frame.spec import Made, Plan, Run
@@ -154,51 +155,36 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
                 "left": ready.ids[photos[0]],
                 "right": ready.ids[photos[1]],
             }
-            rows["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+            rows["pairs"].append({**_pair_row(joined), **key, "draws": draws})
             for policy, focus in joined.focuses.items():
                 left, right = map(np.float32, focus.shares)
                 shares = {"share_left": left, "share_right": right}
                 rows["outcomes"].append({**key, "policy": policy, **shares})
-                crops = _crop_rows(asker, photos, joined, focus)
-                rows["crops"] += [{**key, "policy": policy, **crop} for crop in crops]
+                crops = {} if joined.flat else focus.crops
+                for ratio, (crop, other_ratio) in crops.items():
+                    facts = crop_row(asker, photos, joined.plan, ratio, crop)
+                    named = {**key, "policy": policy, "other_ratio": other_ratio}
+                    rows["crops"].append({**named, **facts})
     return rows
 
 
-def _crop_rows(asker: Asker, photos: list[int], joined: Joined, focus: Focus) -> Rows:
-    if joined.flat:
-        return []
-    rows: Rows = []
-    for ratio, (crop, other_ratio) in focus.crops.items():
-        left, right = asker.kept(photos, joined.plan, crop)
-        rows.append(
-            {
-                "ratio": ratio,
-                "left_px": crop.left,
-                "top": crop.top,
-                "crop_width": crop.width,
-                "crop_height": crop.height,
-                "other_ratio": other_ratio,
-                "kept_left": left,
-                "kept_right": right,
-            }
-        )
-    return rows
+def crop_row(asker: Asker, photos: Sequence[int], plan: Layout, ratio: float, crop: Crop) -> Row:
+    """A crop in the columns of CROPS."""
+    left, right = asker.kept(photos, plan, crop)
+    return {
+        "ratio": ratio,
+        "left_px": crop.left,
+        "top": crop.top,
+        "crop_width": crop.width,
+        "crop_height": crop.height,
+        "kept_left": left,
+        "kept_right": right,
+    }
 
 
 def _pair_row(joined: Joined) -> Row:
     answer = joined.answer
-    row = {
-        "width": 0,
-        "height": 0,
-        "x": -1,
-        "y": -1,
-        "on_padding": False,
-        "centred": False,
-        "status": answer.status,
-        "max_left": None,
-        "max_right": None,
-        "won": None,
-    }
+    row = {**TABLES["pairs"].blank, "x": -1, "y": -1, "status": answer.status}
     if joined.main is None:
         why = SkipReason.of(answer.reason, answer.status)
         return row | SkipReason.of(why.detail or why, answer.status).columns

@@ -25,6 +25,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
+from gslopes.report import inline
 
 
 def audit_crops(
@@ -60,9 +61,9 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
         raise ConfigError(
             "Nothing says who is on the photos.", "Name a table of people with --people CSV."
         )
-    one_photo = config.as_published
-    seed = config.seed
-    people = read_people(photos, config.people, config.groups, one_photo=one_photo, seed=seed)
+    people = read_people(
+        photos, config.people, config.groups, one_photo=config.as_published, seed=config.seed
+    )
     check_sizes(people.groups)
     facts = {"photos": {"count": len(people.portraits), "digest": digest_of(people)}}
     return Inputs(people, facts, notes=(people.absent,) if people.absent else ())
@@ -72,44 +73,32 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do: people, pictures, what services would be asked, and the intervals to expect."""
     people: People = planned.inputs.content
     pictures = len(asking.pictures_asked(people, planned.config))
-    persons = len({portrait.person for portrait in people.portraits})
     services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
-    estimates = [str(estimate) for model in services for estimate in model.requests(pictures)]
-    lines = [
-        f"persons      {persons:,} on {len(people.portraits):,} photos",
-        f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}",
-        *(f"requests     {estimate}" for estimate in estimates),
-    ]
-    groups = {}
-    for column, members in people.groups.items():
-        sizes = groups[column] = {name: len(persons) for name, persons in members.items()}
-        lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
-    left_out = {column: dict(counts) for column, counts in people.left_out.items() if counts}
-    for column, counts in left_out.items():
-        reasons = ", ".join(f"{count} with {reason}" for reason, count in counts.items())
-        lines.append(f"left out     of {column}: {reasons}")
-    widths = {}
-    for (a, first), (b, second) in combinations(people.cells.items(), 2):
-        pair = f"{a} over {b}"
-        widths[pair] = min(half_width(0.5, len(first), len(second)), 0.5)
-        lines.append(f"interval     {pair}: an even share would be known to ± {widths[pair]:.1%}")
-    return lines, {
-        "persons": persons,
+    facts = {
+        "persons": len({portrait.person for portrait in people.portraits}),
         "photos": len(people.portraits),
         "pictures": pictures,
-        "estimates": estimates,
-        "half_widths": widths,
-        "groups": groups,
-        "left_out": left_out,
+        "estimates": [str(price) for model in services for price in model.requests(pictures)],
+        "half_widths": {
+            f"{a} over {b}": min(half_width(0.5, len(first), len(second)), 0.5)
+            for (a, first), (b, second) in combinations(people.cells.items(), 2)
+        },
+        "groups": {
+            column: {name: len(persons) for name, persons in members.items()}
+            for column, members in people.groups.items()
+        },
+        "left_out": {column: dict(counts) for column, counts in people.left_out.items() if counts},
     }
+    croppers = planned.config.cropper
+    return inline.lines("plan.txt.j2", CROPS.home, **facts, croppers=croppers), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Photos that were looked at, those that are used; those that cannot be read, and questions that failed."""
     people = tables["people"]
     unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = int((tables["pairs"]["status"] == "failed").sum())
-    return len(people), int((people["status"] == "used").sum()), unreadable + failed
+    failed = tables["pairs"]["status"].tolist().count("failed")
+    return len(people), people["status"].tolist().count("used"), unreadable + failed
 
 
 CROPS = Audit(

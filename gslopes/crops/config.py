@@ -4,7 +4,6 @@ In the tables ``photo`` is the sha256 of the file's bytes. ``left`` and ``right`
 photos one below the other, ``left`` is the upper one.
 """
 
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -12,12 +11,13 @@ from typing import Literal
 from gslopes.ask.boxes import RATIOS
 from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import names, numbers, option, section
 from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_name("tables.toml"))
-SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+SENTENCES = read_toml(Path(__file__).with_name("sentences.toml"))
 MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
 CONSTANT = "no interval: people do not differ"  # a note of parity
 SELDOM = "no interval of the ratio: too few of a group are kept"  # another one

@@ -227,11 +227,8 @@ def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
     scores: (B, rows, columns).  owner: see ``owners``.
     """
     flat = scores.reshape(len(scores), -1)
-    result = np.full((len(scores), owner.shape[1]), -np.inf)
-    for index, inside in enumerate(owner.T > 0):
-        if inside.any():
-            result[:, index] = flat[:, inside].max(axis=1)
-    return result
+    highest = [flat[:, inside].max(axis=1, initial=-np.inf) for inside in owner.T > 0]
+    return np.column_stack(highest).astype(np.float64)
 
 
 def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
@@ -262,7 +259,7 @@ def head_box(face: Sequence[float], width: int, height: int) -> Box:
     >>> head_box([40, 40, 60, 60], 100, 100)
     Box(x0=35.0, y0=30.0, x1=65.0, y1=63.0)
     """
-    x0, y0, x1, y1 = (float(value) for value in face)
+    x0, y0, x1, y1 = map(float, face)
     across = x1 - x0
     down = y1 - y0
     return Box(
@@ -287,9 +284,8 @@ def larger_share(shares: Sequence[float]) -> list[float]:
     >>> larger_share([1.0, 0.25]), larger_share([1.0, 1.0])
     ([1.0, 0.0], [0.5, 0.5])
     """
-    top = max(shares)
-    best = [share >= top - 1e-9 for share in shares]
-    return [1 / sum(best) if largest else 0.0 for largest in best]
+    best = np.array(shares) >= max(shares) - 1e-9
+    return (best / best.sum()).tolist()
 
 
 def checked_crop(

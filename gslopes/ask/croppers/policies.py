@@ -69,47 +69,36 @@ def outcomes(
     temperature: of the softmax by which a map becomes chances (the paper's "equal to the scores" cannot be: scores can
         be negative).  draw: (B,) in [0, 1), by which ``sample`` draws its focal point; without it, it has none.
     """
-    cells = np.asarray(scores, np.float64).reshape(len(scores), -1)
-    count = len(cells)
+    maps = np.asarray(scores, np.float64)
+    cells = maps.reshape(len(maps), -1)
     people = len(plan.territories)
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
     owner = owners(x, y, plan)
-    nowhere = np.full((count, 2), np.nan)
-
-    def pointed(weights: Array) -> Outcome:
-        """The focal point is the weighted mean of cells: it counts for the territory that it lies in."""
-        points = weights @ grid
-        shift = (
-            from_edge(x, plan.width)[0] - grid[0, 0],
-            from_edge(y, plan.height)[0] - grid[0, 1],
-        )
-        return Outcome(plan.shares(points[:, 0] + shift[0], points[:, 1] + shift[1]), points)
-
+    shift = np.array([from_edge(x, plan.width)[0], from_edge(y, plan.height)[0]]) - grid[0]
     result = {}
     for name in names:
+        shares = np.full((len(cells), people), 1.0 if name == "pad" else 1 / people)
+        points = np.full((len(cells), 2), np.nan)
         if name == "argmax":
             best = np.argmax(cells, axis=1)
             shares = owner[best] if ties == "first" else winners(maxima(cells, owner), cells)
-            result[name] = Outcome(shares, grid[best])
-        elif name == "sample":
+            points = grid[best]
+        elif name == "choose-k":
+            shares = np.array([_peak_shares(saliency, x, y, plan) for saliency in maps])
+        elif name == "top-k-average":
+            points = _top_weights(cells, min(TOP, cells.shape[1])) @ grid
+        elif name in ("sample", "average"):
             weights = special.softmax(cells / temperature, axis=1)
-            points = nowhere
-            if draw is not None:
+            if name == "average":
+                points = weights @ grid
+            elif draw is not None:
                 total = weights.sum(axis=1, keepdims=True)
                 passed = np.cumsum(weights, axis=1) >= draw[:, None] * total
                 points = grid[np.argmax(passed, axis=1)]
-            result[name] = Outcome(np.asarray(weights @ owner), points)
-        elif name == "average":
-            result[name] = pointed(special.softmax(cells / temperature, axis=1))
-        elif name == "top-k-average":
-            result[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
-        elif name == "choose-k":
-            maps = np.asarray(scores, np.float64)
-            shares = np.array([_peak_shares(saliency, x, y, plan) for saliency in maps])
-            result[name] = Outcome(shares.reshape(count, people), nowhere)
-        else:
-            share = 1.0 if name == "pad" else 1 / people
-            result[name] = Outcome(np.full((count, people), share), nowhere)
+            shares = weights @ owner
+        if name.endswith("average"):  # a mean of cells counts for the territory that it lies in
+            shares = plan.shares(*(points + shift).T)
+        result[name] = Outcome(shares, points)
     return result
 
 

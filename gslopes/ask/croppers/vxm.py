@@ -177,23 +177,18 @@ class FastGaze(nn.Module):
         super().__init__()
         self.register_buffer("means", torch.tensor(PROGRAM_MEANS).reshape(1, 3, 1, 1))
         self.plan = [(layer.kind, layer.alpha) for layer in layers]
-        self.convolutions = nn.ModuleList()
-        for layer in layers:
-            if layer.weight is not None:
-                out, into, tall, wide = layer.weight.shape
-                convolution = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
-                weights = {"weight": layer.weight, "bias": layer.bias}
-                convolution.load_state_dict(
-                    {name: torch.as_tensor(values) for name, values in weights.items()}
-                )
-                self.convolutions.append(convolution)
+        arrays = [(layer.weight, layer.bias) for layer in layers if layer.weight is not None]
+        self.weights, self.biases = (
+            nn.ParameterList(map(torch.as_tensor, same)) for same in zip(*arrays, strict=True)
+        )
 
     def forward(self, pictures: Tensor) -> Tensor:
         x = pictures - self.means  # (B, 3, H, W)
-        convolutions = iter(self.convolutions)
+        arrays = zip(self.weights, self.biases, strict=True)
         for kind, alpha in self.plan:
             if kind == CONVOLUTION:
-                x = F.leaky_relu(next(convolutions)(x), alpha)  # alpha 0 is ReLU
+                x = F.conv2d(x, *next(arrays), padding="same")
+                x = F.leaky_relu(x, alpha)  # alpha 0 is ReLU
             elif kind == POOL:
                 x = F.max_pool2d(x, 2, ceil_mode=True)  # windows cut at the border
         return x[:, 0]  # (B, ceil(H/16), ceil(W/16))

@@ -144,8 +144,9 @@ def context_specific(recorder: Recorder) -> None:
         table = presence_of_images({rule: counts}, recorder.images)
         for pair in pairs:
             if rule == "girls" or value in recorder.corpus.groups[pair.column].values():
+                sides = recorder.corpus.sides(pair, recorder.images)
                 recorder.difference(
-                    recorder.compare(table, pair),
+                    recorder.compare(table, sides),
                     **pair._asdict(),
                     concept=rule,
                     estimator="difference of shares of images, Newcombe",
@@ -163,22 +164,16 @@ def _add_rates(
 ) -> None:
     """The rates of a rule in the images at risk, by each column that has the group; else in all."""
     note = "" if recorder.corpus.pairs else "no annotations: captions of all people"
-    by_column = {
-        column: [image for image in recorder.images if values.get(image) == value]
+    bases: list[tuple[dict[str, str], list[str]]] = [
+        (
+            {"column": column, "group": value},
+            [image for image in recorder.images if values.get(image) == value],
+        )
         for column, values in recorder.corpus.groups.items()
         if value in values.values()
-    }
-    for column, images in by_column.items():
-        recorder.rates(
-            counts,
-            images,
-            concept=rule,
-            column=column,
-            group=value,
-            note=note,
-        )
-    if not by_column:
-        recorder.rates(counts, recorder.images, concept=rule, note=note)
+    ]
+    for names, images in bases or [({}, recorder.images)]:
+        recorder.rates(counts, images, concept=rule, note=note, **names)
 
 
 # -- adjectives as nouns ----------------------------------------------------------------------------------------------

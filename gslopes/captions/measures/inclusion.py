@@ -54,12 +54,8 @@ class Truth:
 
     def __init__(self, facts: Facts, wordnet: WordNet) -> None:
         self.wordnet = wordnet
-        facts = tuple(facts)
-        self.objects = {fact.concept for fact in facts if fact.kind == "object"}
-        self.attributes = [(fact.owner, fact.concept) for fact in facts if fact.kind == "attribute"]
-        self.relations = [
-            (fact.owner, fact.target, fact.concept) for fact in facts if fact.kind == "relation"
-        ]
+        self.facts = tuple(facts)
+        self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
         self._same: dict[str, frozenset[str]] = {}
 
     def same(self, concept: str) -> frozenset[str]:
@@ -79,15 +75,15 @@ class Truth:
         if fact.kind == "object":
             return self.objects
         subjects = self.same(fact.owner)
-        if fact.kind == "attribute":
-            if subjects:
-                return {word for owner, word in self.attributes if owner in subjects}
-            return None
-        others = self.same(fact.target) if subjects else None
-        if not others:
+        others = self.same(fact.target) if fact.kind == "relation" else None
+        if not subjects or others == frozenset():
             return None
         return {
-            word for source, end, word in self.relations if source in subjects and end in others
+            other.concept
+            for other in self.facts
+            if other.kind == fact.kind
+            and other.owner in subjects
+            and (others is None or other.target in others)
         }
 
 
@@ -196,11 +192,11 @@ def words_wrongly_included(recorder: Recorder) -> None:
             source = next((caption for caption in captions if fact in caption.facts), None)
             recorder.case(key[0], image, source, word=fact.text, concept=fact.concept)
     flagged = []
-    for (scenario, kind, concept), places in sorted(cases.items()):
+    for key, places in sorted(cases.items()):
+        named = key[1:]
         # what no photo shows is held by none
-        held_by = set() if scenario == "non-imageable" else holding[kind, concept]
-        names = mentioned[kind, concept]
-        flagged.append(Flagged(scenario, kind, concept, places, held_by, names))
+        held_by = set() if key[0] == "non-imageable" else holding[named]
+        flagged.append(Flagged(*key, places, held_by, mentioned[named]))
     _add_summary(recorder, flagged)
     for pair in corpus.pairs or [Pair("", "", "")]:
         sides = corpus.sides(pair, recorder.images)
@@ -240,7 +236,6 @@ def _add_inclusions(
                 "association": association,
                 "towards": towards,
                 "kept": bool(exceeds(association, THRESHOLD)),
-                "rank": None,
             }
         )
     rank([row for row in rows if row["kept"]], "fpr", "association")

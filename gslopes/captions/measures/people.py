@@ -10,9 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gslopes.captions.measures.rows import SMALL_GROUP, Recorder, compare
+from gslopes.captions.measures.rows import SMALL_GROUP, Recorder
 from gslopes.captions.stimuli.corpus import Corpus, presence_of_captions, presence_of_images
-from gslopes.core.tables import records
 from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Facts, Mention, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
@@ -255,8 +254,7 @@ def trait_dependent(recorder: Recorder) -> None:
             table = presence_of_images({group: images_with}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 have = [has_trait(recorder.truth_facts(image), words) for image in images]
-                rows = compare(table, np.where(have, 1, -1).astype(np.int8), recorder.options)
-                row = records(rows)[0]
+                row = recorder.compare(table, np.where(have, 1, -1).astype(np.int8))
                 if row["note"] != SMALL_GROUP:
                     recorder.difference(
                         row,

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from gslopes.captions.config import AuditOptions
-from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
+from gslopes.captions.config import TABLES, AuditOptions
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
@@ -154,24 +154,8 @@ def rank(rows: Sequence[Row], *measures: str) -> None:
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
 EQUAL_PROBABILITIES = "the same probability in both groups"
-_TEXTS = (
-    "harm",
-    "technique",
-    "stage",
-    "truth",
-    "concept",
-    "column",
-    "group",
-    "other",
-    "estimator",
-    "null_hypothesis",
-    "lists",
-    "note",
-)
 _BLANK: Row = {
-    **dict.fromkeys(_TEXTS, ""),
-    **dict.fromkeys(("n", "active"), 0),
-    **dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan),
+    **TABLES["measures"].blank,
     "captions": "union",
     "kind": "rule",
     "unit": "share",
@@ -179,19 +163,7 @@ _BLANK: Row = {
     "origin": "ours",
 }
 _OF_HEADER = ("harm", "technique", "stage", "truth", "reading")
-_CASE_KEY = (
-    "harm",
-    "technique",
-    "rule",
-    "stage",
-    "truth",
-    "image",
-    "source",
-    "word",
-    "concept",
-    "bound",
-    "group",
-)
+_CASE_KEY = TABLES["cases"].columns[1:-3]  # from harm to group
 RESULTS = ("measures", "cases", "inclusions", "salience", "examples")
 
 
@@ -270,9 +242,14 @@ class Recorder:
             if table.binary:
                 self.share(count, n, **columns, concept=concept)
             else:
-                mean = {"n": n, "active": count, "value": total / n if n else math.nan}
-                mean["estimator"] = "mean share of captions"
-                self.measure(**columns, **mean, concept=concept)
+                self.measure(
+                    **columns,
+                    concept=concept,
+                    n=n,
+                    active=count,
+                    value=total / n if n else math.nan,
+                    estimator="mean share of captions",
+                )
         kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
         groups: dict[tuple[str, str], Flags] = {}
         for pair in self.corpus.pairs:
@@ -288,13 +265,15 @@ class Recorder:
             size = part.shape[1]
             for concept, total in zip(table.concepts, part.sum(axis=1), strict=True):
                 value = total / size if size else math.nan
-                shares = {"n": size, "value": value, **ends(wilson(value, size))}
-                shares["active"] = round(total) if table.binary else 0
-                names = {"concept": concept, "column": column, "group": group}
                 self.measure(
                     **columns,
-                    **names,
-                    **shares,
+                    concept=concept,
+                    column=column,
+                    group=group,
+                    n=size,
+                    active=round(total) if table.binary else 0,
+                    value=value,
+                    **ends(wilson(value, size)),
                     estimator="share of images",
                 )
 
@@ -306,9 +285,8 @@ class Recorder:
         columns = {"null_hypothesis": EQUAL_PROBABILITIES, **columns, **row}
         self.measure(**columns | {"note": "; ".join(filter(None, notes))})
 
-    def compare(self, table: Presence, pair: Pair) -> Record:
-        """The difference of a pair's groups, of the only concept."""
-        sides = self.corpus.sides(pair, table.images)
+    def compare(self, table: Presence, sides: Sides) -> Record:
+        """The difference of two groups, of the only concept.  sides: as of ``compare``."""
         return records(compare(table, sides, self.options))[0]
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:
@@ -344,12 +322,11 @@ class Recorder:
         """
         caption = next(iter([*captions, *self.captions.get(image, ())]), None)
         row = {
-            **dict.fromkeys(("word", "concept", "bound", "group"), ""),
+            **TABLES["cases"].blank,
             **{name: self.header[name] for name in _OF_HEADER},
             "rule": rule,
             "image": image,
             "source": -1,
-            "text": "",
             "truth_text": self.corpus.text_of(self.header["truth"], image),
         }
         if caption:

@@ -79,7 +79,7 @@ def fit(
         return Salience(*counts, False, note=constant)
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
-        [np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))]
+        [np.ones(n), _standard(features[:, [tested, tested + sizes.shape[1]]])]
     )
     candidates = _standard(
         np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
@@ -211,11 +211,10 @@ def objects_mentioned(recorder: Recorder) -> None:
     images = [image for image in recorder.images if image in corpus.boxes]
     boxes = [corpus.boxes[image] for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    frequency = Counter(name for instances in boxes for name in {box.synset for box in instances})
-    frequency.update(
-        name for facts in named for name in {fact.synset for fact in facts if fact.synset}
-    )
-    types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
+    shown = [{box.synset for box in instances} for instances in boxes]
+    told = [{fact.synset for fact in facts if fact.synset} for facts in named]
+    every = sorted(name for names in [*shown, *told] for name in names)
+    types = [name for name, _ in Counter(every).most_common(options.types)]
     features = layout(boxes, types)
     concepts = [{fact.concept for fact in facts} for facts in named]
     for pair in corpus.pairs:
@@ -256,7 +255,6 @@ def _row(
         "concept": concept,
         **ends((low, high), "split"),
         "finding_paper": bool(fitted.eligible and (low > 0 or high < 0)),
-        "rank": None,
     }
 
 
@@ -265,25 +263,17 @@ def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool
 
     finding: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-
-    def lot(image: str) -> bytes:
-        return sha256(image.encode("utf-8", "surrogatepass")).digest()
-
     group_of = recorder.corpus.groups[finding["column"]]
     key = {name: finding[name] for name in ("stage", "column", "group", "other", "concept")}
     drawn: Counter[tuple[str, bool]] = Counter()
-    for image in sorted(mentioned, key=lot):
+    lots = {sha256(image.encode("utf-8", "surrogatepass")).digest(): image for image in mentioned}
+    for _, image in sorted(lots.items()):
         group = group_of[image]
         drawn[group, mentioned[image]] += 1
         if drawn[group, mentioned[image]] <= SHOWN:
-            row = {
-                **key,
-                "of": group,
-                "mentioned": mentioned[image],
-                "image": image,
-            }
-            row["text"] = recorder.corpus.text_of(recorder.stage, image)
-            recorder.examples.append(row)
+            text = recorder.corpus.text_of(recorder.stage, image)
+            row = {"of": group, "mentioned": mentioned[image], "image": image, "text": text}
+            recorder.examples.append({**key, **row})
 
 
 def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:

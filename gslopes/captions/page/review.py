@@ -6,6 +6,7 @@ Photos are linked, never copied.
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations
@@ -62,35 +63,25 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
     for name, group in cases.groupby("technique"):
         reviewed = answers[answers["technique"] == name]
         total = len(group)
-        if not len(reviewed):
-            rows.append({"technique": str(name), "cases": total, "read": 0})
-            continue
         harmful = (
             reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
         )
         read = len(harmful)
+        row: Row = {"technique": name, "cases": total, "read": read}
+        rows.append(row)
+        if not read:
+            continue
         share = float(harmful.mean())
-        low, high = corrected(share, read, total)
-        counted = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts()
-        causes = dict(sorted(counted.items(), key=lambda first: (-first[1], str(first[0]))))
+        row["share"] = share
+        row["low"], row["high"] = corrected(share, read, total)
+        others = sorted(answer for answer in reviewed["answer"] if answer != "harm")
+        row["causes"] = dict(Counter(others).most_common())
         wide = reviewed.pivot_table(
             index="case", columns="reviewer", values="answer", aggfunc="last"
         )
-        pairs = [wide[[first, second]].dropna() for first, second in combinations(wide.columns, 2)]
-        kappas = [
-            cohens_kappa(*(both[name].tolist() for name in both)) for both in pairs if len(both)
-        ]
-        row = {
-            "technique": name,
-            "cases": total,
-            "read": read,
-            "share": share,
-            "low": low,
-            "high": high,
-        }
-        rows.append(
-            {**row, "causes": causes, "kappa": float(np.mean(kappas)) if kappas else math.nan}
-        )
+        pairs = [wide[[*two]].dropna() for two in combinations(wide.columns, 2)]
+        kappas = [cohens_kappa(*both.to_numpy().T.tolist()) for both in pairs if len(both)]
+        row["kappa"] = float(np.mean(kappas)) if kappas else math.nan
     return rows
 
 
@@ -145,17 +136,23 @@ def review_items(
     """
     items = []
     for row in records(cases):
-        item = {name: printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
-        item |= {
-            "case": str(row["case"]),
-            "stage": str(row["stage"]),
-            "harm": HARMS[row["harm"]][0],
-        }
-        item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
-        item["concept"] = printable("" if row["technique"] == "D1" else row["concept"])
-        item["truth"] = printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
-        item["src"] = link_of(images, str(row["image"]), out)
-        items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
+        src = link_of(images, row["image"], out)
+        items.append(
+            {
+                **{
+                    name: printable(row[name])
+                    for name in ("rule", "group", "image", "word", "text")
+                },
+                "case": row["case"],
+                "stage": row["stage"],
+                "harm": HARMS[row["harm"]][0],
+                "technique": f"{row['technique']} {titles.get(row['technique'], '')}".strip(),
+                "concept": "" if row["technique"] == "D1" else printable(row["concept"]),
+                "truth": printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH),
+                "src": src,
+                "file": printable(row["image"]) + " (no photo linked)" * (not src),
+            }
+        )
     return items
 
 

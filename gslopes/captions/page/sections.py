@@ -3,22 +3,20 @@
 Findings are sentences, one of each technique: no total, no ranking.
 """
 
-import math
-
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.core.tables import Record, lookup, records
+from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.page import Content, Page, chart, sure
-from gslopes.frame.shown import grid_of
+from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.charts import Mark, panel
 from gslopes.report.headline import Sentences
 from gslopes.report.units import writer_in
 from gslopes.report.words import many, printable, shorten
-from gslopes.stats.multiplicity import is_finding
+from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
 
@@ -42,16 +40,10 @@ PLAIN = (
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def _case(row: Record) -> dict[str, str]:
-    """A case in a quotation; listed words are masked."""
+def _case(row: Record) -> Row:
+    """A case as it is quoted: listed words are masked."""
     word, text = masked(row)
-    return {
-        "technique": row["technique"],
-        "image": shorten(printable(row["image"]), 60),
-        "truth": shorten(printable(row["truth_text"]), 200),
-        "word": word,
-        "text": shorten(text, 200),
-    }
+    return {**row, "word": word, "text": text}
 
 
 def _titles(page: Page) -> dict[str, str]:
@@ -73,10 +65,10 @@ def differently(page: Page) -> Content | None:
     """Of each technique the difference with the smallest q; without a finding, the largest differences."""
     marks: dict[str, list[Mark]] = {}
     for row in findings(page.tables):
-        number = value, low, high = row["number"]
-        text = numbers.with_interval(value, low, high, writer_in(row["unit"]))
-        text += f" · {row['technique']} {READINGS[row['reading']]}"
-        mark = Mark(row["text"], text, number, "pos" if value > 0 else "neg", row["n"])
+        text = f"{written(row)} · {row['technique']} {READINGS[row['reading']]}"
+        number = (row["value"], row["ci_low"], row["ci_high"])
+        colour = "pos" if row["value"] > 0 else "neg"
+        mark = Mark(f"{row['text']}.", text, number, colour, many(row["n"], "image"))
         marks.setdefault(row["unit"], []).append(mark)
     if marks:
         return {"panels": [panel(some, unit) for unit, some in marks.items()]}
@@ -93,25 +85,9 @@ def certain(page: Page) -> Content:
 
 def reviewed(page: Page) -> Content | None:
     """What waits to be read by technique, and what reviewers confirmed."""
-    titles = _titles(page)
-    texts = []
-    for row in confirmed(page.tables["cases"], page.tables["reviews"]):
-        text = f"upper bound {row['cases']:,}, none read yet"
-        if row["read"]:
-            ends = ""  # of all that there are nothing is estimated
-            if row["read"] < row["cases"]:
-                percent = (100 * row["low"], 100 * row["high"])
-                ends = " " + numbers.interval(*percent, lambda end: numbers.decimal(end, 0))
-            share = f"{numbers.share(row['share'], 0)}{ends} confirmed"
-            text = f"upper bound {row['cases']:,}, of {row['read']:,} read {share}"
-            if row["causes"]:
-                causes = (f"{name} {count}" for name, count in row["causes"].items())
-                text += f"; the others: {', '.join(causes)}"
-            if not math.isnan(row["kappa"]):
-                text += f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
-        texts.append(f"{row['technique']} {titles.get(row['technique'], '')}: {text}")
-    if texts:
-        return {"lines": texts}
+    rows = confirmed(page.tables["cases"], page.tables["reviews"])
+    if rows:
+        return {"rows": rows, "titles": _titles(page)}
     return None
 
 
@@ -120,19 +96,13 @@ def show(page: Page) -> Content | None:
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
-        groups = []
         by_rule = cases[cases["harm"] == harm].groupby(["technique", "rule"])
-        for (technique, rule), rows in by_rule:
-            first = [_case(row) for row in records(rows.head(10))]
-            group = {
-                "technique": technique,
-                "rule": rule,
-                "count": len(rows),
-                "cases": first,
-            }
-            groups.append(group)
+        groups = [
+            (*names, len(rows), [_case(row) for row in records(rows.head(10))])
+            for names, rows in by_rule
+        ]
         if groups:
-            sections.append({"title": title, "cases": groups})
+            sections.append((title, groups))
     if sections:
         return {"harms": sections}
     return None
@@ -169,8 +139,8 @@ def examples(page: Page) -> Content | None:
 
 def _odds(row: Record) -> str:
     """S2 of a type: the coefficient with its interval, as published over splits."""
-    interval = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio)
-    if math.isnan(row["ci_low"]):
+    interval = numbers.ends_of(row, numbers.ratio)
+    if interval == numbers.NONE:
         splits = numbers.interval(row["split_low"], row["split_high"], numbers.ratio)
         interval = f"{splits} over the splits"
     odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}"
@@ -200,8 +170,8 @@ def harms(page: Page) -> Content:
     titles = _titles(page)
     unjudged = lookup(page.tables["techniques"].query("ran == 'yes'"), "technique", "why")
     contents = []
-    for harm, (title, text) in HARMS.items():
-        refused: list[str] = []
+    for harm, texts in HARMS.items():
+        refused: list[Row] = []
         grids = []
         for technique, part in measures[measures["harm"] == harm].groupby("technique"):
             name = str(technique)
@@ -211,23 +181,13 @@ def harms(page: Page) -> Content:
             inclusions = page.tables["inclusions"]
             salience = page.tables["salience"]
             eligible = salience["eligible"]
-            refused = [
-                f"{printable(row['concept'])}: {row['note']}"
-                for row in records(salience[~eligible])
-            ]
+            refused = records(salience[~eligible])
             caption = "S1 words wrongly included, by false positive rate"
             grids += _grid(caption, inclusions[inclusions["kept"]], "rank")
             caption = "S2 objects rightly mentioned or not, size and place held fixed: log odds"
             grids += _grid(caption, salience[eligible], "q")
         if grids or refused:
-            contents.append(
-                {
-                    "title": title,
-                    "text": text,
-                    "grids": grids,
-                    "refused": refused,
-                }
-            )
+            contents.append((*texts, grids, refused))
     return {"harms": contents}
 
 
@@ -346,7 +306,7 @@ def findings(tables: Tables) -> list[Content]:
     Of the system's captions if it has any, else of its labels, and so on down the stages.
     """
     rows = tested(tables["measures"], tables["salience"])
-    rows = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
+    rows = rows[are_findings(rows)]
     ranks = [-list(STAGES).index(stage) for stage in rows["stage"]]
     ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
         ["stage_rank", "q", "size", "concept"], key=sort_key
@@ -363,25 +323,14 @@ def judged(tables: Tables) -> pd.DataFrame:
     n are images.
     """
     rows = tested(tables["measures"], tables["salience"])
-    truth = [
-        f" ({' against '.join(filter(None, pair))})"
-        for pair in zip(rows["captions"], rows["truth"], strict=True)
-    ]
-    label = (
-        (rows["technique"] + " " + rows["kind"] + " " + rows["concept"]).str.split().str.join(" ")
-    )
-    label += pd.Series(truth, rows.index, dtype=object).replace(" ()", "")
-    contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
-    columns = {name: rows[name] for name in ("n", "value", "ci_low", "ci_high", "unit", "q")}
-    return pd.DataFrame(
-        {
-            "model": rows["stage"],
-            "contrast": contrast,
-            "label": label,
-            **columns,
-            "reason": rows["note"],
-        }
-    )
+    labels = []
+    contrasts = []
+    for row in records(rows):
+        name = " ".join(f"{row['technique']} {row['kind']} {row['concept']}".split())
+        truth = " against ".join(filter(None, (row["captions"], row["truth"])))
+        labels.append(f"{name} ({truth})" if truth else name)
+        contrasts.append(f"{row['column']}: {row['group']} over {row['other']}")
+    return rows.assign(model=rows["stage"], contrast=contrasts, label=labels, reason=rows["note"])
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -389,10 +338,8 @@ def headline_of(tables: Tables) -> Headline:
     leading = findings(tables)
     if leading:
         first = leading[0]
-        text = first["text"].removesuffix(".")
-        interval = first["interval"] or "no interval"
-        sentence = HEADLINES.say("found", text=text, interval=interval, q=first["q"], n=first["n"])
-        return Headline(sentence, f"{first['technique']} ")
+        n = many(first["n"], "image")
+        return Headline(HEADLINES.say("found", row=first, n=n), f"{first['technique']} ")
     measures = tables["measures"]
     salience = tables["salience"]
     rows = tested(measures, salience)
@@ -413,7 +360,7 @@ def _nothing(row: Record) -> caution.Nothing:
     name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
     n = int(row["n"])
     unit = row["unit"]
-    shown = f"{numbers.interval(low, high, writer_in(unit))} {unit.removeprefix('percentage ')}"
+    shown = f"{numbers.ends_of(row, writer_in(unit))} {unit.removeprefix('percentage ')}"
     matters = caution.MATTERS["log-odds"]
     if unit == POINTS:
         matters = caution.points(row["active"] / max(n, 1))
@@ -422,13 +369,14 @@ def _nothing(row: Record) -> caution.Nothing:
 
 
 def _sentence(row: Record) -> Content:
-    technique = str(row["technique"])
-    value = float(row["value"])
+    """A finding in words: its text without a full stop, interval and q."""
+    technique = row["technique"]
+    value = row["value"]
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
     concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
     text = SENTENCES["findings"][technique].format(
-        stage=STAGES.get(str(row["stage"]), str(row["stage"])),
+        stage=STAGES.get(row["stage"], row["stage"]),
         scenario=SENTENCES["scenarios"].get(scenario, "wrongly include"),
         concept=printable(concept).partition(".")[0].replace("_", " "),
         group=printable(row["group"]),
@@ -437,16 +385,10 @@ def _sentence(row: Record) -> Content:
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
-    interval = numbers.interval(
-        row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points
-    )
+    interval = numbers.ends_of(row, writer_in(row["unit"]))
     return {
-        "text": f"{text[:1].upper()}{text[1:]}.",
-        "interval": "" if interval == numbers.NONE else interval,
+        **row,
+        "text": f"{text[:1].upper()}{text[1:]}",
+        "interval": "no interval" if interval == numbers.NONE else interval,
         "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
-        "n": many(int(row["n"]), "image"),
-        "technique": technique,
-        "reading": str(row["reading"]),
-        "unit": str(row["unit"]),
-        "number": (value, float(row["ci_low"]), float(row["ci_high"])),
     }

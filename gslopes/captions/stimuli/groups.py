@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.captions.config import TABLES, CaptionsConfig
+from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.stimuli.corpus import MOST_VALUES, Groups
 from gslopes.captions.stimuli.readers import LARGEST, examples
 from gslopes.core.csv_table import unmatched
@@ -112,15 +112,13 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
     return notes
 
 
-def people_table(config: CaptionsConfig) -> pd.DataFrame:
-    """The people table: groups by image."""
-    groups = groups_of(config)[0]
-    rows = [
-        (image, name, value, "annotation")
-        for name, values_of in groups.items()
+def people_table(config: CaptionsConfig) -> list[dict[str, str]]:
+    """The rows of the people table: groups by image."""
+    return [
+        {"image": image, "column": name, "value": value, "source": "annotation"}
+        for name, values_of in groups_of(config)[0].items()
         for image, value in values_of.items()
     ]
-    return pd.DataFrame(rows, columns=TABLES["people"].columns)
 
 
 def groups_of_table(people: pd.DataFrame) -> Groups:

@@ -147,7 +147,7 @@ def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, floa
     if size is None or not isinstance(box, Sequence) or len(box) != 4:
         return None
     x, y, w, h = map(number_of, box)
-    if not all(map(math.isfinite, (x, y, w, h))):
+    if not math.isfinite(x + y + w + h):
         return None
     width, height = size
     x0 = max(x, 0.0)
@@ -208,27 +208,23 @@ def _labels(frame: pd.DataFrame) -> StageRows:
         word = plain(str(row["word"])).strip().lower()
         texts = (str(_text(row.get(name)) or "") for name in names)
         synset, subject, subject_synset, target, target_synset = texts
-        label = Label(str(row["image"]), kind, word.replace(" ", "_"), synset or None)
+        name = word if kind == "relation" else word.replace(" ", "_")
+        label = Label(str(row["image"]), kind, name, synset or None)
         if kind not in KINDS.values():
             rows.drop(f"kind {kind[:20]!r}")
-        elif kind == "object":
+            continue
+        if kind == "object":
             x0, y0, x1, y1 = sides = tuple(number_of(row.get(side)) for side in SIDES)
             corners = None
             if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
                 corners = (x0, y0, x1, y1)
             elif not all(map(math.isnan, sides)):
                 rows.drop("box outside of its image")
-            score = number_of(row.get("score"))
-            rows.labels.append(label._replace(corners=corners, score=score))
+            label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
-            label = label._replace(
-                word=word if kind == "relation" else label.word,
-                subject=plain(subject),
-                subject_synset=subject_synset or None,
-                object=plain(target),
-                object_synset=target_synset or None,
-            )
-            rows.labels.append(label)
+            ends = (plain(subject), subject_synset or None, plain(target), target_synset or None)
+            label = Label(*label[:4], *ends)
+        rows.labels.append(label)
     return rows
 
 

@@ -1,5 +1,6 @@
 """The stages, as files and folders: each file is read by its form, which its content shows, to rows and tables."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -172,18 +173,18 @@ def read(run: Run) -> Made:
 
 
 def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.DataFrame:
-    """One row for each image of any stage, sorted by id."""
-    have: dict[str, list[str]] = {}
-    for stage in STAGES:
-        for name in stages.get(stage, StageRows()).ids:
-            have.setdefault(name, []).append(stage)
+    """One row for each image of any stage, sorted by id.  stages: in their order."""
+    have = defaultdict(list)
+    for stage, rows in stages.items():
+        for name in rows.ids:
+            have[name].append(stage)
     labels = stages.get("human-labels", StageRows())
-    people: dict[str, list[tuple[float, float, float, float]]] = {}  # corners; COCO's if it has any
+    people = defaultdict(list)  # image to corners; COCO's if it has any
     for row in labels.labels:
         if row.corners and (
             row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)
         ):
-            people.setdefault(row.image, []).append(row.corners)
+            people[row.image].append(row.corners)
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
     records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]

@@ -1,6 +1,7 @@
 """Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as captions."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -81,11 +82,10 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     """Image to its captions that can be parsed: stage, number and text."""
     frame = run.table("sentences")
     frame = frame[frame["status"] == "parsed"]
-    captions: dict[str, list[tuple[str, int, str]]] = {}
-    for image, *caption in frame[["image", "stage", "source", "text"]].itertuples(
-        index=False, name=None
-    ):
-        captions.setdefault(image, []).append((caption[0], caption[1], caption[2]))
+    captions = defaultdict(list)
+    rows = frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
+    for image, *caption in rows:
+        captions[image].append(tuple(caption))
     return captions
 
 
@@ -148,25 +148,23 @@ def captions_of(
     stages: Iterable[str],
 ) -> dict[str, dict[str, list[Caption]]]:
     """Stage to image to captions; an image whose captions have no facts is included."""
-    facts_of: dict[tuple[Any, ...], Fact] = {}
-    facts: dict[tuple[str, str, int], list[Fact]] = {}
+    fact_of = cache(Fact)
+    facts: dict[tuple[str, str, int], list[Fact]] = defaultdict(list)
     for image, stage, source, *values in tuples[_KEY_AND_FACT].itertuples(index=False, name=None):
-        key: tuple[Any, ...] = tuple(
-            None if value is None or value != value else value for value in values
-        )
-        fact = facts_of[key] if key in facts_of else facts_of.setdefault(key, Fact(*key))
-        facts.setdefault((image, stage, source), []).append(fact)
+        fact = fact_of(*(None if value != value else value for value in values))
+        facts[image, stage, source].append(fact)
+    rows = sentences[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
+    captions = [
+        (image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text))
+        for image, stage, source, text in sorted(rows)
+    ]
+    captions += [
+        (image, stage, Caption(-1, tuple(dict.fromkeys(labelled))))
+        for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0])
+        if source == -1
+    ]
     chosen = set(images)
     images_of: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
-    rows = sentences[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
-    captions = []
-    for image, stage, source, text in sorted(rows):
-        captions.append(
-            (image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text))
-        )
-    for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0]):
-        if source == -1:
-            captions.append((image, stage, Caption(-1, tuple(dict.fromkeys(labelled)))))
     for image, stage, caption in captions:
         if image in chosen:
             images_of[stage].setdefault(image, []).append(caption)
@@ -177,8 +175,8 @@ def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Instance]]:
     """Image to the instances of stage 1 that have a box and a synset."""
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]
-    boxes: dict[str, list[Instance]] = {}
+    boxes = defaultdict(list)
     names = ["image", "synset", "x0", "y0", "x1", "y1"]
     for image, *values in chosen[names].itertuples(index=False, name=None):
-        boxes.setdefault(image, []).append(Instance(*values))
+        boxes[image].append(Instance(*values))
     return boxes

@@ -75,30 +75,22 @@ class Panel:
                 name: np.array([number[p] for p in persons if p in number], np.int64)
                 for name, persons in members.items()
             }
-            sizes = {name: len(group) for name, group in coded[column].items()}
-            weights[column] = draw_weights(sizes, BOOTSTRAP, seed)
+            weights[column] = draw_weights(coded[column], BOOTSTRAP, seed)
         of_photo = lookup(used.assign(person=codes), "photo", "person")
         return cls(of_photo, len(number), coded, weights)
 
-    def about(
-        self,
-        frame: pd.DataFrame,
-        of_left: Array,
-        of_right: Array | None = None,
-    ) -> Answers:
+    def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.
 
         frame: left, right, and draws.
-        of_left, of_right: (rows,) about the person on each side; without the latter, only of persons on the left.
+        of_left, of_right: (rows,) about the person on each side; NaN does not count.
         """
-        sides = [frame[name].map(self.of_photo).to_numpy(np.int64) for name in ("left", "right")]
-        cells = sides[0] * self.count + sides[1]
-        values = of_left
-        weights = counted(frame)
-        if of_right is not None:
-            cells = np.r_[cells, sides[1] * self.count + sides[0]]
-            values = np.r_[of_left, of_right]
-            weights = np.r_[weights, weights]
+        left, right = (
+            frame[name].map(self.of_photo).to_numpy(np.int64) for name in ("left", "right")
+        )
+        cells = np.r_[left * self.count + right, right * self.count + left]
+        values = np.r_[of_left, of_right]
+        weights = np.tile(counted(frame), 2)
         usable = ~np.isnan(values)
         mean, count = _means(cells[usable], values[usable], weights[usable], self.count**2)
         drawn = bool((frame["draws"] > 0).any())

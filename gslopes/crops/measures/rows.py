@@ -203,18 +203,17 @@ def _parity_row(
     row |= {
         "ratio": impact.ratio,
         "ratio_low": impact.low,
+        "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
         "verdict": impact.verdict,
     }
-    row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
-    small = min(estimate.persons, estimate.other_persons) < min_group
-    unknown: list[str] = []
+    unknown: tuple[str, ...] = ()
     if not impact.verdict:
         row["note"] = SELDOM if estimate.ci_low >= 0 else CONSTANT
-        unknown = ["ratio_low", "ratio_high"]
-    if small:
+        unknown = ("ratio_low", "ratio_high")
+    if min(estimate.persons, estimate.other_persons) < min_group:
         row["verdict"] = ""
         row["note"] = f"a group has fewer than {many(min_group, 'person', 'people')} (--min-group)"
-        unknown = ["ratio_low", "ratio_high", "p_value"]
+        unknown = ("ratio_low", "ratio_high", "p_value")
     return row | dict.fromkeys(unknown, np.nan)
 
 
@@ -234,18 +233,8 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
         for a, b in combinations(cells_of, 2):
             estimate = average(h.mean, h.counts, crossed, [*product(cells_of[a], cells_of[b])])
             if estimate.cells:
-                names = {
-                    "column": column,
-                    "group": a,
-                    "other": b,
-                }
-                rows.append(
-                    {
-                        **key,
-                        **names,
-                        **estimate._asdict(),
-                    }
-                )
+                row = {**key, "column": column, "group": a, "other": b}
+                rows.append(row | estimate._asdict())
     return rows
 
 
@@ -269,14 +258,7 @@ def attached_rows(
     pairs = panel.about(both, same, same)
     estimate = average(pairs.mean, pairs.counts, [everybody], [(0, 0)])
     pictures = int(counted(both).sum())
-    return [
-        {
-            **key,
-            **estimate._asdict(),
-            "pictures": pictures,
-            "same": estimate.p,
-        }
-    ]
+    return [{**key, **estimate._asdict(), "pictures": pictures, "same": estimate.p}]
 
 
 def answered(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -294,7 +276,7 @@ def position_row(
     answers = answered(pairs)
     won = answers["won"].to_numpy(float)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
-    wins = panel.about(answers, won)
+    wins = panel.about(answers, won, np.full_like(won, np.nan))
     low, high = interval(resampled(wins.mean, weights, weights, wins.counts))
     times = counted(answers)
     row = {
@@ -346,17 +328,8 @@ def policy_rows(
             soft = estimate.p - 0.5
             low = estimate.ci_low - 0.5
             high = estimate.ci_high - 0.5
-            row = {
-                **key,
-                "policy": policy,
-                **couple.names,
-                **pictures[policy],
-            }
-            row |= {
-                "deviation": soft,
-                "deviation_low": low,
-                "deviation_high": high,
-            }
+            row = {**key, "policy": policy, **couple.names, **pictures[policy]}
+            row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
             if soft and (low * high > 0 or np.isnan(low)):  # only of a deviation from 0
                 row["amplification"] = hard / soft
             rows.append(row | dict(zip(POINTS_OF_TABLE_1, TABLE_1[policy], strict=True)))
@@ -417,30 +390,9 @@ def gaze_rows(
             counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
             for name, count, photos in counts.itertuples():
                 share = count / photos
-                row = {
-                    "group": name,
-                    "photos": photos,
-                    "count": count,
-                    "share": share,
-                }
-                tables["gaze"].append(
-                    {
-                        **key,
-                        **row,
-                        **ends(wilson(share, photos)),
-                    }
-                )
+                row = {**key, "group": name, "photos": photos, "count": count, "share": share}
+                tables["gaze"].append(row | ends(wilson(share, photos)))
             for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
-                row = {
-                    "group": group_a,
-                    "other": group_b,
-                    "difference": a / m - b / n,
-                }
-                tables["gaze_gaps"].append(
-                    {
-                        **key,
-                        **row,
-                        **ends(newcombe(a, m, b, n)),
-                    }
-                )
+                row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
+                tables["gaze_gaps"].append(row | ends(newcombe(a, m, b, n)))
     return tables

@@ -13,7 +13,6 @@ from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
 from gslopes.report import numbers
 from gslopes.report.inline import templates
-from gslopes.report.words import shorten
 
 LEFT = 40
 ABOVE = 12
@@ -90,7 +89,6 @@ PLACES = (
     0.2,
     0.8,
 )  # along an arrow: the places for its number
-LETTERS = 24  # of a group's name
 CORNERS = {  # across and down, by the number of groups
     2: (-1, 1),
     3: (-1j, -1 + 1j, 1 + 1j),
@@ -135,7 +133,7 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
         tall=2 * (REACH + MARGIN),
         wide=NUMBER,
         arrows=arrows,
-        points=[_point(name, corner) for name, corner in centres.items()],
+        points=centres,
     )
 
 
@@ -146,36 +144,15 @@ def _over_half(row: Record) -> str:
     return numbers.interval(100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50)
 
 
-def _point(name: str, centre: complex) -> Row:
-    """A group's circle, and its name above or below it, inside the drawing."""
-    below = centre.imag > MARGIN + REACH
-    point = {
-        "x": centre.real,
-        "y": centre.imag,
-        "name": shorten(name, LETTERS),
-        "full": name,
-        "text_x": centre.real,
-        "text_y": centre.imag + (22 if below else -12),
-        "anchor": "middle",
-    }
-    if centre.real < SIDE / 3:
-        point |= {"text_x": centre.real - NUMBER / 2, "anchor": "start"}
-    elif centre.real > 2 * SIDE / 3:
-        point |= {"text_x": centre.real + NUMBER / 2, "anchor": "end"}
-    return point
-
-
 def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
     """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
     along = (end - start) / abs(end - start)
-    first = start + APART * along
     last = end - APART * along
-    corners = (last, last - HEAD * along, last - HEAD.conjugate() * along)
     spots = [start + share * (end - start) for share in PLACES]
     return {
-        "first": first,
+        "first": start + APART * along,
         "last": last,
-        "head": " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in corners),
+        "head": (last, last - HEAD * along, last - HEAD.conjugate() * along),
         "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
     }
 

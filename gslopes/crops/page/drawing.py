@@ -17,7 +17,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.crops.asking import joined_pictures
+from gslopes.crops.asking import crop_row, joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
 from gslopes.frame.spec import Made, Run
@@ -48,21 +48,17 @@ def draw_pairs(run: Run) -> Made:
 
 def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
     """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
-    first = askers[0]
     variant = run.config.variant
     pairs = run.table("pairs")
     answered = with_margin(pairs[pairs["cropper"] == name])
     by_title = chosen(answered[answered["variant"] == variant])
-    titles = [(title, _pictures(run, first, rows)) for title, rows in by_title.items()]
     leading = next(iter(by_title.values()))[["left", "right"]]
     turned = answered[answered["variant"] == variant + ABOVE].merge(leading)
-    if len(turned):
-        stacked = next(asker for asker in askers if asker.stacked)
-        title = "The first pair, one above the other"
-        titles.append((title, _pictures(run, stacked, turned.head(1))))
+    by_title["The first pair, one above the other"] = turned.head(1)
+    titles = [(title, _pictures(run, askers, rows)) for title, rows in by_title.items()]
     return {
         "titles": [(title, pictures) for title, pictures in titles if pictures],
-        "mapped": has_map(first.model),
+        "mapped": has_map(askers[0].model),
     }
 
 
@@ -86,11 +82,12 @@ def _photos(run: Run) -> Photos:
     return Photos(number, group, crops.sort_index())
 
 
-def _pictures(run: Run, asker: Asker, pairs: pd.DataFrame) -> list[dict[str, str]]:
+def _pictures(run: Run, askers: Sequence[Asker], pairs: pd.DataFrame) -> list[dict[str, str]]:
     """Rows of PAIRS with margins, drawn; a picture whose map or photo cannot be had again is left out."""
     photos = run.once(_photos)
     pictures = []
     for row in records(pairs):
+        asker = next(asker for asker in askers if asker.stacked == row["variant"].endswith(ABOVE))
         pair = (row["left"], row["right"])
         numbers_of_both = [photos.number[photo] for photo in pair]
         mapped = None
@@ -131,24 +128,11 @@ def around_second(
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
-    x = int(peaks[1][0])
-    y = int(peaks[1][1])
-    rows = []
-    for ratio in sorted(asker.ratios):
-        crop = crop_rectangle(plan.width, plan.height, x, y, ratio)
-        left, right = asker.kept(photos, plan, crop)
-        rows.append(
-            {
-                "ratio": ratio,
-                "left_px": crop.left,
-                "top": crop.top,
-                "crop_width": crop.width,
-                "crop_height": crop.height,
-                "kept_left": left,
-                "kept_right": right,
-            }
-        )
-    return (x, y), rows
+    x, y = map(int, peaks[1])
+    return (x, y), [
+        crop_row(asker, photos, plan, ratio, crop_rectangle(plan.width, plan.height, x, y, ratio))
+        for ratio in sorted(asker.ratios)
+    ]
 
 
 def with_margin(pairs: pd.DataFrame) -> pd.DataFrame:

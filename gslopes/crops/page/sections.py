@@ -23,7 +23,7 @@ from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report.charts import FRAMES, Mark, panel
-from gslopes.report.words import many, printable, readable
+from gslopes.report.words import printable, readable
 from gslopes.stats.shares import fisher
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
@@ -32,7 +32,7 @@ LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 def own_tables(page: Page) -> dict[str, Tables]:
     """Cropper to its rows by table, and as ``head`` those that head the page, in the order of the groupings."""
     groups = page.run.config.groups
-    order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
+    order = [*groups, CROSS.join(groups)]
     by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         tables = {
@@ -41,7 +41,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
             if "cropper" in table
         }
         head = main_rows(tables["parity"]).sort_values(
-            "column", key=lambda column: column.map(order), kind="stable"
+            "column", key=lambda column: column.map(order.index), kind="stable"
         )
         by_cropper[cropper] = {**tables, "head": head}
     return by_cropper
@@ -53,8 +53,7 @@ def typical(page: Page) -> Content | None:
     if content is None:
         return None
     lead = page.findings["model"].iloc[0]
-    first = content["croppers"][0]
-    cropper, titles, mapped = next((row for row in content["croppers"] if row[0] == lead), first)
+    cropper, titles, mapped = min(content["croppers"], key=lambda row: row[0] != lead)
     title, pictures = titles[0]
     return {**content, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
@@ -72,22 +71,20 @@ def certain(page: Page) -> Content:
     """How groups are known, and whether it matters on which side a person is."""
     traits = page.tables["traits"]
     config = page.run.config
-    groups = []
-    for column in config.groups:
-        counts = traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
-        text = ", ".join(f"{name} {count}" for name, count in counts.items())
-        groups.append(printable(f"{column} ({text})"))
-    lines = [f"Groups are known as {printable(config.source)}: {'; '.join(groups)}."]
-    for row in records(_main(page, "positions")):
-        side = side_effect(row["left"], row["variant"])
-        lines.append(f"{printable(row['cropper'])}: {side}.")
     turned = page.tables["attached"]
-    lines += [
-        f"{printable(row['cropper'])}: one above the other, the same person wins as side by side in "
-        f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
-        for row in records(turned[turned["variant"] == config.variant + ABOVE])
-    ]
-    return sure(page, *lines)
+    groups = {
+        column: traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        for column in config.groups
+    }
+    return {
+        **sure(page),
+        "source": config.source,
+        "groups": groups,
+        "sides": records(_main(page, "positions")),
+        "side_effect": side_effect,
+        "turned": records(turned[turned["variant"] == config.variant + ABOVE]),
+        "ends": ends,
+    }
 
 
 def figures(page: Page) -> Content:
@@ -125,34 +122,19 @@ def left_out(page: Page) -> Content:
     traits = page.tables["traits"]
     used = people["status"] == "used"
     out = people[~used]
-    reasons = Counter(map(listed, out["reason"], out["detail"]))
-    lines = [f"{many(count, 'photo')} skipped: {reason}" for reason, count in reasons.most_common()]
-    if faceless := (used & people["box"].isna()).sum():
-        lines.append(
-            f"{many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
-        )
-    lines += page.notes
-    for column, counts in read_json(page.run.folder / "groups.json")["left_out"].items():
-        for reason, count in counts.items():
-            lines.append(f"{many(count, 'person', 'people')} left out of {column}: {reason}")
     person = lookup(people, "photo", "person")
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
-    for row in records(_main(page, "positions")):
-        name = row["cropper"]
-        padding = numbers.share(row["on_padding"])
-        text = f"{name}: {many(row['ties'], 'tie')}, {padding} of focal points on padding."
-        if row["centred"] > 0:
-            centred = numbers.share(row["centred"])
-            text += f" {centred} of maps are almost symmetric: their centre is cropped."
-        if row["ties"] > 0.2 * row["pictures"]:
-            text += " More than a fifth: the audit says little about this cropper."
-        lines.append(text)
-        lines += [
-            f"Warning, {name}: {sentence}"
-            for sentence in selected(pairs[pairs["cropper"] == name], person, group)
-        ]
-    return {"lines": lines}
+    return {
+        "skipped": Counter(map(listed, out["reason"], out["detail"])).most_common(),
+        "faceless": (used & people["box"].isna()).sum(),
+        "notes": page.notes,
+        "persons": read_json(page.run.folder / "groups.json")["left_out"],
+        "croppers": [
+            (row, selected(pairs[pairs["cropper"] == row["cropper"]], person, group))
+            for row in records(_main(page, "positions"))
+        ],
+    }
 
 
 SECTIONS = (
@@ -223,7 +205,10 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     groups = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
-    panels = [None, *sorted(groups[others[0]].dropna().unique())] if others else [None]
+    panels = {"": rows}
+    if others:
+        by_other = rows.groupby(groups[others[0]])
+        panels |= {f": {printable(str(only))}": inside for only, inside in by_other}
     curves = []
     for statistic, title in (
         ("max", "Largest score of a photo alone"),
@@ -232,14 +217,13 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
-        for only in panels:
-            inside = rows if only is None else rows[groups[others[0]] == only]
+        extent = (scores.min(), scores.max())
+        for only, inside in panels.items():
             by_group = inside[statistic].groupby(groups[first])
             values = {f"{name}": group.to_numpy(float) for name, group in by_group}
-            named = title if only is None else f"{title}: {printable(only)}"
             if values:
-                drawn = charts.distributions(values, named, (scores.min(), scores.max()))
-                curves.append((f"{named}, by {printable(first)}", drawn))
+                drawn = charts.distributions(values, f"{title}{only}", extent)
+                curves.append((f"{title}{only}, by {printable(first)}", drawn))
     return curves
 
 

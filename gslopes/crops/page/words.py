@@ -145,20 +145,12 @@ def judged(tables: Tables) -> pd.DataFrame:
     rows = main_rows(tables["parity"])
     shares = (("value", "p"), ("ci_low", "ci_low"), ("ci_high", "ci_high"))
     from_even = {name: 100 * (rows[share] - 0.5) for name, share in shares}
-    contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
-    names = {
-        "model": rows["cropper"],
-        "contrast": contrast,
-        "label": "favoured, " + rows["variant"],
-    }
-    unit = "percentage points over an even 50 %"
-    return pd.DataFrame(
-        {
-            **names,
-            "n": rows["pairs"],
-            **from_even,
-            "unit": unit,
-            "q": rows["q"],
-            "reason": rows["note"],
-        }
+    return rows.assign(
+        model=rows["cropper"],
+        contrast=[f"{row['column']}: {row['group']} over {row['other']}" for row in records(rows)],
+        label="favoured, " + rows["variant"],
+        n=rows["pairs"],
+        unit="percentage points over an even 50 %",
+        reason=rows["note"],
+        **from_even,
     )

@@ -158,13 +158,11 @@ def crossed(values: Mapping[str, Mapping[str, str]]) -> Groups:
     """Column, and all of them crossed, to group to persons.  values: column to person to group."""
     by_column = dict(values)
     if len(values) > 1:
-        persons = [
-            person
-            for person in next(iter(values.values()))
-            if all(person in groups for groups in values.values())
-        ]
+        shared = set.intersection(*map(set, values.values()))
         by_column[CROSS.join(values)] = {
-            person: CROSS.join(groups[person] for groups in values.values()) for person in persons
+            person: CROSS.join(groups[person] for groups in values.values())
+            for person in next(iter(values.values()))
+            if person in shared
         }
     members: dict[str, dict[str, list[str]]] = {}
     for column, groups in by_column.items():
@@ -210,7 +208,7 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
         numbers[person].append(number)
     groups = {}
     for name, members in people.cells.items():
-        photos = [number for person in members for number in numbers.get(person, ())]
+        photos = [number for person in members for number in numbers[person]]
         if photos:
             groups[name] = photos
     if config.as_published:

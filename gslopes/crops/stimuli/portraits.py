@@ -27,7 +27,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
-from gslopes.crops.config import CropsConfig
+from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.spec import Made, Run, Tables
@@ -85,10 +85,8 @@ def as_joined(
         size = scaled_size(row["width"], row["height"], config)
         sizes.append(size)
         if row["head"] is not None:
-            head = Box(*row["head"].tolist())
-            across = size[0] / row["width"]
-            down = size[1] / row["height"]
-            heads[index] = Box(head.x0 * across, head.y0 * down, head.x1 * across, head.y1 * down)
+            scale = np.divide(size, (row["width"], row["height"]))
+            heads[index] = Box(*(row["head"] * np.tile(scale, 2)).tolist())
     return sizes, heads
 
 
@@ -106,17 +104,11 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     saliency: list[Row] = []
     people: list[Row] = []
     for portrait in portraits:
-        row: Row = {
-            "photo": "",
+        row = {
+            **TABLES["people"].blank,
             "person": portrait.person,
             "path": portrait.relative,
-            "width": 0,
-            "height": 0,
             "status": "used",
-            "faces": 0,
-            "box": None,
-            "head": None,
-            **SkipReason().columns,
         }
         people.append(row)
         run.tick(1)
@@ -191,6 +183,7 @@ def _alone(
         x, y = (int(value * factor) for value in focal_point(saliency))
         regions = salient_regions(saliency, width, height)
         facts = {
+            **TABLES["saliency"].blank,
             "cropper": model.name,
             "photo": photo.id,
             "scale": scale,
@@ -198,10 +191,7 @@ def _alone(
             "y": y,
             "max": saliency.scores.max(),
             "median": np.median(saliency.scores),
-            "on_head": None,
-            "kept": None,
             "regions": len(regions),
-            "regions_off": 0,
         }
         if row["head"] is not None and np.ptp(saliency.scores) > 0:
             head = Box(*row["head"].tolist())
