@@ -72,18 +72,17 @@ def check_before(run: Run, executor: Executor) -> None:
 
 
 MEASURED = (
-    *(
-        "described",
-        "inferred",
-        "recognised",
-        "accuracy",
-        "distances",
-        "anova",
-        "tukey",
-        "changes",
-        "congruence",
-    ),
-    *("interaction", "ratings"),
+    "described",
+    "inferred",
+    "recognised",
+    "accuracy",
+    "distances",
+    "anova",
+    "tukey",
+    "changes",
+    "congruence",
+    "interaction",
+    "ratings",
 )
 WALK = ("edits", "verdicts", "photos")
 ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS

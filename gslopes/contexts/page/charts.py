@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 
+from gslopes.contexts import SENTENCES
 from gslopes.contexts.page.tables import gross
 from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content
@@ -16,7 +17,6 @@ from gslopes.frame.spec import Tables
 from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
 
-POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
 WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
 Titled = tuple[str, Mark]  # the title of its panel
@@ -25,24 +25,16 @@ Titled = tuple[str, Mark]  # the title of its panel
 def charts_of(results: Tables) -> dict[str, list[Content]]:
     """Name to the panels of each chart that has something to show, of gross tags."""
     rows = gross(results)
-    right = "% of right answers, from feminine to masculine"
-    f1 = "F1 in hundredths, 100 where every answer is right"
-    charts = (
-        ("changes", "inferred", _changes, POINTS, 0),
-        (
-            "congruence",
-            "inferred",
-            lambda shares: _congruence(shares, rows["backgrounds"]),
-            right,
-            50,
-        ),
-        ("f1", "accuracy", _accuracy, f1, 50),
-        ("interaction", "interaction", _interaction, "points of pictures inferred woman", 0),
-    )
+    charts = {
+        "changes": _changes,
+        "congruence": lambda shares: _congruence(shares, rows["backgrounds"]),
+        "f1": _accuracy,
+        "interaction": _interaction,
+    }
     return {
-        name: _panels(marks(rows[source]), unit, middle)
-        for name, source, marks, unit, middle in charts
-        if source in rows
+        name: _panels(charts[name](rows[chart["table"]]), chart["unit"], chart["middle"])
+        for name, chart in SENTENCES["chart"].items()
+        if chart["table"] in rows
     }
 
 
@@ -162,7 +154,7 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
     rows = rows.assign(context=rows["attribute"].map(contexts)).dropna(subset="context")
     rows = rows.merge(results["people"], on="photo")
-    rows = rows[rows["gender"].isin(["woman", "man"]) & rows["photo"].isin(start.index)]
+    rows = rows.query("gender in ('woman', 'man') and photo in @start.index")
     if not len(rows):
         return {}
     for series in SERIES:

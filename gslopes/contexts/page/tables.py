@@ -75,7 +75,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
 
 def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
-    contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
+    contexts = ["original", "canvas"]
     if "backgrounds" in results:
         rooms = results["backgrounds"].drop_duplicates("context")
         side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
@@ -90,8 +90,8 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
 def forms(frame: pd.DataFrame) -> dict[str, str]:
     """The table as CSV, Markdown and LaTeX, by ending."""
     clean = frame.map(printable)
-    head = [str(column) for column in clean.columns]
-    rows = [list(row) for row in clean.itertuples(index=False)]
+    head = [*map(str, clean)]
+    rows = clean.to_numpy().tolist()
     csv = csv_bytes(clean.map(_unsigned)).decode()
     return {"csv": csv, "md": markdown(head, rows) + "\n", "tex": tabular(head, rows)}
 
@@ -111,10 +111,10 @@ def _unsigned(text: str) -> str | float:
 # -- cells ------------------------------------------------------------------------------------------------------------
 
 
-def _number(number: float, form: str = ".4f", missing: str = "NA") -> str:
+def _number(number: float, form: str = ".4f") -> str:
     if math.isfinite(number):
         return f"{number:{form}}"
-    return missing
+    return "NA"
 
 
 def _share(number: float, digits: int = 3) -> str:
@@ -138,11 +138,8 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
-    composites = results["composites"]
     rooms = results["backgrounds"].sort_values(["rating", "key"])
-    before = composites[
-        (composites["kind"] == "context") & composites["attribute"].isin(rooms["key"])
-    ]
+    before = results["composites"].query("kind == 'context' and attribute in @rooms.key")
     photos = sorted(set(before["photo"]))
     if not photos:
         return pd.DataFrame()
@@ -198,37 +195,35 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     )
     women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
     table = wide[women_first].map(_share)
-    # the pairs that differ by Tukey's test, the larger mean first
-    pairs = pairs[pairs["paper_significant"].astype(bool)]
-    larger = pairs["difference"] > 0
-    texts = (
-        pairs["one"].where(larger, pairs["other"])
-        + " > "
-        + pairs["other"].where(larger, pairs["one"])
-    )
+    pairs = _differing(pairs)
+    pairs["text"] = pairs["more"] + " > " + pairs["less"]
     for factor in ("gender", "group"):
-        differing = pairs.assign(text=texts)[pairs["factor"] == factor]
-        joined = differing.groupby(["classifier", "context"])["text"].agg(", ".join)
+        differing = pairs[pairs["factor"] == factor].groupby(["classifier", "context"])
+        joined = differing["text"].agg(", ".join)
         table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
     return table.rename_axis(columns=None).reset_index()
+
+
+def _differing(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that differ by Tukey's test at the paper's level, with the level of the larger mean, and the other."""
+    pairs = pairs[pairs["paper_significant"].astype(bool)]
+    larger = pairs["difference"] > 0
+    return pairs.assign(
+        more=pairs["one"].where(larger, pairs["other"]),
+        less=pairs["other"].where(larger, pairs["one"]),
+    )
 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     t = rows["t"].map(lambda t: _number(t, ".2f"))
     marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
-    cells = rows[["classifier", "context"]].assign(
-        tags=rows["super"],
-        women=rows["women"].map(_number),
-        men=rows["men"].map(_number),
-        t=t + marks,
-    )
-    cells = cells.set_index(["classifier", "context", "tags"])
-    analyses = {"within": "Δ ", "between": ""}
-    parts = [
-        cells[(rows["analysis"] == analysis).to_numpy()].add_prefix(sign)
-        for analysis, sign in analyses.items()
-    ]
-    return pd.concat([part for part in parts if len(part)], axis=1).fillna("").reset_index()
+    cells = rows[["women", "men"]].map(_number).assign(t=t + marks)
+    cells.index = pd.MultiIndex.from_frame(rows[["classifier", "context", "super"]])
+    parts = []
+    for analysis, sign in {"within": "Δ ", "between": ""}.items():
+        if (at := (rows["analysis"] == analysis).to_numpy()).any():
+            parts.append(cells[at].add_prefix(sign))
+    return pd.concat(parts, axis=1).fillna("").reset_index(names=["classifier", "context", "tags"])
 
 
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
@@ -256,7 +251,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
     def of(table: str) -> pd.DataFrame:
         rows = results.get(table, TABLES[table].empty())
-        return rows[(rows["classifier"] == name) & (rows["tags"] == "gross")]
+        return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])
     inferred = of("inferred").query("gender == 'all'")
@@ -304,7 +299,7 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
     answers = []
     for plural, side, fitting in _fitting(rows, column, stereotypes):
-        judged = fitting[fitting["q"].notna()]
+        judged = fitting.dropna(subset="q")
         if not len(judged):
             why = "not judged, too rare" if len(fitting) else f"no {side} context"
             answers.append(f"{plural}: {why}")
@@ -323,7 +318,7 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
 
 
 def _independent(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()]
+    judged = rows.dropna(subset="q")
     if not len(judged):
         if rows["share"].isna().all():
             return UNNAMED
@@ -337,13 +332,11 @@ def _independent(rows: pd.DataFrame) -> str:
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
-    rows = rows[rows["p"].notna()]
+    rows = rows.dropna(subset="p")
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()
-    significant = rows[rows["paper_significant"].astype(bool)]
-    more = significant["one"].where(significant["difference"] > 0, significant["other"])
-    places = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"]
+    places = _differing(rows).groupby(["factor", "more"], sort=False)["context"]
     plurals: dict[Any, str] = {"woman": "women", "man": "men"}
     answers = [
         f"{plurals.get(level, printable(level))} in {count} of {contexts}"
@@ -353,7 +346,7 @@ def _who_changes(rows: pd.DataFrame) -> str:
 
 
 def _expected(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()]
+    judged = rows.dropna(subset="q")
     if not len(judged):
         return "not judged: too few people, or nothing varies"
     found = int(are_findings(judged).sum())
@@ -368,22 +361,25 @@ def _expected(rows: pd.DataFrame) -> str:
 
 
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    several_rooms = rows["rooms_low"].notna().any()
+    rows = rows[rows["group"] == "all"].dropna(subset="slope")
+    rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
     lines = []
     for row in rows.to_dict("records"):
-        cells = {name: row[name] for name in ("classifier", "tags", "measure")}
-        cells |= {"people": row["gender"], "n": row["n"]}
-        cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
-        cells["95 %"] = numbers.ends_of(row, _signed)
-        cells["p"] = numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"])
-        cells["q"] = numbers.probability(row["q"])
-        if several_rooms:
-            ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
-            cells["95 %, any such rooms"] = ends.replace(numbers.NONE, "")
-            cells["p, any such rooms"] = numbers.probability(row["p_rooms"])
-        lines.append(cells)
-    return pd.DataFrame(lines)
+        unit = "tags" if row["measure"] == "n_tags" else "points"
+        ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
+        cells = {
+            "people": row["gender"],
+            "n": row["n"],
+            "slope": f"{row['slope']:+.2f} {unit}",
+            "95 %": numbers.ends_of(row, _signed),
+            "p": numbers.probability(row["p"]),
+            "q": numbers.probability(row["q"]),
+            "95 %, any such rooms": ends.replace(numbers.NONE, ""),
+            "p, any such rooms": numbers.probability(row["p_rooms"]),
+        }
+        lines.append({name: row[name] for name in ("classifier", "tags", "measure")} | cells)
+    several_rooms = rows["rooms_low"].notna().any()
+    return pd.DataFrame(lines).iloc[:, : None if several_rooms else -2]
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
