@@ -45,6 +45,7 @@ STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 ANSWERED = ("accept", "correct")  # decisions that take the place of the reader's
 UNANSWERED = dict.fromkeys(COLUMNS, "")
+WHO = {"accept": "person", "correct": "person", "exclude": "excluded"}  # decided
 MIN_FACE = 32  # pixels; smaller faces are not read
 _PART = 64
 Answers = Mapping[str, Mapping[str, str]]  # the id of a photo to its row of the review
@@ -152,7 +153,8 @@ def _write(
     photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig
 ) -> Census:
     """Everything that depends on the answers of people."""
-    answers = read_answers(out / "review.csv") if (out / "review.csv").exists() else {}
+    review = out / "review.csv"
+    answers = read_answers(review) if review.exists() else {}
     decisions = [row["decision"] for row in answers.values()]
     readable = table["status"] == "read"
     composition = compose(table, searches, answers)
@@ -196,13 +198,12 @@ def searches_of(photos: Path, files: Sequence[PhotoFile]) -> Searches:
 
     In a folder that is not a collection the occupation is the first folder, empty for none, and the keyword ``any``.
     """
-    searches = [
-        (row["path"], row["occupation"], row["keyword"] or "none") for row in _manifest_rows(photos)
-    ]
-    if searches:
-        return list(dict.fromkeys(searches))
+    searches = {
+        (row["path"], row["occupation"], row["keyword"] or "none"): None
+        for row in _manifest_rows(photos)
+    }
     parents = [(file.relative, file.relative.rpartition("/")[0]) for file in files]
-    return [(path, parent.partition("/")[0], "any") for path, parent in parents]
+    return list(searches) or [(path, top.partition("/")[0], "any") for path, top in parents]
 
 
 def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
@@ -226,10 +227,14 @@ def _reads(
     rows: list[dict[str, Any]] = []
 
     def add(file: PhotoFile, reason: str = "", photo: str = "", faces: int = 0) -> dict[str, Any]:
-        row = dict.fromkeys(CENSUS.columns) | SkipReason.of(reason).columns
-        row |= {"photo": photo, "path": file.relative, "faces": faces}
-        row |= {"status": "skipped" if reason else "read"}
-        row["occupation"] = occupations.get(file.relative, "")
+        row = dict.fromkeys(CENSUS.columns) | {
+            "photo": photo,
+            "path": file.relative,
+            "occupation": occupations.get(file.relative, ""),
+            "faces": faces,
+            "status": "skipped" if reason else "read",
+            **SkipReason.of(reason).columns,
+        }
         rows.append(row)
         return row
 
@@ -352,8 +357,7 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
             sure = answered or chance[value] >= confidence
             hidden = not sure or decision == "exclude" or value == "unknown"
             facts[f"perceived_{reading}"] = "" if hidden else value
-        who = dict.fromkeys(ANSWERED, "person") | {"exclude": "excluded"}
-        facts["by"] = who.get(decision, "reader")
+        facts["by"] = WHO.get(decision, "reader")
         rows.append(facts)
     perceived = [f"perceived_{name}" for name in VALUES]
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *perceived, "by"])

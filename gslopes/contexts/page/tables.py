@@ -8,7 +8,7 @@ stars as the paper does.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 _signed = "{:+.2f}".format
+Fitting = list[
+    tuple[str, str, pd.DataFrame]
+]  # plural of a gender, side of the contexts that fit it, its rows there
 
 
 def gross(results: Tables) -> dict[str, pd.DataFrame]:
@@ -254,51 +257,48 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
         return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])
-    inferred = of("inferred").query("gender == 'all'")
-    right = of("accuracy")
+    contexts = Counter(stereotypes.values())
+    inferred = _fitting(of("inferred").query("gender == 'all'"), "inferred", stereotypes)
+    right = _fitting(of("accuracy"), "gender", stereotypes)
     recognised = of("recognised").query("given == 'all'")
     cells = (
-        _congruent(inferred, "inferred", "change", stereotypes),
+        _congruent(inferred, "change"),
         _independent(recognised),
-        _congruent(right, "gender", "paired_change", stereotypes),
+        _congruent(right, "paired_change"),
         _who_changes(of("tukey")),
         _expected(of("changes")),
     )
     answers = dict(zip(QUESTIONS, cells, strict=True))
     if published:
-        unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
-        answers[STARRED["RQ1"]] = _starred(inferred, "inferred", stereotypes)
-        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
+        unnamed = len(recognised) > 0 and recognised["share"].isna().all()
+        answers[STARRED["RQ1"]] = _starred(inferred, contexts)
+        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, contexts)
     return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
 
 
-def _fitting(
-    rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]
-) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """(plural, side, rows) of women in feminine and of men in masculine contexts.  column: of the gender."""
+def _fitting(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fitting:
+    """The rows of women in feminine and of men in masculine contexts.  column: of the gender."""
     side_of = rows["context"].map(stereotypes)
-    for gender, plural, side in SIDES:
-        yield plural, side, rows[(side_of == side) & (rows[column] == gender)]
+    return [
+        (plural, side, rows[(side_of == side) & (rows[column] == gender)])
+        for gender, plural, side in SIDES
+    ]
 
 
-def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
-    """The paper's answer: yes for a gender that has a star in any of its contexts."""
-    contexts = Counter(stereotypes.values())
-    answered = []
-    counts = []
-    for plural, side, fitting in _fitting(rows, column, stereotypes):
-        stars = int(fitting["congruent_rise"].sum())
-        answered += [plural] * bool(stars)
-        counts.append(f"{plural} in {stars} of {contexts[side]} {side}")
+def _starred(fitting: Fitting, contexts: Mapping[str, int]) -> str:
+    """The paper's answer: yes for a gender that has a star in any of its contexts.  contexts: how many a side has."""
+    stars = {plural: int(rows["congruent_rise"].sum()) for plural, _, rows in fitting}
+    answered = [plural for plural, count in stars.items() if count]
+    counts = [f"{one} in {stars[one]} of {contexts[side]} {side}" for one, side, _ in fitting]
     only = " only" * (len(answered) == 1)
     answer = f"yes, for {' and '.join(answered)}{only}" if answered else "no"
     return f"{answer}: {', '.join(counts)}"
 
 
-def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mapping[str, str]) -> str:
+def _congruent(parts: Fitting, change: str) -> str:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
     answers = []
-    for plural, side, fitting in _fitting(rows, column, stereotypes):
+    for plural, side, fitting in parts:
         judged = fitting.dropna(subset="q")
         if not len(judged):
             why = "not judged, too rare" if len(fitting) else f"no {side} context"
