@@ -38,7 +38,6 @@ from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
 CENSUS = DATA / "census.csv"
-GENDERS = {"Q6581072": "female", "Q6581097": "male"}
 PAGES = (
     5000,
     1250,
@@ -48,12 +47,11 @@ TITLES = 50
 EARLIEST = 1950
 MIN_ETHNIC = 40  # people of an ethnic group, and of a group and gender, below which they are left out of people.csv
 MIN_GROUP = 100
-REFUSED = (".pdf", ".svg", ".tif", ".tiff", ".webm", ".ogv", ".gif", ".djvu")
-COLUMNS = ("person", "file", "gender", "ethnicity", "group")
 MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
 ASKED = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+REFUSED = tuple(ASKED["refused"])
 Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
 Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it
 
@@ -292,7 +290,7 @@ def people_of(
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
     min_ethnic: people of one ethnic group, min_group: people of one group and gender, below which they are dropped.
 
-    Returns the table (``COLUMNS``), and how many people were left after each step: (what, people).
+    Returns the table (``columns`` of wikidata.toml), and how many people were left after each step: (what, people).
 
     Source: Yee et al. 2021, section 3.1. By its text ethnic groups under 40 are dropped; its program makes that
     list and does not use it; here it is used.
@@ -311,7 +309,7 @@ def people_of(
     left[f"of an ethnic group of {min_ethnic} people"] = rows
     census = pd.DataFrame(read_rows(CENSUS, "qid")).set_index("qid")
     words = rows[["person"]].assign(
-        gender=rows["gender"].replace(GENDERS),
+        gender=rows["gender"].replace(ASKED["genders"]),
         ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),
         group=rows["ethnic_group"].map(census["group"]).fillna(rows["ethnic_group"]),
     )
@@ -323,4 +321,4 @@ def people_of(
     table = table[(sizes >= min_group) | mixed]
     left[f"of a group and gender of {min_group} people"] = table
     steps = tuple((step, who["person"].nunique()) for step, who in left.items())
-    return table.sort_values(["person", "file"], ignore_index=True)[[*COLUMNS]], steps
+    return table.sort_values(["person", "file"], ignore_index=True)[ASKED["columns"]], steps

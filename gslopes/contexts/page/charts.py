@@ -145,11 +145,9 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
     """Every context of the first tagger: mean change of the share of gross tags, in all forms; none without answers."""
     if "described" not in results:
         return {}
-    described = results["described"]
+    rows = gross(results)["described"]
+    rows = rows[rows["classifier"] == rows["classifier"].min()]
     contexts = lookup(results["backgrounds"], "key", "context")
-    rows = described[
-        (described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())
-    ]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
     rows = rows.assign(context=rows["attribute"].map(contexts)).dropna(subset="context")
@@ -159,7 +157,6 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
         return {}
     for series in SERIES:
         rows[series] -= start.loc[rows["photo"], series].to_numpy(float)
-    rows["cell"] = rows["gender"] + " " + rows["group"]
     parts = rows.groupby("context", sort=False)
     lines = (len(parts) + 1) // 2
     with rc_context({"text.parse_math": False}):  # untrusted names
@@ -168,17 +165,16 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
         for axis in axes[len(parts) :]:
             axis.set_axis_off()
         for axis, (context, part) in zip(axes, parts, strict=False):
-            means = part.groupby(["group", "gender", "cell"])[[*SERIES]].mean()
-            means = means.sort_index(level=["group", "gender"], ascending=[True, False])
+            means = part.groupby(["group", "gender"])[[*SERIES]].mean()
+            means = means.sort_index(ascending=[True, False])
             places = np.arange(len(means))
-            for index, (series, colour) in enumerate(SERIES.items()):
-                offsets = places + 0.27 * (index - 1)
-                axis.bar(offsets, means[series], 0.26, color=colour, label=series)
+            for offset, (series, colour) in zip((-0.27, 0, 0.27), SERIES.items(), strict=True):
+                axis.bar(places + offset, means[series], 0.26, color=colour, label=series)
             axis.axhline(0, color=LIGHT.ink, linewidth=0.8)
             axis.set_title(words.printable(context), fontsize=9, parse_math=False)
             tidy(axis, size=7)
-            cells = means.index.get_level_values("cell")
-            ticks = [words.shorten(words.printable(cell), 24) for cell in cells]
+            cells = [words.printable(f"{gender} {group}") for group, gender in means.index]
+            ticks = [words.shorten(cell, 24) for cell in cells]
             axis.set_xticks(places, ticks, rotation=35, ha="right", fontsize=7)
         axes[0].set_ylabel("change of share", fontsize=8)
         axes[0].legend(fontsize=7)
