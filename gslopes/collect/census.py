@@ -27,7 +27,7 @@ from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
-from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
+from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import folder
@@ -45,9 +45,13 @@ STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 ANSWERED = ("accept", "correct")  # decisions that take the place of the reader's
 UNANSWERED = dict.fromkeys(COLUMNS, "")
+WHO = {"accept": "person", "correct": "person", "exclude": "excluded"}  # decided
 MIN_FACE = 32  # pixels; smaller faces are not read
 _PART = 64
-Answers = Mapping[str, Mapping[str, str]]  # the id of a photo to its row of the review
+Answer = Mapping[str, str]  # a row of the review
+Read = Sequence[
+    tuple[Record, Answer]
+]  # rows of the census with a reading, and what people answered
 Searches = Sequence[tuple[str, str, str]]  # path, occupation and keyword
 
 
@@ -152,15 +156,17 @@ def _write(
     photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig
 ) -> Census:
     """Everything that depends on the answers of people."""
-    answers = read_answers(out / "review.csv") if (out / "review.csv").exists() else {}
+    review = out / "review.csv"
+    answers = read_answers(review) if review.exists() else {}
     decisions = [row["decision"] for row in answers.values()]
-    readable = table["status"] == "read"
-    composition = compose(table, searches, answers)
-    to_review = queue(table, answers, config.confidence, config.unsure)
+    rows = table[table["status"] == "read"].to_dict("records")
+    read = [(row, answers.get(row["photo"], UNANSWERED)) for row in rows]
+    composition = compose(read, searches)
+    due = [_is_due(row, answer, config) for row, answer in read]
     result = Census(
         photos=len(table),
-        read=int(readable.sum()),
-        queue=int(to_review.sum()),
+        read=len(read),
+        queue=sum(due),
         answered=sum(map(decisions.count, ANSWERED)),
         excluded=decisions.count("exclude"),
         composition=composition,
@@ -168,17 +174,18 @@ def _write(
     )
     by_path = {row["path"]: row for row in _manifest_rows(photos)}
     items = []
-    for row in table[to_review | table["photo"].isin(answers) & readable].to_dict("records"):
-        path = row["path"]
-        file = os.path.relpath(photos.resolve() / path, out)
-        items.append(item_of(row, chances(row), by_path.get(path, {}), file))
+    for row, is_due in zip(rows, due, strict=True):
+        if is_due or row["photo"] in answers:
+            path = row["path"]
+            file = os.path.relpath(photos.resolve() / path, out)
+            items.append(item_of(row, chances(row), by_path.get(path, {}), file))
     page = render_review(items, list(answers.values()), config.confidence, config.unsure)
     shares = result.occupations
     csvs = {
         "composition": composition,
         "occupations": shares,
         "table3": table3(shares),
-        "photos": labels(table, answers, config.confidence),
+        "photos": labels(read, config.confidence),
     }
     with runfolder.storage(out):
         runfolder.write_table(COMPOSITION, composition, out / "composition.parquet")
@@ -196,13 +203,12 @@ def searches_of(photos: Path, files: Sequence[PhotoFile]) -> Searches:
 
     In a folder that is not a collection the occupation is the first folder, empty for none, and the keyword ``any``.
     """
-    searches = [
-        (row["path"], row["occupation"], row["keyword"] or "none") for row in _manifest_rows(photos)
-    ]
-    if searches:
-        return list(dict.fromkeys(searches))
+    searches = {
+        (row["path"], row["occupation"], row["keyword"] or "none"): None
+        for row in _manifest_rows(photos)
+    }
     parents = [(file.relative, file.relative.rpartition("/")[0]) for file in files]
-    return [(path, parent.partition("/")[0], "any") for path, parent in parents]
+    return list(searches) or [(path, top.partition("/")[0], "any") for path, top in parents]
 
 
 def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
@@ -226,10 +232,14 @@ def _reads(
     rows: list[dict[str, Any]] = []
 
     def add(file: PhotoFile, reason: str = "", photo: str = "", faces: int = 0) -> dict[str, Any]:
-        row = dict.fromkeys(CENSUS.columns) | SkipReason.of(reason).columns
-        row |= {"photo": photo, "path": file.relative, "faces": faces}
-        row |= {"status": "skipped" if reason else "read"}
-        row["occupation"] = occupations.get(file.relative, "")
+        row = dict.fromkeys(CENSUS.columns) | {
+            "photo": photo,
+            "path": file.relative,
+            "occupation": occupations.get(file.relative, ""),
+            "faces": faces,
+            "status": "skipped" if reason else "read",
+            **SkipReason.of(reason).columns,
+        }
         rows.append(row)
         return row
 
@@ -281,7 +291,7 @@ def read_answers(path: Path) -> dict[str, dict[str, str]]:
     return {row["photo"]: row | {"path": without_guard(row["path"])} for row in rows}
 
 
-def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
+def chances(row: Record) -> dict[str, dict[str, float]]:
     """What the reader makes of one row of the census: reading to value to probability.
 
     Each reading's probabilities sum to 1; a binary reader gives nothing to non-binary and unknown, people do.
@@ -293,33 +303,28 @@ def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def queue(
-    table: pd.DataFrame, answers: Answers, confidence: float, unsure: Sequence[str] = ("gender",)
-) -> pd.Series:
-    """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
-    read = [chances(row) for row in table.to_dict("records")]
-    least = [min(max(row[name].values()) for name in unsure) for row in read]
-    done = [
-        photo
-        for photo, row in answers.items()
-        if row["decision"] in ("exclude", "accept")
-        or (row["decision"] == "correct" and all(map(row.get, unsure)))
-    ]
-    doubtful = np.array(least, np.float64) < confidence
-    return (table["status"] == "read") & doubtful & ~table["photo"].isin(done)
+def _is_due(row: Record, answer: Answer, config: CensusConfig) -> bool:
+    """Whether a person should still look at a photo: one of the readings is unsure, and undecided."""
+    if answer["decision"] == "correct" and all(map(answer.get, config.unsure)):
+        return False
+    read = chances(row)
+    least = min(max(read[name].values()) for name in config.unsure)
+    return least < config.confidence and answer["decision"] not in ("exclude", "accept")
 
 
 # -- counting ---------------------------------------------------------------------------------------------------------
 
 
-def compose(table: pd.DataFrame, searches: Searches, answers: Answers) -> pd.DataFrame:
+def compose(read: Read, searches: Searches) -> pd.DataFrame:
     """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` mean all.
 
     searches: as of ``searches_of``.
     """
-    excluded = [photo for photo, row in answers.items() if row["decision"] == "exclude"]
-    counted = table[(table["status"] == "read") & ~table["photo"].isin(excluded)].to_dict("records")
-    by_path = {row["path"]: _reading(row, answers.get(row["photo"], UNANSWERED)) for row in counted}
+    by_path = {
+        row["path"]: _reading(row, answer)
+        for row, answer in read
+        if answer["decision"] != "exclude"
+    }
     sets: dict[tuple[str, str], set[str]] = {}
     for path, name, keyword in searches:
         for key in {(name, "any"), ("", "any"), (name, keyword), ("", keyword)}:
@@ -337,14 +342,13 @@ def compose(table: pd.DataFrame, searches: Searches, answers: Answers) -> pd.Dat
     return pd.DataFrame(rows, columns=COMPOSITION.columns)
 
 
-def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataFrame:
+def labels(read: Read, confidence: float) -> pd.DataFrame:
     """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty if it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
     """
     rows = []
-    for row in table[table["status"] == "read"].to_dict("records"):
-        answer = answers.get(row["photo"], UNANSWERED)
+    for row, answer in read:
         decision = answer["decision"]
         facts = {name: row[name] for name in ("photo", "path", "occupation")}
         for reading, (chance, answered) in _reading(row, answer).items():
@@ -352,16 +356,13 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
             sure = answered or chance[value] >= confidence
             hidden = not sure or decision == "exclude" or value == "unknown"
             facts[f"perceived_{reading}"] = "" if hidden else value
-        who = dict.fromkeys(ANSWERED, "person") | {"exclude": "excluded"}
-        facts["by"] = who.get(decision, "reader")
+        facts["by"] = WHO.get(decision, "reader")
         rows.append(facts)
     perceived = [f"perceived_{name}" for name in VALUES]
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *perceived, "by"])
 
 
-def _reading(
-    row: Mapping[Any, Any], answer: Mapping[str, str]
-) -> dict[str, tuple[dict[str, float], bool]]:
+def _reading(row: Record, answer: Answer) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
     readings = {}
     for name, read in chances(row).items():

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
 
@@ -30,20 +30,13 @@ from gslopes.core.files import hexdigest, parse_json, read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.tables import MANIFEST
-from gslopes.photos.decode import decode
+from gslopes.photos.decode import HEAD, decode, kind_of
 
 STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
 WORKERS = 8
 OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
-_KINDS = {
-    b"\xff\xd8\xff": "jpg",
-    b"\x89PNG": "png",
-    b"RIFF": "webp",
-    b"BM": "bmp",
-    b"II*": "tif",
-    b"MM\0*": "tif",
-}
+_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "BMP": "bmp", "TIFF": "tif"}
 
 Row = dict[str, Any]
 Outcome = bytes | DownloadError
@@ -57,8 +50,8 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
 
     Raises: DownloadError if it is not a photo, too small, too large, damaged or of a format that no audit reads.
     """
-    suffix = next((name for magic, name in _KINDS.items() if data.startswith(magic)), "")
-    if not suffix:
+    suffix = _SUFFIXES.get(kind_of(data[:HEAD]))
+    if suffix is None:
         raise refused(Reason.UNKNOWN_FORMAT)
     try:
         pixels, _, _ = decode(data, "")
@@ -69,13 +62,8 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
         raise refused(Reason.TOO_SMALL, detail)
     photo = hexdigest(data)
-    return {
-        "photo": photo,
-        "path": f"{photo[:16]}.{suffix}",
-        "width": width,
-        "height": height,
-        "bytes": len(data),
-    }
+    path = f"{photo[:16]}.{suffix}"
+    return {"photo": photo, "path": path, "width": width, "height": height, "bytes": len(data)}
 
 
 class Collector:
@@ -116,8 +104,7 @@ class Collector:
         Raises: ServiceError if the source does not answer or the network is gone; StorageError.
         """
         for index in range(self._known, part):
-            earlier = tables.read(MANIFEST, self._table(index))
-            for row in cast("list[Row]", earlier.to_dict("records")):
+            for row in tables.records(tables.read(MANIFEST, self._table(index))):
                 self._remember(row)
         query = self.queries[part]
         wanted = self.config.per_query
@@ -131,11 +118,9 @@ class Collector:
             most = min(2 * WORKERS, wanted - saved)
             batch = list(enumerate(results[start : start + most], start + 1))
             # each is fetched once, however many results point to it
-            wanted_urls = (candidate.url for rank, candidate in batch if rank not in done)
+            urls = {candidate.url: None for rank, candidate in batch if rank not in done}
             coming = {
-                url: self._pool.submit(self._bytes, url)
-                for url in dict.fromkeys(wanted_urls)
-                if url not in self._settled
+                url: self._pool.submit(self._bytes, url) for url in urls if url not in self._settled
             }
             for rank, candidate in batch:
                 row = done.get(rank) or self._judge(self._row(query, rank, candidate), coming)
@@ -180,11 +165,11 @@ class Collector:
             ) from error
         unique: dict[tuple[str, str], Candidate] = {}
         for candidate in filter(attrgetter("url"), candidates):
-            person = candidate.title if self.provider.of_people else ""
+            person = candidate.title * self.provider.of_people
             unique.setdefault((candidate.url, person), candidate)
         results = list(unique.values())
         runfolder.make_folder(path.parent)
-        runfolder.write_json(path, [asdict(candidate) for candidate in results])
+        runfolder.write_json(path, list(map(asdict, results)))
         return results
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
@@ -218,8 +203,7 @@ class Collector:
         except (ArithmeticError, LookupError, RecursionError, ValueError) as error:
             return refused(Reason.CANNOT_BE_REQUESTED, type(error).__name__)
         kind = reply.content_type
-        is_picture = kind.startswith("image/") and "svg" not in kind
-        if is_picture or kind.endswith("/octet-stream"):
+        if "svg" not in kind and re.match("image/|.*/octet-stream$", kind):
             return reply.body
         return refused(Reason.NOT_SENT_AS_PICTURE, kind[:60])
 

@@ -274,10 +274,8 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
         raise refused(Reason.HTTP_ERROR, str(status), status)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise refused(Reason.COMPRESSED)
-    length = headers.get("content-length", "")
-    promised = -1
-    if length.isascii() and length.isdigit() and len(length) < 20:
-        promised = int(length)
+    length = re.fullmatch("[0-9]{1,19}", headers.get("content-length", ""))
+    promised = int(length[0]) if length else -1
     try:
         if promised > max_bytes:
             raise TooLarge(b"")
@@ -358,14 +356,11 @@ class Robots:
         self._clock = clock
         self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
         self._locks: dict[str, threading.Lock] = {}
-        self._lock = threading.Lock()
 
     def __call__(self, url: httpx.URL) -> None:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
         key = origin(url)
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
+        with self._locks.setdefault(key, threading.Lock()):
             until, rules = self._known.get(key, (-math.inf, None))
             if rules is None or self._clock() >= until:
                 rules = self._asked(url)

@@ -1,22 +1,18 @@
 """The review of a census: photos whose reading is unsure, for people to answer how the face looks to them."""
 
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gslopes.collect.config import COLUMNS, DECISIONS, VALUES
+from gslopes.collect.config import COLUMNS, DECISIONS
 from gslopes.report import review, words
 from gslopes.report.review import Question
 
-_PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
-_CORRECT = {"decision": "correct"}
-_ACCEPT = {"a": ("accept the reading", "accept")}
-_OTHERS = {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
-_LEGENDS = {"gender": "Decision", "race": "Perceived race", "age": "Perceived age"}
-_FOLDED = "Perceived race and age, if the reading is off"
-_KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in their order
+REVIEW = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+PROPER: dict[str, str] = REVIEW["proper"]
 
 
 def item_of(
@@ -44,7 +40,7 @@ def item_of(
         "alt": f"Photo of a search for {occupation or 'people at work'}",
         "accept": {"decision": "accept", **{name: value for name, (value, _) in read.items()}},
         **{
-            f"{name}_text": f"{_PROPER.get(value, value)} ({round(100 * p)} %)"
+            f"{name}_text": f"{PROPER.get(value, value)} ({round(100 * p)} %)"
             for name, (value, p) in read.items()
         },
     }
@@ -65,16 +61,10 @@ def render_review(
     """
     last = "gender" if "gender" in unsure else unsure[-1]
     questions = []
-    for name, values in VALUES.items():
-        keys: dict[str, tuple[str, Mapping[str, str] | str]] = {
-            key: (_PROPER.get(word, word), {**_CORRECT, name: word})
-            for key, word in zip(_KEYS[name], values, strict=True)
-        }
-        moving = _KEYS[name] if name == last else ""
-        if name == "gender":
-            keys = _ACCEPT | keys | _OTHERS
-            moving += "axd"
-        questions.append(Question(_LEGENDS[name], keys, moving, "" if "a" in keys else _FOLDED))
+    for question in REVIEW["question"]:
+        keys = question["keys"]
+        moving = keys if question["name"] == last else question["moving"]
+        questions.append(Question(question["legend"], keys, moving, question["folded"]))
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,
@@ -87,11 +77,11 @@ def render_review(
         done=(
             {"decision": "exclude"},
             {"decision": "accept"},
-            _CORRECT | dict.fromkeys(unsure, "*"),
+            {"decision": "correct", **dict.fromkeys(unsure, "*")},
         ),
         values={"decision": DECISIONS},
         resets={"decision": "accept"},
-        names=_PROPER,
+        names=PROPER,
         page={
             "opened": set(unsure) != {"gender"},
             "confidence": f"{confidence:.0%}".replace("%", " %"),

@@ -16,6 +16,7 @@ from gslopes.core import frozen
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file, read_text, show
+from gslopes.core.options import names
 
 DATA = Path(__file__).parent / "data"
 OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
@@ -67,10 +68,7 @@ def read_occupations(which: str) -> list[Occupation]:
         ]
     else:
         listed = {job.name: job for job in read_occupations("bls-129")}
-        jobs = [
-            listed.get(name, Occupation(name))
-            for name in dict.fromkeys(map(str.strip, which.split(",")))
-        ]
+        jobs = [listed.get(name, Occupation(name)) for name in dict.fromkeys(names(which))]
     jobs = [job for job in jobs if job.name]
     if not jobs:
         raise UsageError(
@@ -90,11 +88,8 @@ def read_keywords(which: str) -> list[str]:
     rows = _rows_of(which, KEYWORDS, "keyword")
     if rows is not None:
         return list(dict.fromkeys(row["keyword"] for row in rows))
-    return list(
-        dict.fromkeys(
-            ["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]
-        )
-    )
+    words = dict.fromkeys(["", *names(which)])
+    return [word for word in words if word != "none"]
 
 
 def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> list[Query]:
@@ -256,17 +251,13 @@ class Urls(Provider):
             rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
         self._searches: dict[Query, list[Candidate]] = {}
         for row in rows:
+            cells = {name: text(cell) for name, cell in row.items()}
             query = Query(
-                text(row.get("occupation")) or "photos",
-                text(row.get("keyword")),
-                text(row.get("soc")),
+                cells.get("occupation") or "photos", cells.get("keyword", ""), cells.get("soc", "")
             )
-            about = {
-                name: text(row.get(name))
-                for name in Candidate.__dataclass_fields__
-                if name != "url"
-            }
-            self._searches.setdefault(query, []).append(Candidate(row["url"].strip(), **about))
+            about = {name: cells.get(name, "") for name in Candidate.__dataclass_fields__}
+            candidate = Candidate(**about | {"url": row["url"].strip()})
+            self._searches.setdefault(query, []).append(candidate)
         if not rows:
             raise UsageError(
                 f"{show(path)} has no address.", "Put one on each line, or in a column url."
@@ -294,13 +285,13 @@ class Openverse(Provider):
     terms = TERMS["openverse"]
 
     def __init__(self) -> None:
-        if os.environ.get("OPENVERSE_TOKEN"):
+        self._headers: dict[str, str] = {}
+        if token := os.environ.get("OPENVERSE_TOKEN"):
             self.terms = TERMS["openverse-registered"]
+            self._headers["Authorization"] = f"Bearer {token}"
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages until there are enough or no more."""
-        token = os.environ.get("OPENVERSE_TOKEN", "")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
         results: list[Candidate] = []
         page = pages = 1
         while len(results) < min(max_results, self.terms.max_results) and page <= pages:
@@ -309,7 +300,7 @@ class Openverse(Provider):
                 "page": str(page),
                 "page_size": str(min(self.terms.page, max_results)),
             }
-            answer = ask(f"{self.base}/v1/images/", params, headers)
+            answer = ask(f"{self.base}/v1/images/", params, self._headers)
             found = [_openverse(row) for row in answer["results"] if row.get("url")]
             results += found
             pages = int(answer["page_count"]) if found else 0
@@ -317,15 +308,20 @@ class Openverse(Provider):
         return results[:max_results]
 
 
+_FIELDS = {  # of a candidate, as Openverse names them
+    "url": "url",
+    "page": "foreign_landing_url",
+    "title": "title",
+    "creator": "creator",
+    "creator_url": "creator_url",
+    "licence": "license",
+    "licence_url": "license_url",
+}
+
+
 def _openverse(row: Mapping[str, object]) -> Candidate:
-    code = text(row.get("license"))
+    facts = {name: text(row.get(field)) for name, field in _FIELDS.items()}
+    code = facts["licence"]
     name = {"cc0": "CC0", "pdm": "Public Domain Mark", "": ""}.get(code, f"CC {code.upper()}")
-    return Candidate(
-        url=text(row["url"]),
-        page=text(row.get("foreign_landing_url")),
-        title=text(row.get("title")),
-        creator=text(row.get("creator")),
-        creator_url=text(row.get("creator_url")),
-        licence=f"{name} {text(row.get('license_version'))}".strip(),
-        licence_url=text(row.get("license_url")),
-    )
+    facts["licence"] = f"{name} {text(row.get('license_version'))}".strip()
+    return Candidate(**facts)

@@ -38,7 +38,6 @@ from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
 CENSUS = DATA / "census.csv"
-GENDERS = {"Q6581072": "female", "Q6581097": "male"}
 PAGES = (
     5000,
     1250,
@@ -48,12 +47,11 @@ TITLES = 50
 EARLIEST = 1950
 MIN_ETHNIC = 40  # people of an ethnic group, and of a group and gender, below which they are left out of people.csv
 MIN_GROUP = 100
-REFUSED = (".pdf", ".svg", ".tif", ".tiff", ".webm", ".ogv", ".gif", ".djvu")
-COLUMNS = ("person", "file", "gender", "ethnicity", "group")
 MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
 ASKED = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+REFUSED = tuple(ASKED["refused"])
 Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
 Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it
 
@@ -130,15 +128,14 @@ class Wikidata(Provider):
             year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
             if year and int(year) < EARLIEST:
                 continue
+            # people are counted here: the others may lie beyond the photos that are wanted
             traits = {
                 "gender": row.gender,
                 "ethnic_group": row.group,
                 "loc_aid": _SEPARATOR.sub("", row.loc_aid),
                 "taken": year,
+                "people": str(people[row.file]) * (people[row.file] > 1),
             }
-            # counted here: the others may lie beyond the photos that are wanted
-            if people[row.file] > 1:
-                traits["people"] = str(people[row.file])
             pairs = [f"{name}={value}" for name, value in traits.items() if value]
             results.append(replace(candidate, title=" ".join([row.human, *pairs])))
         return results
@@ -198,11 +195,7 @@ class Wikidata(Provider):
     def _depicting(self, human: str, ask: FetchJson) -> Files:
         """File name to what Commons knows, of up to 50 pictures that are stated to depict a person."""
         asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
-        answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
-        # nothing of the kind without a result
-        pages = _with_info((answer.get("query") or {}).get("pages"))
-        pages.sort(key=lambda page: page.get("index", 0))
-        infos = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
+        infos, _ = self._infos(asked, ask)
         return {file: info for file, info in infos.items() if not file.lower().endswith(REFUSED)}
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
@@ -210,20 +203,28 @@ class Wikidata(Provider):
         by_name: Files = {}
         names = list(dict.fromkeys(files))
         for some in batches(names, TITLES):
-            titles = {name: f"File:{name}" for name in some}
-            asked = ASKED["commons"] | {"titles": "|".join(titles.values())}
-            reply = ask(f"{self.commons}/w/api.php", asked, {}).get("query", {})
-            renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
-            infos = {page["title"]: page["imageinfo"][0] for page in _with_info(reply.get("pages"))}
-            for name, title in titles.items():
-                info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
+            titles = "|".join(f"File:{name}" for name in some)
+            infos, renamed = self._infos({"titles": titles}, ask)
+            for name in some:
+                info = infos.get(renamed.get(name, name)) or infos.get(name.replace("_", " "))
                 if info is not None:
                     by_name[name] = info
         return by_name
 
+    def _infos(self, asked: dict[str, str], ask: FetchJson) -> tuple[Files, dict[str, str]]:
+        """What Commons knows of the files that are asked for, and how it spells names of files that it was given."""
+        answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
+        reply = answer.get("query") or {}  # nothing of the kind without a result
+        pages = [page for page in reply.get("pages") or [] if page.get("imageinfo")]
+        pages.sort(key=lambda page: page.get("index", 0))
+        infos = {_name(page["title"]): page["imageinfo"][0] for page in pages}
+        renamed = reply.get("normalized") or []
+        return infos, {_name(row["from"]): _name(row["to"]) for row in renamed}
 
-def _with_info(pages: list[JsonObject] | None) -> list[JsonObject]:
-    return [page for page in pages or [] if page.get("imageinfo")]
+
+def _name(title: str) -> str:
+    """A file's name, without ``File:``."""
+    return title.partition(":")[2]
 
 
 def commons_file(info: JsonObject) -> tuple[Candidate, dict[str, str]]:
@@ -289,7 +290,7 @@ def people_of(
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
     min_ethnic: people of one ethnic group, min_group: people of one group and gender, below which they are dropped.
 
-    Returns the table (``COLUMNS``), and how many people were left after each step: (what, people).
+    Returns the table (``columns`` of wikidata.toml), and how many people were left after each step: (what, people).
 
     Source: Yee et al. 2021, section 3.1. By its text ethnic groups under 40 are dropped; its program makes that
     list and does not use it; here it is used.
@@ -300,15 +301,15 @@ def people_of(
     # whatever became of the download
     rows["on_address"] = rows.groupby(manifest["url"])["person"].transform("nunique")
     rows = rows[manifest["status"].isin(["kept", "duplicate"]) & (manifest["path"] != "")]
-    steps = [("with a picture", rows["person"].nunique())]
+    left = {"with a picture": rows}
     on_file = rows.groupby("file")["person"].transform("nunique")
     rows = rows[(on_file == 1) & (rows["on_address"] == 1) & rows["people"].isna()]
-    steps.append(("alone on it, by the picture's name", rows["person"].nunique()))
+    left["alone on it, by the picture's name"] = rows
     rows = rows[rows.groupby("ethnic_group")["person"].transform("nunique") >= min_ethnic]
-    steps.append((f"of an ethnic group of {min_ethnic} people", rows["person"].nunique()))
+    left[f"of an ethnic group of {min_ethnic} people"] = rows
     census = pd.DataFrame(read_rows(CENSUS, "qid")).set_index("qid")
     words = rows[["person"]].assign(
-        gender=rows["gender"].replace(GENDERS),
+        gender=rows["gender"].replace(ASKED["genders"]),
         ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),
         group=rows["ethnic_group"].map(census["group"]).fillna(rows["ethnic_group"]),
     )
@@ -318,5 +319,6 @@ def people_of(
     sizes = table.groupby(["group", "gender"])["person"].transform("nunique")
     mixed = (table["group"] + table["gender"]).str.contains(MIXED)  # of several: the audit decides
     table = table[(sizes >= min_group) | mixed]
-    steps.append((f"of a group and gender of {min_group} people", table["person"].nunique()))
-    return table.sort_values(["person", "file"], ignore_index=True)[[*COLUMNS]], tuple(steps)
+    left[f"of a group and gender of {min_group} people"] = table
+    steps = tuple((step, who["person"].nunique()) for step, who in left.items())
+    return table.sort_values(["person", "file"], ignore_index=True)[ASKED["columns"]], steps

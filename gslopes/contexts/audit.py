@@ -18,7 +18,14 @@ from gslopes.contexts.measures.ratings import rated, ratings_of
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
-from gslopes.contexts.stimuli.stages import check_anybody, compose, cut_out, decide, look, read
+from gslopes.contexts.stimuli.stages import (
+    check_anybody,
+    compose,
+    cut_out,
+    decide,
+    look,
+    read,
+)
 from gslopes.core import tables
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
@@ -72,18 +79,17 @@ def check_before(run: Run, executor: Executor) -> None:
 
 
 MEASURED = (
-    *(
-        "described",
-        "inferred",
-        "recognised",
-        "accuracy",
-        "distances",
-        "anova",
-        "tukey",
-        "changes",
-        "congruence",
-    ),
-    *("interaction", "ratings"),
+    "described",
+    "inferred",
+    "recognised",
+    "accuracy",
+    "distances",
+    "anova",
+    "tukey",
+    "changes",
+    "congruence",
+    "interaction",
+    "ratings",
 )
 WALK = ("edits", "verdicts", "photos")
 ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS
@@ -179,10 +185,9 @@ def _note_gate(run: Run) -> None:
     if verdicts.empty:
         return  # nothing was judged
     judged = many(len(verdicts), "person", "people")
-    parts = [f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}"]
     dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
-    parts += [f"{count} dropped: {reason}" for reason, count in dropped.items()]
-    run.note("; ".join(parts) + ".")
+    why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
+    run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
 
 
 def counts(results: Tables) -> tuple[int, int, int]:

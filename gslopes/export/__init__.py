@@ -141,7 +141,7 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
         else:
             WRITERS[form](out / name, files.of(shard, tick), files.suffix)
     if not (out / "README.md").is_file():
-        about = card.Facts(run, form, rows)
+        about = card.facts_of(run, form, rows)
         runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())
         runfolder.settle([out / "README.md"])

@@ -17,42 +17,48 @@ TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 UNSTATED = "not stated: that gives no permission"
 
 
-class Facts:
+Facts = dict[str, Any]
+
+
+def facts_of(run: Path, form: str, rows: pd.DataFrame) -> Facts:
     """The content of an export's card and Croissant file.
 
     form: of the export.  rows: as ``pictures`` made them, all sweeps of the run: a set is a sweep.
-    editors: (attribute, model, sha256, licence), one each.  measured: of the run's ``validity.json``.
-    made: when the run was made, ISO 8601.  Other attributes count rows, or name what is in them.
+
+    Returns editors: (attribute, model, sha256, licence), one each; measured: of the run's ``validity.json``; made: when
+    the run was made, ISO 8601; the others count rows, or name what is in them.
     """
+    from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
 
-    def __init__(self, run: Path, form: str, rows: pd.DataFrame) -> None:
-        from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
-
-        manifest = runfolder.read_manifest(run)
-        judged = run / VALIDITY
-        readings = read_json(judged).get("attributes", []) if judged.is_file() else []
-        edited = rows[rows["kind"] == "edit"]
-        sweeps = rows.drop_duplicates("set")
-        photos = rows.drop_duplicates("photo")
-        licences = photos.get("licence", pd.Series("", index=photos.index))
-        models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
-        self.form = form
-        self.made = str(manifest.get("created", ""))
-        self.columns = tuple(str(name) for name in rows if name != "file")
-        self.attributes = tuple(sorted(set(edited["attribute"])))
-        self.title = f"Counterfactual photos along {' and '.join(self.attributes)}"
-        self.splits = _counts(rows["split"], sort=False)
-        self.pictures = len(rows)
-        self.sets = len(sweeps)
-        self.photos = len(photos)
-        self.kept = int(sweeps["kept"].sum())
-        self.dropped = _counts(sweeps.loc[~sweeps["kept"], "reason"])
-        self.licences = _counts(licences.fillna("").replace("", UNSTATED))
-        self.editors = []
-        for attribute, name, digest in models.itertuples(index=False, name=None):
-            licence = manifest.get("models", {}).get(name, {}).get("licence")
-            self.editors.append((attribute, name, digest, licence or "not stated"))
-        self.measured = [row for row in readings if row.get("attribute") in self.attributes]
+    manifest = runfolder.read_manifest(run)
+    judged = run / VALIDITY
+    readings = read_json(judged).get("attributes", []) if judged.is_file() else []
+    edited = rows[rows["kind"] == "edit"]
+    sweeps = rows.drop_duplicates("set")
+    photos = rows.drop_duplicates("photo")
+    licences = photos.get("licence", pd.Series("", index=photos.index))
+    attributes = sorted(set(edited["attribute"]))
+    models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
+    editors = []
+    for attribute, name, digest in models.itertuples(index=False, name=None):
+        licence = manifest.get("models", {}).get(name, {}).get("licence")
+        editors.append((attribute, name, digest, licence or "not stated"))
+    return {
+        "form": form,
+        "made": str(manifest.get("created", "")),
+        "columns": [str(name) for name in rows if name != "file"],
+        "attributes": attributes,
+        "title": f"Counterfactual photos along {' and '.join(attributes)}",
+        "splits": _counts(rows["split"], sort=False),
+        "pictures": len(rows),
+        "sets": len(sweeps),
+        "photos": len(photos),
+        "kept": int(sweeps["kept"].sum()),
+        "dropped": _counts(sweeps.loc[~sweeps["kept"], "reason"]),
+        "licences": _counts(licences.fillna("").replace("", UNSTATED)),
+        "editors": editors,
+        "measured": [row for row in readings if row.get("attribute") in attributes],
+    }
 
 
 def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
@@ -73,7 +79,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
     """The measured faults on the cards of the editors: model and text."""
     from gslopes.faces.zoo.spec import find_asset
 
-    for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
+    for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about["editors"]):
         folder = find_asset("models", model)
         if folder is None or not (folder / "card.md").is_file():
             continue
@@ -90,7 +96,7 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
 
     Raises: OSError if they cannot be read.
     """
-    form = TEXTS["forms"][about.form]
+    form = TEXTS["forms"][about["form"]]
     files = [
         (path.relative_to(out).as_posix(), path.stat().st_size, sha256_of(path))
         for path in sorted(out.glob(form["pattern"]))

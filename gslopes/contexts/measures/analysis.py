@@ -58,16 +58,17 @@ def analyse(
         if not len(grid.photos):
             continue
         anova, tukey = compare_groups(grid)
-        for name, frame in (
-            ("inferred", inferred_table(grid, labels, options)),
-            ("recognised", recognised_table(grid)),
-            ("accuracy", accuracy_table(grid, labels, options)),
-            ("distances", distances_table(grid)),
-            ("anova", anova),
-            ("tukey", tukey),
-            ("changes", changes_table(grid, ratings, options)),
-            ("congruence", congruence_table(grid, ratings, options)),
-        ):
+        made = {
+            "inferred": inferred_table(grid, labels, options),
+            "recognised": recognised_table(grid),
+            "accuracy": accuracy_table(grid, labels, options),
+            "distances": distances_table(grid),
+            "anova": anova,
+            "tukey": tukey,
+            "changes": changes_table(grid, ratings, options),
+            "congruence": congruence_table(grid, ratings, options),
+        }
+        for name, frame in made.items():
             parts[name].append(frame)
     stacks = {name: stacked(frames) for name, frames in parts.items()}
     tables = adjusted({name: frame for name, frame in stacks.items() if len(frame)})

@@ -185,12 +185,7 @@ def congruence_table(
         slope = levelled(slopes(outcome, weights))
         most = np.maximum(weights, 0).sum(axis=1) * MOST.get(measure, 1.0)
         for gender, group, people, others in _compared(genders, groups):
-            row: Row = {
-                **grid.head,
-                "measure": measure,
-                "gender": gender,
-                "group": group,
-            }
+            row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
             row |= _contrasted(slope, people, others, rooms, weights, most)
             if others is None and row["p"] >= 0:
                 row["p_perm"] = slope_permutation_p(

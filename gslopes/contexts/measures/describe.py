@@ -106,12 +106,7 @@ def describe_all(
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
-        head = {
-            "classifier": classifier,
-            "photo": photo,
-            "attribute": attribute,
-            "step": step,
-        }
+        head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
         for kind, counted in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
             rows.append({**head, "tags": kind, **describe(counted, typology, named)})
     table = filled("described", rows)

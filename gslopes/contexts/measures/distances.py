@@ -9,9 +9,9 @@ from scipy import stats
 
 from gslopes.contexts import filled
 from gslopes.contexts.measures.describe import GENDERS, Grid, stacked, sums
-from gslopes.contexts.measures.paired import ALIKE, ALONE, LEAST, UNJUDGED, noted
+from gslopes.contexts.measures.paired import ALIKE, ALONE, LEAST, noted
 from gslopes.core.arrays import Array, Objects
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, ends
 from gslopes.stats.intervals import bent, mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import levelled, settled
@@ -37,30 +37,20 @@ def distances_table(grid: Grid) -> pd.DataFrame:
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 cell = (genders == gender) & (groups == group)
-                row: Row = {
-                    **grid.head,
-                    "context": name,
-                    "gender": gender,
-                    "group": group,
-                }
-                rows.append(
-                    {**row, "undefined": int(undefined[cell].sum()), **_mean(distances[cell])}
-                )
+                row: Row = {**grid.head, "context": name, "gender": gender, "group": group}
+                row["undefined"] = int(undefined[cell].sum())
+                rows.append(row | _mean(distances[cell]))
     return filled("distances", rows)
 
 
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
     mean = mean_t(numbers, (0, 1))
-    row: Row = {
-        "n": len(numbers),
-        "mean": mean.value,
-        "ci_low": mean.low,
-        "ci_high": mean.high,
-    }
+    row: Row = {"n": len(numbers), "mean": mean.value}
     if len(numbers) < LEAST:
-        return row | UNJUDGED | {"note": ALONE}
-    return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (mean.se == 0)}
+        return row | {"note": ALONE}
+    row |= ends(mean[2:4]) | {"sd": float(numbers.std(ddof=1))}
+    return row | {"note": ALIKE * (mean.se == 0)}
 
 
 def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
@@ -118,8 +108,8 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
         test = stats.tukey_hsd(*samples.values())
         interval = test.confidence_interval(0.95)
         table["p"] = test.pvalue[pairs]
-        ends = interval.low[pairs], interval.high[pairs]
-        table["ci_low"], table["ci_high"] = bent(table["difference"].to_numpy(), ends, (-1, 1))
+        both = interval.low[pairs], interval.high[pairs]
+        table["ci_low"], table["ci_high"] = bent(table["difference"].to_numpy(), both, (-1, 1))
     return table
 
 

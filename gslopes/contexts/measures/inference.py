@@ -59,12 +59,7 @@ def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: Contex
     hits = grid.inferred == INFERRED.index(inferred)
     answered = grid.answered & grid.of_gender(gender)
     columns = grid.of(name)
-    row: Row = {
-        **grid.head,
-        "context": name,
-        "gender": gender,
-        "inferred": inferred,
-    }
+    row: Row = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
     row |= _share(grid, hits[:, columns], answered[:, columns])
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
@@ -121,15 +116,8 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         inferred = grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
-            n = int(answered.sum())
-            rows.append(
-                {
-                    **head,
-                    "given": ALL,
-                    "n": n,
-                    "note": NOT_APPLICABLE,
-                }
-            )
+            row = {"given": ALL, "n": int(answered.sum()), "note": NOT_APPLICABLE}
+            rows.append(head | row)
             continue
         shares = {ALL: _share(grid, named, answered)}
         for word in GIVEN:
@@ -142,7 +130,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
             pair = named[answered], inferred[answered]
             person = grid.person[np.nonzero(answered)[0]]
             shares[ALL] |= {"p": independence_p(*pair, person), "v": cramers_v(*pair)}
-        rows += [{**head, "given": word, **row} for word, row in shares.items()]
+        rows += [{**head, "given": word, **share} for word, share in shares.items()]
     return filled("recognised", rows)
 
 
@@ -222,12 +210,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
-    row: Row = {
-        **grid.head,
-        "context": name,
-        "gender": gender,
-        "f1": math.nan,
-    }
+    row: Row = {**grid.head, "context": name, "gender": gender, "f1": math.nan}
     if not keep.any():
         return {**row, "n": n, "note": note}
     hits = _hits(grid, columns, keep, gender)
@@ -249,12 +232,10 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
     discordant = int((before != after).any(axis=0).sum())
     rare = discordant < FEW
-    row |= {
-        "paired_change": change,
-        "note": noted(row["note"], RARE * rare, ALIKE * (not discordant)),
-    }
-    ends = difference_interval(_as_share(*after), _as_share(*before))
-    row |= change_ends(change, moves, photos, ends, rare=rare)
+    row["paired_change"] = change
+    row["note"] = noted(row["note"], RARE * rare, ALIKE * (not discordant))
     if not rare:
+        interval = difference_interval(_as_share(*after), _as_share(*before))
+        row |= change_ends(change, moves, photos, interval)
         row["p"] = exchanged(f1, before, after, options.permutations, options.seed)
     return row

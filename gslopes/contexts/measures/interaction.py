@@ -40,8 +40,8 @@ def interaction_table(
     photos = sorted(set(rows["photo"]))
     conditions = [CANVAS, *sorted(set(rows["condition"]) - {CANVAS})]
     cells = (
-        pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
-        pd.Index(conditions).get_indexer(pd.Index(rows["condition"])),
+        pd.Categorical(rows["photo"], photos).codes,
+        pd.Categorical(rows["condition"], conditions).codes,
         rows["step"].to_numpy(int),
     )
     answered = np.zeros((len(photos), len(conditions), len(values)), bool)
@@ -59,14 +59,7 @@ def interaction_table(
         for index, background in enumerate(conditions[1:], start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use])
-            compared.append(
-                {
-                    **head,
-                    "background": background,
-                    "label": label,
-                    **row,
-                }
-            )
+            compared.append({**head, "background": background, "label": label, **row})
     return filled("interaction", compared)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
 from gslopes.core.arrays import Array, Flags, Integers
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, ends
 from gslopes.stats.clusters import Source, clustered_ratio, crossed
 from gslopes.stats.contrast import difference
 from gslopes.stats.intervals import Bounds, linearised, mean_t
@@ -52,15 +52,8 @@ def share_of(hits: Array, photos: Array) -> Row:
         low = high = math.nan
         note = ALONE
     *rooms, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high), (0, 1))
-    return {
-        "n": n,
-        "count": count,
-        "share": share,
-        "ci_low": low,
-        "ci_high": high,
-        **dict(zip(("rooms_low", "rooms_high"), rooms, strict=True)),
-        "note": note,
-    }
+    row: Row = {"n": n, "count": count, "share": share, "note": note}
+    return row | ends((low, high)) | ends(rooms, "rooms")
 
 
 def moves_of(top: Array, bottom: Array) -> Array:
@@ -70,12 +63,12 @@ def moves_of(top: Array, bottom: Array) -> Array:
 
 
 def over_rooms(
-    value: float, moves: Array, photos: Array, ends: tuple[float, float], bounds: Bounds
+    value: float, moves: Array, photos: Array, interval: tuple[float, float], bounds: Bounds
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number, for people and rooms as samples of both; NaN with one room or one person.
 
-    moves, photos: (U, B), as of ``moves_of``; those with photos count.  ends: the interval over people before these
-    rooms.  bounds: of the number.
+    moves, photos: (U, B), as of ``moves_of``; those with photos count.  interval: over people before these rooms.
+    bounds: of the number.
     """
     sources = []
     for axis in (1, 0):  # people, then rooms
@@ -84,7 +77,7 @@ def over_rooms(
         size = np.abs(moves).sum(axis=axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
     people, rooms = sources
-    return crossed(value, ends, people, rooms, bounds)
+    return crossed(value, interval, people, rooms, bounds)
 
 
 def share_change(
@@ -113,26 +106,25 @@ def share_change(
     row: Row = {
         "change": mean.value,
         "discordant": discordant,
-        **change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4], rare=rare),
         "note": noted(RARE * rare, ALIKE * (mean.se == 0)),
+        **ends((math.nan, math.nan), "change"),
     }
     if not rare:
+        row |= change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4])
         start, end = ([part.sum(axis=1), pairs.sum(axis=1)] for part in (hits_before, hits))
         row["p"] = exchanged(np.divide, start, end, options.permutations, options.seed)
     return row
 
 
 def change_ends(
-    value: float, moves: Array, photos: Array, ends: tuple[float, float], *, rare: bool
+    value: float, moves: Array, photos: Array, interval: tuple[float, float]
 ) -> dict[str, float]:
-    """The intervals of a change, as the tables name them, and ``p_rooms``; NaN if it is too rare to judge.
+    """The intervals of a change, as the tables name them, and ``p_rooms``.
 
-    moves, photos, ends: as of ``over_rooms``.
+    moves, photos, interval: as of ``over_rooms``.
     """
-    names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high", "p_rooms")
-    if rare:
-        return dict.fromkeys(names, math.nan)
-    return dict(zip(names, (*ends, *over_rooms(value, moves, photos, ends, (-1, 1))), strict=True))
+    *rooms, p = over_rooms(value, moves, photos, interval, (-1, 1))
+    return ends(interval, "change") | ends(rooms, "change_rooms") | {"p_rooms": p}
 
 
 def exchanged(

@@ -15,7 +15,7 @@ from typing import Literal
 
 from gslopes.contexts import HOME
 from gslopes.core import frozen
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core.config import load_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import is_file, read_text, without_guard
@@ -159,10 +159,7 @@ def _joined(
     first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]
 ) -> dict[str, frozenset[str]]:
     none: frozenset[str] = frozenset()
-    return {
-        key: first.get(key, none) | second.get(key, none)
-        for key in dict.fromkeys([*first, *second])
-    }
+    return {key: first.get(key, none) | second.get(key, none) for key in {**first, **second}}
 
 
 def _read_one(which: str | Path) -> Typology:
@@ -173,10 +170,7 @@ def _read_one(which: str | Path) -> Typology:
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
         raise UnknownName("typology", str(which), SHIPPED)
-    try:
-        file = from_dict(_File, read_toml(path))
-    except ConfigError as error:
-        raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
+    file = load_toml(_File, path)
     clusters, contexts = (
         {key: frozenset(map(normalise, entry.tags)) for key, entry in entries.items()}
         for entries in (file.clusters, file.contexts)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 
+from gslopes.contexts import SENTENCES
 from gslopes.contexts.page.tables import gross
 from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content
@@ -16,7 +17,6 @@ from gslopes.frame.spec import Tables
 from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
 
-POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
 WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
 Titled = tuple[str, Mark]  # the title of its panel
@@ -25,24 +25,16 @@ Titled = tuple[str, Mark]  # the title of its panel
 def charts_of(results: Tables) -> dict[str, list[Content]]:
     """Name to the panels of each chart that has something to show, of gross tags."""
     rows = gross(results)
-    right = "% of right answers, from feminine to masculine"
-    f1 = "F1 in hundredths, 100 where every answer is right"
-    charts = (
-        ("changes", "inferred", _changes, POINTS, 0),
-        (
-            "congruence",
-            "inferred",
-            lambda shares: _congruence(shares, rows["backgrounds"]),
-            right,
-            50,
-        ),
-        ("f1", "accuracy", _accuracy, f1, 50),
-        ("interaction", "interaction", _interaction, "points of pictures inferred woman", 0),
-    )
+    charts = {
+        "changes": _changes,
+        "congruence": lambda shares: _congruence(shares, rows["backgrounds"]),
+        "f1": _accuracy,
+        "interaction": _interaction,
+    }
     return {
-        name: _panels(marks(rows[source]), unit, middle)
-        for name, source, marks, unit, middle in charts
-        if source in rows
+        name: _panels(charts[name](rows[chart["table"]]), chart["unit"], chart["middle"])
+        for name, chart in SENTENCES["chart"].items()
+        if chart["table"] in rows
     }
 
 
@@ -153,21 +145,18 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
     """Every context of the first tagger: mean change of the share of gross tags, in all forms; none without answers."""
     if "described" not in results:
         return {}
-    described = results["described"]
+    rows = gross(results)["described"]
+    rows = rows[rows["classifier"] == rows["classifier"].min()]
     contexts = lookup(results["backgrounds"], "key", "context")
-    rows = described[
-        (described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())
-    ]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
     rows = rows.assign(context=rows["attribute"].map(contexts)).dropna(subset="context")
     rows = rows.merge(results["people"], on="photo")
-    rows = rows[rows["gender"].isin(["woman", "man"]) & rows["photo"].isin(start.index)]
+    rows = rows.query("gender in ('woman', 'man') and photo in @start.index")
     if not len(rows):
         return {}
     for series in SERIES:
         rows[series] -= start.loc[rows["photo"], series].to_numpy(float)
-    rows["cell"] = rows["gender"] + " " + rows["group"]
     parts = rows.groupby("context", sort=False)
     lines = (len(parts) + 1) // 2
     with rc_context({"text.parse_math": False}):  # untrusted names
@@ -176,17 +165,16 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
         for axis in axes[len(parts) :]:
             axis.set_axis_off()
         for axis, (context, part) in zip(axes, parts, strict=False):
-            means = part.groupby(["group", "gender", "cell"])[[*SERIES]].mean()
-            means = means.sort_index(level=["group", "gender"], ascending=[True, False])
+            means = part.groupby(["group", "gender"])[[*SERIES]].mean()
+            means = means.sort_index(ascending=[True, False])
             places = np.arange(len(means))
-            for index, (series, colour) in enumerate(SERIES.items()):
-                offsets = places + 0.27 * (index - 1)
-                axis.bar(offsets, means[series], 0.26, color=colour, label=series)
+            for offset, (series, colour) in zip((-0.27, 0, 0.27), SERIES.items(), strict=True):
+                axis.bar(places + offset, means[series], 0.26, color=colour, label=series)
             axis.axhline(0, color=LIGHT.ink, linewidth=0.8)
             axis.set_title(words.printable(context), fontsize=9, parse_math=False)
             tidy(axis, size=7)
-            cells = means.index.get_level_values("cell")
-            ticks = [words.shorten(words.printable(cell), 24) for cell in cells]
+            cells = [words.printable(f"{gender} {group}") for group, gender in means.index]
+            ticks = [words.shorten(cell, 24) for cell in cells]
             axis.set_xticks(places, ticks, rotation=35, ha="right", fontsize=7)
         axes[0].set_ylabel("change of share", fontsize=8)
         axes[0].legend(fontsize=7)

@@ -24,13 +24,14 @@ _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
     """Name to table of results, if it has rows; the backgrounds with the ratings of the user's raters."""
-    made = {name: tables[name] for name in (*TABLES, "scores") if name in tables}
-    filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
-    return filled | (
-        {"backgrounds": rated(filled["backgrounds"], filled["ratings"])}
-        if "ratings" in filled
-        else {}
-    )
+    results = {
+        name: tables[name]
+        for name in (*TABLES, "scores")
+        if name in tables and (len(tables[name]) or name in _ALWAYS)
+    }
+    if "ratings" in results:
+        results["backgrounds"] = rated(results["backgrounds"], results["ratings"])
+    return results
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -46,10 +47,9 @@ def headline_of(tables: Tables) -> Headline:
 def main_rows(results: Tables) -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
     rows = results.get("congruence", TABLES["congruence"].empty())
-    at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
-    return rows[
-        at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()
-    ]
+    of_everybody = "gender == 'all' and group == 'all' and estimator == 'person'"
+    rows = rows.query(f"measure == 'correct' and tags == 'gross' and {of_everybody}")
+    return rows.dropna(subset="slope")
 
 
 def headline(results: Tables) -> str:
@@ -66,7 +66,7 @@ def headline(results: Tables) -> str:
     name = printable(rows["classifier"].iloc[0])
     if not rows["slope"].any() and not rows["se"].any():
         return HEADLINES.say("constant", len(rows), name=name)
-    tested = rows[rows["q"].notna()]
+    tested = rows.dropna(subset="q")
     row = _leading(rows)
     effect = _effect(row, results)
     if not len(tested):
@@ -90,7 +90,7 @@ def headline(results: Tables) -> str:
 
 def _leading(rows: pd.DataFrame) -> pd.Series:
     """The steepest of the findings; without one, of those that are judged; else of all."""
-    parts = rows[are_findings(rows)], rows[rows["q"].notna()], rows
+    parts = rows[are_findings(rows)], rows.dropna(subset="q"), rows
     leading = next(part for part in parts if len(part))
     return leading.iloc[highest(leading["slope"].abs())]
 
@@ -111,11 +111,7 @@ def _effect(row: pd.Series, results: Tables) -> str:
 def _right(results: Tables, classifier: str) -> float:
     """The share of right answers over all contexts, of gross tags; a half if it is unknown."""
     rows = results.get("inferred", TABLES["inferred"].empty())
-    own = rows[
-        (rows["classifier"] == classifier)
-        & (rows["tags"] == "gross")
-        & (rows["gender"] == rows["inferred"])
-    ]
+    own = rows.query("classifier == @classifier and tags == 'gross' and gender == inferred")
     if own["n"].sum():
         return float(own["count"].sum() / own["n"].sum())
     return 0.5
@@ -137,29 +133,23 @@ def _nothing(row: Record, results: Tables) -> caution.Nothing:
 
 def counts(results: Tables) -> str:
     """How many people, contexts and backgrounds there are, and what was left out."""
-    backgrounds = results["backgrounds"]
     people = results["people"]
-    composites = results["composites"]
-    used = backgrounds[backgrounds["status"] == "used"]
-    composed = people[
-        people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])
-    ]
+    used = results["backgrounds"].query("status == 'used'")
+    composites = results["composites"].query("kind == 'context'")
+    composed = people[people["photo"].isin(composites["photo"])]
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
     text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
     text += SENTENCES["rooms"][int(each > 1)].format(each=each)
     if out := people["photo"].nunique() - composed["photo"].nunique():
         text += f" Left out: {many(out, 'photo')}, see the cut-outs."
-    skipped = len(backgrounds) - len(used)
+    skipped = len(results["backgrounds"]) - len(used)
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
 
 
 def credit_line(results: Tables) -> str:
     """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
-    rows = results["backgrounds"]
-    rows = rows[
-        (rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")
-    ]
+    rows = results["backgrounds"].query("status == 'used' and creator not in ('', 'gslopes')")
     named = dict.fromkeys(
         f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records")
     )
@@ -179,24 +169,31 @@ def judged(tables: Tables) -> pd.DataFrame:
     """
     parts = []
     if "congruence" in tables:
-        rows = tables["congruence"]
-        rows = rows[(rows["tags"] == "gross") & (rows["estimator"] == "person")]
-        who = ["everybody" if gender == "all" else f"gender: {gender}" for gender in rows["gender"]]
-        groups = ["" if group in ("", "all") else f", {group}" for group in rows["group"]]
-        contrast = [f"congruence, {one}{group}" for one, group in zip(who, groups, strict=True)]
-        unit = [
-            "tags per unit" if name == "n_tags" else "points per unit" for name in rows["measure"]
-        ]
-        label = rows["measure"].map(ANSWERS)
-        parts.append(rows.assign(contrast=contrast, label=label, value=rows["slope"], unit=unit))
+        rows = tables["congruence"].query("tags == 'gross' and estimator == 'person'")
+        who = ("gender: " + rows["gender"]).replace("gender: all", "everybody")
+        groups = (", " + rows["group"]).replace([", ", ", all"], "")
+        parts.append(
+            rows.assign(
+                contrast="congruence, " + who + groups,
+                label=rows["measure"].map(ANSWERS),
+                value=rows["slope"],
+                unit=np.where(rows["measure"] == "n_tags", "tags per unit", "points per unit"),
+            )
+        )
     if "inferred" in tables:
-        rows = tables["inferred"]
-        rows = rows[(rows["tags"] == "gross") & (rows["gender"] == "all") & rows["change"].notna()]
-        points = {"value": "change", "ci_low": "change_low", "ci_high": "change_high"}
-        head = {"contrast": "context: " + rows["context"], "label": "inferred " + rows["inferred"]}
-        more = {name: 100 * rows[column] for name, column in points.items()}
-        parts.append(rows.assign(**head, **more, unit="percentage points"))
-    rows_of_all = (
+        rows = tables["inferred"].query("tags == 'gross' and gender == 'all'")
+        rows = rows.dropna(subset="change")
+        parts.append(
+            rows.assign(
+                contrast="context: " + rows["context"],
+                label="inferred " + rows["inferred"],
+                value=100 * rows["change"],
+                ci_low=100 * rows["change_low"],
+                ci_high=100 * rows["change_high"],
+                unit="percentage points",
+            )
+        )
+    found = (
         pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
     )
-    return rows_of_all.rename(columns={"classifier": "model", "note": "reason"})
+    return found.rename(columns={"classifier": "model", "note": "reason"})

@@ -58,8 +58,8 @@ def typical(page: Page) -> Content | None:
 def _without_person(page: Page, key: str) -> list[Content]:
     """The tile of a background without a person, if it can be read.  key: of the background."""
     photo = lookup(page.tables["backgrounds"], "key", "photo")[key]
-    composites = page.tables["composites"]
-    rows = composites[(composites["kind"] == "empty") & (composites["photo"] == photo)]
+    rows = page.tables["composites"].query("kind == 'empty'")
+    rows = rows[rows["photo"] == photo]
     return _tiles(rows.assign(attribute=f"{key} alone"), {}, page.run.folder)
 
 
@@ -71,12 +71,15 @@ def _tiles(composites: pd.DataFrame, inferred: Mapping[str, str], run: Path) -> 
             photo = photo_of(photo_bytes(row["file"], run), Path(row["file"]))
             small = Image.fromarray(photo.pixels)
             small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
-            tile = {
-                "src": jpeg_uri(small, 82),
-                "at": row["attribute"],
-                "room": row["kind"] == "context",
-            }
-            tiles.append({**tile, "inferred": inferred.get(row["attribute"], "")})
+            at = row["attribute"]
+            tiles.append(
+                {
+                    "src": jpeg_uri(small, 82),
+                    "at": at,
+                    "room": row["kind"] == "context",
+                    "inferred": inferred.get(at, ""),
+                }
+            )
     return tiles
 
 
@@ -87,17 +90,18 @@ def show(page: Page) -> Content | None:
     """
     results = results_of(page.tables)
     ratings = results["backgrounds"].set_index("key")["rating"].astype(float)
-    plain = results["composites"].query("kind in ('original', 'canvas', 'context')")
+    plain = results["composites"].query("kind != 'empty'")
     plain = plain[~plain["attribute"].str.contains("~")]
     order = plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
     pictures = plain.assign(place=order).sort_values(["place", "attribute"])
-    people = results["people"]
-    people = people[people["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
+    composed = pictures.query("kind == 'context'")["photo"]
+    people = results["people"].sort_values("photo")
+    people = people[people["photo"].isin(composed)]
     described = results.get("described", TABLES["described"].empty()).query("tags == 'gross'")
     tagger = described["classifier"].min() if len(described) else ""
-    answers = described[(described["classifier"] == tagger) & (described["step"] == 0)]
+    answers = described.query("classifier == @tagger and step == 0")
     strips = []
-    for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
+    for gender, photos in people.groupby("gender")["photo"]:
         photo = photos.iloc[len(photos) // 2]
         composites = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
         inferred = lookup(answers[answers["photo"] == photo], "attribute", "inferred")
@@ -120,27 +124,18 @@ def paper(page: Page) -> Content | None:
         listed = [_grid(name, papers[name]) for name in part["tables"] if name in papers]
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:
-            parts.append(
-                {
-                    **part,
-                    "charts": panels,
-                    "tables": listed,
-                    "figure": figure,
-                }
-            )
+            parts.append(part | {"charts": panels, "tables": listed, "figure": figure})
     if parts:
         return {"parts": parts, "figure_title": charts.FIGURE}
     return None
 
 
 def _grid(name: str, table: pd.DataFrame) -> Content:
-    rows = table.map(words.printable).to_numpy().tolist()
-    title = tables.TITLES[name]
     return {
-        "title": title,
+        "title": tables.TITLES[name],
         "wrapped": name in WRAPPED,
-        "head": list(table.columns),
-        "rows": rows,
+        "head": [*table],
+        "rows": table.map(words.printable).to_numpy().tolist(),
     }
 
 

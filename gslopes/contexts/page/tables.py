@@ -8,7 +8,7 @@ stars as the paper does.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 _signed = "{:+.2f}".format
+Fitting = list[
+    tuple[str, str, pd.DataFrame]
+]  # plural of a gender, side of the contexts that fit it, its rows there
 
 
 def gross(results: Tables) -> dict[str, pd.DataFrame]:
@@ -75,7 +78,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
 
 def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
-    contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
+    contexts = ["original", "canvas"]
     if "backgrounds" in results:
         rooms = results["backgrounds"].drop_duplicates("context")
         side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
@@ -90,8 +93,8 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
 def forms(frame: pd.DataFrame) -> dict[str, str]:
     """The table as CSV, Markdown and LaTeX, by ending."""
     clean = frame.map(printable)
-    head = [str(column) for column in clean.columns]
-    rows = [list(row) for row in clean.itertuples(index=False)]
+    head = [*map(str, clean)]
+    rows = clean.to_numpy().tolist()
     csv = csv_bytes(clean.map(_unsigned)).decode()
     return {"csv": csv, "md": markdown(head, rows) + "\n", "tex": tabular(head, rows)}
 
@@ -111,10 +114,10 @@ def _unsigned(text: str) -> str | float:
 # -- cells ------------------------------------------------------------------------------------------------------------
 
 
-def _number(number: float, form: str = ".4f", missing: str = "NA") -> str:
+def _number(number: float, form: str = ".4f") -> str:
     if math.isfinite(number):
         return f"{number:{form}}"
-    return missing
+    return "NA"
 
 
 def _share(number: float, digits: int = 3) -> str:
@@ -138,11 +141,8 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
-    composites = results["composites"]
     rooms = results["backgrounds"].sort_values(["rating", "key"])
-    before = composites[
-        (composites["kind"] == "context") & composites["attribute"].isin(rooms["key"])
-    ]
+    before = results["composites"].query("kind == 'context' and attribute in @rooms.key")
     photos = sorted(set(before["photo"]))
     if not photos:
         return pd.DataFrame()
@@ -198,37 +198,35 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     )
     women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
     table = wide[women_first].map(_share)
-    # the pairs that differ by Tukey's test, the larger mean first
-    pairs = pairs[pairs["paper_significant"].astype(bool)]
-    larger = pairs["difference"] > 0
-    texts = (
-        pairs["one"].where(larger, pairs["other"])
-        + " > "
-        + pairs["other"].where(larger, pairs["one"])
-    )
+    pairs = _differing(pairs)
+    pairs["text"] = pairs["more"] + " > " + pairs["less"]
     for factor in ("gender", "group"):
-        differing = pairs.assign(text=texts)[pairs["factor"] == factor]
-        joined = differing.groupby(["classifier", "context"])["text"].agg(", ".join)
+        differing = pairs[pairs["factor"] == factor].groupby(["classifier", "context"])
+        joined = differing["text"].agg(", ".join)
         table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
     return table.rename_axis(columns=None).reset_index()
+
+
+def _differing(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that differ by Tukey's test at the paper's level, with the level of the larger mean, and the other."""
+    pairs = pairs[pairs["paper_significant"].astype(bool)]
+    larger = pairs["difference"] > 0
+    return pairs.assign(
+        more=pairs["one"].where(larger, pairs["other"]),
+        less=pairs["other"].where(larger, pairs["one"]),
+    )
 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     t = rows["t"].map(lambda t: _number(t, ".2f"))
     marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
-    cells = rows[["classifier", "context"]].assign(
-        tags=rows["super"],
-        women=rows["women"].map(_number),
-        men=rows["men"].map(_number),
-        t=t + marks,
-    )
-    cells = cells.set_index(["classifier", "context", "tags"])
-    analyses = {"within": "Δ ", "between": ""}
-    parts = [
-        cells[(rows["analysis"] == analysis).to_numpy()].add_prefix(sign)
-        for analysis, sign in analyses.items()
-    ]
-    return pd.concat([part for part in parts if len(part)], axis=1).fillna("").reset_index()
+    cells = rows[["women", "men"]].map(_number).assign(t=t + marks)
+    cells.index = pd.MultiIndex.from_frame(rows[["classifier", "context", "super"]])
+    parts = []
+    for analysis, sign in {"within": "Δ ", "between": ""}.items():
+        if (at := (rows["analysis"] == analysis).to_numpy()).any():
+            parts.append(cells[at].add_prefix(sign))
+    return pd.concat(parts, axis=1).fillna("").reset_index(names=["classifier", "context", "tags"])
 
 
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
@@ -256,55 +254,52 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
     def of(table: str) -> pd.DataFrame:
         rows = results.get(table, TABLES[table].empty())
-        return rows[(rows["classifier"] == name) & (rows["tags"] == "gross")]
+        return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])
-    inferred = of("inferred").query("gender == 'all'")
-    right = of("accuracy")
+    contexts = Counter(stereotypes.values())
+    inferred = _fitting(of("inferred").query("gender == 'all'"), "inferred", stereotypes)
+    right = _fitting(of("accuracy"), "gender", stereotypes)
     recognised = of("recognised").query("given == 'all'")
     cells = (
-        _congruent(inferred, "inferred", "change", stereotypes),
+        _congruent(inferred, "change"),
         _independent(recognised),
-        _congruent(right, "gender", "paired_change", stereotypes),
+        _congruent(right, "paired_change"),
         _who_changes(of("tukey")),
         _expected(of("changes")),
     )
     answers = dict(zip(QUESTIONS, cells, strict=True))
     if published:
-        unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
-        answers[STARRED["RQ1"]] = _starred(inferred, "inferred", stereotypes)
-        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
+        unnamed = len(recognised) > 0 and recognised["share"].isna().all()
+        answers[STARRED["RQ1"]] = _starred(inferred, contexts)
+        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, contexts)
     return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
 
 
-def _fitting(
-    rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]
-) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """(plural, side, rows) of women in feminine and of men in masculine contexts.  column: of the gender."""
+def _fitting(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fitting:
+    """The rows of women in feminine and of men in masculine contexts.  column: of the gender."""
     side_of = rows["context"].map(stereotypes)
-    for gender, plural, side in SIDES:
-        yield plural, side, rows[(side_of == side) & (rows[column] == gender)]
+    return [
+        (plural, side, rows[(side_of == side) & (rows[column] == gender)])
+        for gender, plural, side in SIDES
+    ]
 
 
-def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
-    """The paper's answer: yes for a gender that has a star in any of its contexts."""
-    contexts = Counter(stereotypes.values())
-    answered = []
-    counts = []
-    for plural, side, fitting in _fitting(rows, column, stereotypes):
-        stars = int(fitting["congruent_rise"].sum())
-        answered += [plural] * bool(stars)
-        counts.append(f"{plural} in {stars} of {contexts[side]} {side}")
+def _starred(fitting: Fitting, contexts: Mapping[str, int]) -> str:
+    """The paper's answer: yes for a gender that has a star in any of its contexts.  contexts: how many a side has."""
+    stars = {plural: int(rows["congruent_rise"].sum()) for plural, _, rows in fitting}
+    answered = [plural for plural, count in stars.items() if count]
+    counts = [f"{one} in {stars[one]} of {contexts[side]} {side}" for one, side, _ in fitting]
     only = " only" * (len(answered) == 1)
     answer = f"yes, for {' and '.join(answered)}{only}" if answered else "no"
     return f"{answer}: {', '.join(counts)}"
 
 
-def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mapping[str, str]) -> str:
+def _congruent(parts: Fitting, change: str) -> str:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
     answers = []
-    for plural, side, fitting in _fitting(rows, column, stereotypes):
-        judged = fitting[fitting["q"].notna()]
+    for plural, side, fitting in parts:
+        judged = fitting.dropna(subset="q")
         if not len(judged):
             why = "not judged, too rare" if len(fitting) else f"no {side} context"
             answers.append(f"{plural}: {why}")
@@ -323,7 +318,7 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
 
 
 def _independent(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()]
+    judged = rows.dropna(subset="q")
     if not len(judged):
         if rows["share"].isna().all():
             return UNNAMED
@@ -337,13 +332,11 @@ def _independent(rows: pd.DataFrame) -> str:
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
-    rows = rows[rows["p"].notna()]
+    rows = rows.dropna(subset="p")
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()
-    significant = rows[rows["paper_significant"].astype(bool)]
-    more = significant["one"].where(significant["difference"] > 0, significant["other"])
-    places = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"]
+    places = _differing(rows).groupby(["factor", "more"], sort=False)["context"]
     plurals: dict[Any, str] = {"woman": "women", "man": "men"}
     answers = [
         f"{plurals.get(level, printable(level))} in {count} of {contexts}"
@@ -353,7 +346,7 @@ def _who_changes(rows: pd.DataFrame) -> str:
 
 
 def _expected(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()]
+    judged = rows.dropna(subset="q")
     if not len(judged):
         return "not judged: too few people, or nothing varies"
     found = int(are_findings(judged).sum())
@@ -368,22 +361,25 @@ def _expected(rows: pd.DataFrame) -> str:
 
 
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    several_rooms = rows["rooms_low"].notna().any()
+    rows = rows[rows["group"] == "all"].dropna(subset="slope")
+    rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
     lines = []
     for row in rows.to_dict("records"):
-        cells = {name: row[name] for name in ("classifier", "tags", "measure")}
-        cells |= {"people": row["gender"], "n": row["n"]}
-        cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
-        cells["95 %"] = numbers.ends_of(row, _signed)
-        cells["p"] = numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"])
-        cells["q"] = numbers.probability(row["q"])
-        if several_rooms:
-            ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
-            cells["95 %, any such rooms"] = ends.replace(numbers.NONE, "")
-            cells["p, any such rooms"] = numbers.probability(row["p_rooms"])
-        lines.append(cells)
-    return pd.DataFrame(lines)
+        unit = "tags" if row["measure"] == "n_tags" else "points"
+        ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
+        cells = {
+            "people": row["gender"],
+            "n": row["n"],
+            "slope": f"{row['slope']:+.2f} {unit}",
+            "95 %": numbers.ends_of(row, _signed),
+            "p": numbers.probability(row["p"]),
+            "q": numbers.probability(row["q"]),
+            "95 %, any such rooms": ends.replace(numbers.NONE, ""),
+            "p, any such rooms": numbers.probability(row["p_rooms"]),
+        }
+        lines.append({name: row[name] for name in ("classifier", "tags", "measure")} | cells)
+    several_rooms = rows["rooms_low"].notna().any()
+    return pd.DataFrame(lines).iloc[:, : None if several_rooms else -2]
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,10 +1,9 @@
 """The backgrounds of a run: the drawn rooms that ship, and the user's folders, each with its contexts.toml."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +11,7 @@ from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import from_dict, read_toml
-from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
@@ -34,17 +33,11 @@ class Context:
 
     title: str = ""
     label: Literal["feminine", "masculine", "none"] = "none"
-    rating: float | None = None
+    rating: float | None = field(default=None, metadata={"least": 0, "most": 10})
     tags: tuple[str, ...] = ()
     licence: str = ""
     creator: str = ""
     source: str = ""
-
-    def __post_init__(self) -> None:
-        if self.rating is not None and not (math.isfinite(self.rating) and 0 <= self.rating <= 10):
-            raise ConfigError(
-                f"The rating is {self.rating:g}; it must be between 0 (feminine) and 10 (masculine)."
-            )
 
 
 @frozen_identity
@@ -115,9 +108,8 @@ def _folder(
             f"There are no pictures in {folder}.",
             "Name a folder of backgrounds: <context>/<picture>.",
         )
-    records = (
-        read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    )
+    known = folder / "contexts.toml"
+    records = read_contexts(known) if known.is_file() else {}
     pictures = []
     detector = finder and finder()
     for head in name_backgrounds([(file.relative, file.path) for file in files], records):
@@ -128,7 +120,7 @@ def _folder(
             continue
         pixels = in_srgb(photo.pixels, photo.icc)
         faces = detector is not None and len(detector([replace(photo, pixels=pixels)])[0].scores)
-        why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
+        why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else USED
         if (side := min(pixels.shape[:2])) < SMALLEST:
             why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")
         pictures.append(
@@ -144,12 +136,10 @@ def read_contexts(path: Path) -> dict[str, Context]:
     """
     entries = read_toml(path)
     keys = context_keys(entries, str(path))
-    try:
-        return {
-            keys[name]: from_dict(Context, entry, where=name) for name, entry in entries.items()
-        }
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error.message}", error.hint) from error
+    return {
+        keys[name]: from_dict(Context, entry, where=f"{path}: {name}")
+        for name, entry in entries.items()
+    }
 
 
 def name_backgrounds(
@@ -172,11 +162,8 @@ def name_backgrounds(
     for name, (_, path) in zip(names, files, strict=True):
         key = keys[name]
         counts[key] += 1
-        pictures.append(
-            BackgroundPicture(
-                f"{key}.{counts[key]}", key, str(path), records.get(key, Context(key))
-            )
-        )
+        record = records.get(key, Context(key))
+        pictures.append(BackgroundPicture(f"{key}.{counts[key]}", key, str(path), record))
     if missing := sorted(records.keys() - counts.keys()):
         raise UsageError(
             f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out."

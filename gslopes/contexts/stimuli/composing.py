@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, records
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
@@ -28,6 +27,7 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
+from gslopes.frame.spec import Run
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes
 
@@ -83,29 +83,35 @@ class Sweeper(NamedTuple):
         )
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, GateConfig())
-        row = {**asdict(measured), "mask_area": composite.mask_area, "kept": not why}
-        return composite, {**row, **why.columns}
+        judged = {"mask_area": composite.mask_area, "kept": not why, **why.columns}
+        return composite, asdict(measured) | judged
 
 
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
 
 
-class Composing(NamedTuple):
+class Composing:
     """What all parts need.
 
-    backgrounds: that are used.  cutouts: photo to its row of that table.
-    names: relative name of a file to its photo, of those that are used.  backdrop: the plain canvas' colour.
-    known: names in people.csv.  sweeper: makes counterfactuals, if there is a sweep.
+    sweeper: makes counterfactuals, if there is a sweep.  cutouts: photo to its row of that table.
+    names: relative name of a file in people.csv to its photo.
+    conditions: attribute, context and pixels of the plain canvas and every background.
     """
 
-    run: Path
-    config: StageConfig
-    backgrounds: tuple[BackgroundPicture, ...]
-    cutouts: dict[str, Row]
-    names: dict[str, str]
-    known: frozenset[str]
-    backdrop: tuple[int, int, int]
-    sweeper: Sweeper | None
+    def __init__(self, run: Run, sweeper: Sweeper | None) -> None:
+        material = run.inputs
+        self.run = run.folder
+        self.config: StageConfig = run.config.pictures
+        self.sweeper = sweeper
+        self.names = {name: material.photos[name] for name in material.who}
+        self.cutouts = {row["photo"]: row for row in records(run.table("cutouts"))}
+        self.conditions = [(room.key, room.context, room.pixels) for room in material.used]
+        if "canvas" in self.config.kinds or sweeper is not None:
+            behind = [row["backdrop"] for row in self.cutouts.values() if row["backdrop"]]
+            colours = [list(bytes.fromhex(colour[1:])) for colour in behind or ["#808080"]]
+            width, height = self.config.canvas
+            plain = np.full((height, width, 3), np.median(colours, axis=0), np.uint8)
+            self.conditions.insert(0, ("canvas", "", plain))
 
 
 class _Cutout(NamedTuple):
@@ -139,16 +145,6 @@ class Part:
         self.work = work
         self.config = work.config
         self.rows = {name: list[Row]() for name in ("photos", "edits", "composites", "verdicts")}
-        # attribute, context and pixels of the plain canvas and every background
-        self.conditions = [
-            (room.key, room.context, room.pixels)
-            for room in work.backgrounds
-            if room.pixels is not None
-        ]
-        if "canvas" in self.config.kinds or work.sweeper is not None:
-            width, height = self.config.canvas
-            plain = np.full((height, width, 3), work.backdrop, np.uint8)
-            self.conditions.insert(0, ("canvas", "", plain))
         for item in items:
             if isinstance(item, BackgroundPicture):
                 self._background(item)
@@ -175,7 +171,7 @@ class Part:
         if "original" in self.config.kinds:
             self._add(photo_id, "original", original, suffix=file.path.suffix.lower())
         layer, opacity = cutout.layer(cutout.colour)
-        for key, context, background in self.conditions:
+        for key, context, background in self.work.conditions:
             data = encode(paste(background, layer, opacity, cutout.where), False, None, FORMAT)
             self._add(photo_id, key, data, context, cutout.where.opaque)
         if self.work.sweeper is not None:
@@ -198,21 +194,14 @@ class Part:
         opacity = cutout.layer(cutout.colour)[1]
         differ = np.ptp(layers, axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
-        cut = _inside((x0, y0, x1, y1))
         where = cutout.where
-        inner = where._replace(
-            x=where.x + x0,
-            y=where.y + y0,
-            width=x1 - x0,
-            height=y1 - y0,
-        )
-        corners = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
-        for key, context, background in self.conditions:
+        corners = (where.x + x0, where.y + y0, where.x + x1, where.y + y1)
+        for key, context, background in self.work.conditions:
             attribute = f"{key}~{self.config.sweep}"
             self.rows["verdicts"].append({"photo": photo_id, "attribute": attribute, **judged})
             files = Variants(paste(background, layers[0], opacity, where), False, None, FORMAT)
             for step, layer in enumerate(layers):
-                picture = paste(background, layer[cut], opacity[cut], inner)
+                picture = paste(background, layer, opacity, where)
                 data = files.encode(picture[_inside(corners)], corners)
                 self._add(photo_id, attribute, data, context, where.opaque, step)
 
@@ -237,7 +226,7 @@ class Part:
                 return row
             reason = Reason(row["reason"]) if row["reason"] in VALUES else Reason.UNREADABLE
             why = SkipReason(reason, row["detail"])
-        elif file.relative in self.work.known:
+        elif file.relative in self.work.names:
             open_photo(file.path)
             why = SkipReason(Reason.GONE, REPLACED)
         raise PhotoError(file.path, why)
@@ -265,38 +254,26 @@ class Part:
         path = self.work.run / file
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
-        head: Row = {
-            "photo": photo,
-            "attribute": attribute,
-            "step": step,
-            "file": file,
-        }
+        head: Row = {"photo": photo, "attribute": attribute, "step": step, "file": file}
         kind = condition if condition in KINDS else "context"
         share = opaque / math.prod(self.config.canvas)
         self.rows["composites"].append(
-            {
-                **head,
-                "kind": kind,
-                "context": context,
-                "person_share": share,
-            }
+            head | {"kind": kind, "context": context, "person_share": share}
         )
         value = self.work.sweeper.values[step] if self.work.sweeper and sweep else 0.0
-        self.rows["edits"].append({**head, "value": value, "mask_area": 0.0})
+        self.rows["edits"].append(head | {"value": value, "mask_area": 0.0})
 
     def _photo(self, photo: str, path: str, why: SkipReason = USED, **more: Any) -> None:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
-        row: Row = {
-            "photo": photo,
-            "path": path,
-            **why.columns,
-            "width": 0,
-            "height": 0,
-        }
-        row |= {"status": "skipped" if why else "used", "faces": int("box" in more)}
         self.rows["photos"].append(
             {
-                **row,
+                "photo": photo,
+                "path": path,
+                "status": "skipped" if why else "used",
+                **why.columns,
+                "width": 0,
+                "height": 0,
+                "faces": int("box" in more),
                 "box": None,
                 "points": None,
                 "detection": None,

@@ -4,34 +4,22 @@ Here too: people's decisions about cut-outs, as the page of cut-outs saves them 
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
+from gslopes.contexts import HOME
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
 from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 
-ALIASES = {
-    **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
-    **dict.fromkeys(("man", "men", "male", "m"), "man"),
-    **dict.fromkeys(("", "na", "n/a", "nan", "none", "unknown"), "not said"),
-}
-GENDER = ("gender", "sex", "self_reported_gender")  # the usual names of columns
-GROUP = ("ethnicity", "race", "group")
-PERSON = ("person", "subject", "person_id")
+KNOWN = tomllib.loads((HOME / "people.toml").read_text("utf-8"))
+ALIASES = {word: gender for gender, words in KNOWN["genders"].items() for word in words}
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-\d+-N\b")
-_CFD_RACES = {
-    "A": "Asian",
-    "B": "Black",
-    "L": "Latinx",
-    "W": "White",
-    "I": "Indian",
-    "M": "Multiracial",
-}
 
 
 def gender_of(word: str) -> str:
@@ -51,13 +39,13 @@ def read_reports(path: Path, group_column: str = "") -> dict[str, Row]:
     """
     people = read_people(path)
 
-    def first(usual: tuple[str, ...]) -> str:
-        return next((name for name in usual if name in people.columns), "")
+    def usual(what: str) -> str:
+        return next((name for name in KNOWN["columns"][what] if name in people.columns), "")
 
     photos = people.columns[people.photo_column()]
-    group = group_column or first(GROUP)
-    genders = people.columns[people.parts_of(first(GENDER) or "gender")[0]]
-    persons = people.columns.get(first(PERSON), photos)
+    group = group_column or usual("group")
+    genders = people.columns[people.parts_of(usual("gender") or "gender")[0]]
+    persons = people.columns.get(usual("person"), photos)
     reports = {
         "person": [person or photo for person, photo in zip(persons, photos, strict=True)],
         "gender": [gender_of(str(word)) for word in genders],
@@ -81,7 +69,7 @@ def cfd_person(name: str) -> Row | None:
     race = match["race"]
     gender = match["gender"]
     person = f"{race}{gender}-{match['person']}"
-    return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race)}
+    return {"person": person, "gender": gender_of(gender), "group": KNOWN["cfd"].get(race, race)}
 
 
 DECISIONS = {"a": "accept", "x": "exclude"}  # by their keys

@@ -3,7 +3,6 @@
 All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
 """
 
-import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from gslopes.contexts import TABLES, filled
@@ -25,7 +23,7 @@ from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.config import to_dict
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
-from gslopes.core.files import sha256_of
+from gslopes.core.files import hexdigest
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
@@ -34,7 +32,7 @@ from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.spec import Inputs, Made, Run, Tables
-from gslopes.photos.folder import PhotoFile, list_photos, passed_over
+from gslopes.photos.folder import PhotoFile, digest_of, list_photos, passed_over
 from gslopes.photos.people import names_of
 
 EXTRAS = ("statsmodels", "krippendorff")
@@ -100,10 +98,10 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
             f"There is no file {show(config.review)}.",
             "Name the CSV that the page of cut-outs saves.",
         )
-    photos = {file.relative: _digest(file) for file in files}
+    photos = {file.relative: digest_of(file.path) or hexdigest(file.relative) for file in files}
     lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in photos.items()]
     lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in used]
-    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    digest = hexdigest("".join(lines))
     conditions = [*(room.key for room in used), "canvas"] if values else []
     facts = {
         **identity(config),
@@ -152,13 +150,6 @@ def self_reports(
     return rows, absent
 
 
-def _digest(file: PhotoFile) -> str:
-    try:
-        return sha256_of(file.path)
-    except (OSError, ValueError):
-        return hashlib.sha256(file.relative.encode()).hexdigest()
-
-
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +170,10 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
     rows = [
         {
             **asdict(background.record),
-            **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
+            "key": background.key,
+            "photo": background.photo,
+            "context": background.context,
+            "path": background.path,
             "status": "used" if background.used else "skipped",
             **background.why.columns,
             "words": "|".join(background.record.tags),
@@ -225,20 +219,7 @@ def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
 
 
 def _composing(run: Run) -> Composing:
-    material: Material = run.inputs
-    rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
-    backdrops = [row["backdrop"] for row in rows if row["backdrop"]] or ["#808080"]
-    red, green, blue = np.median([list(bytes.fromhex(colour[1:])) for colour in backdrops], axis=0)
-    return Composing(
-        run=run.folder,
-        config=run.config.pictures,
-        backgrounds=material.used,
-        cutouts={row["photo"]: row for row in rows},
-        names={name: material.photos[name] for name in material.who},
-        known=frozenset(material.who),
-        backdrop=(int(red), int(green), int(blue)),
-        sweeper=load_sweeper(run) if material.values else None,
-    )
+    return Composing(run, load_sweeper(run) if run.inputs.values else None)
 
 
 def check_anybody(run: Run) -> None:
