@@ -14,9 +14,10 @@ import numpy as np
 
 from gslopes.ask.boxes import resized
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
+from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ModelError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
@@ -39,8 +40,7 @@ class TaggerOptions:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"celeba-tagger's threshold must be in [0, 1], not {self.threshold}.")
+        check_bounds(self)
 
 
 class CelebaTagger:

@@ -318,7 +318,10 @@ class Service(ABC):
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
         """The kind of an error by its status or code, if its class does not decide; the vendor's words."""
-        return kind, f"{type(error).__name__}: {error}"
+        status = getattr(error, "status_code", getattr(error, "code", None))
+        if kind == "failed" and isinstance(status, int):
+            kind = kind_of_status(status)
+        return kind, str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 

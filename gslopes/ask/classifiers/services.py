@@ -15,7 +15,7 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
+from gslopes.core.errors import CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
@@ -83,17 +83,15 @@ class Azure(OnePictureService):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        status = getattr(error, "status_code", None)
         outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(problems.within(inner, "code"))}
-        if kind == "failed" and isinstance(status, int):
-            kind = service.kind_of_status(status)
-            if codes & set(service.codes_of("azure")):
-                kind = "refused"
+        if kind == "failed" and codes & set(service.codes_of("azure")):
+            kind = "refused"
+        kind, words = super()._details(error, kind)
         if type(error).__name__ == "JSONDecodeError":
-            return kind, "the reply is not JSON"
-        return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
+            words = "the reply is not JSON"
+        return kind, str(getattr(outer, "message", None) or words)
 
 
 # -- Clarifai ----------------------------------------------------------------------------------------------------------
@@ -240,13 +238,6 @@ class GoogleOptions(ServiceOptions):
     max_results: int = 50
     images_per_minute: float = field(default=1800.0, metadata=OPERATIONAL)
 
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        if not 1 <= self.max_results <= 1000 or self.images_per_minute <= 0:
-            raise ConfigError(
-                "google's max_results must be from 1 to 1000, and its images_per_minute above 0."
-            )
-
     def applied_to(self, limits: Limits) -> Limits:
         """As of every service, and the pictures a minute."""
         given = ServiceOptions.applied_to(self, limits)
@@ -301,13 +292,10 @@ class Google(Service):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        status = getattr(error, "code", None)
-        if kind == "failed" and isinstance(status, int):
-            kind = service.kind_of_status(status)
+        kind, words = super()._details(error, kind)
         if kind == "lost" and "NewConnectionError" in repr(error):
             kind = "unavailable"
-        text = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
-        return kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", text)
+        return kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", words)
 
 
 def _google_credentials(elsewhere: bool) -> Any:
@@ -376,10 +364,9 @@ class Imagga(OnePictureService):
         response: Any = getattr(error, "response", None)
         if response is None:
             return super()._details(error, kind)
-        try:
-            text = str(parse_json(response.content)["status"]["text"])
-        except (ValueError, KeyError, TypeError):
-            text = ""
+        text = ""
+        with suppress(ValueError):
+            text = str(problems.within(parse_json(response.content), "status", "text") or "")
         status = int(response.status_code)
         kind = "service" if status == 403 else service.kind_of_status(status)
         if status in (400, 422) and re.search("image|picture|file", text.lower()):
@@ -400,13 +387,6 @@ class RekognitionOptions(ServiceOptions):
     max_labels: int = 1000
     min_confidence: float = 0.0
     region: str = ""
-
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        if self.max_labels < 1 or not 0 <= self.min_confidence <= 100:
-            raise ConfigError(
-                "rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100]."
-            )
 
 
 class Rekognition(OnePictureService):
@@ -468,10 +448,8 @@ class Rekognition(OnePictureService):
         status = int(problems.within(response, "ResponseMetadata", "HTTPStatusCode") or 0)
         code = str(response["Error"].get("Code", ""))
         kind = service.kind_of_status(status)
-        if status == 400 and code in (
-            "",
-            "400",
-        ):  # boto3 reads half a reply as an error without a name
+        # boto3 reads half a reply as an error without a name
+        if status == 400 and code in ("", "400"):
             kind = "lost"
         kind = service.codes_of("rekognition").get(code, kind)
         return kind, f"{code}: {response['Error'].get('Message', '')}"

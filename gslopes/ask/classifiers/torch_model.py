@@ -65,7 +65,7 @@ class LibraryOptions:
     activation: Literal["softmax", "sigmoid"] = "softmax"
 
     def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
+        check_presence(self)
 
 
 class TorchModel:

@@ -82,13 +82,11 @@ class TransformersOptions:
     max_tokens: int = 40
 
     def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
+        check_presence(self)
         if self.template and not all("{}" in template for template in self.template.split("|")):
             raise ConfigError(
                 "Every template needs {} where the label goes.", "Such as: a photo of a {}."
             )
-        if self.max_tokens < 1:
-            raise ConfigError("A caption's max_tokens must be at least 1.")
 
 
 def task_of(model: str) -> Task:
