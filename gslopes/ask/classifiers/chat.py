@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import unescape
-from itertools import accumulate, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -184,8 +184,8 @@ def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[st
     start = key.end() if key else 0
     rest = text[start:]
     start += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
-    ends = accumulate(len(token["token"]) for token in tokens)
-    token = next((token for token, end in zip(tokens, ends, strict=True) if end > start), None)
+    of_characters = [token for token in tokens for _ in token["token"]]
+    token = next(iter(of_characters[start:]), None)
     chosen = _choice(text, answers)
     if token is None or chosen is None or meant(token["token"], answers) != chosen:
         return {}
@@ -408,9 +408,8 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     end = start + len(answer)
     if start < 0 or not PATTERNS["after_answer"].match(all_text, end):
         return None
-    ends = accumulate(map(len, spelled))
-    places = zip(tokens, spelled, ends, strict=True)
-    return [token for token, letters, last in places if last > start and last - len(letters) < end]
+    places = [place for place, letters in enumerate(spelled) for _ in letters]
+    return tokens[places[start] : places[end - 1] + 1]
 
 
 def log_probability(value: Any) -> float | None:

@@ -20,10 +20,9 @@ from typing import Any, Literal, cast
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
-from gslopes.ask.classifiers.compatible import KEY, CompatibleService, Reply
+from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
 from gslopes.ask.classifiers.prompt import load_prompt
-from gslopes.ask.cost import TokenOptions
-from gslopes.ask.names import ARGUMENT, OPERATIONAL
+from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.questions import digest
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
@@ -40,11 +39,9 @@ NEARLY_ALL = 0.9
 
 
 @frozen
-class LlmOptions(TokenOptions):
-    """Fields of ``TokenOptions``, and whom to ask, what, and how often.
+class LlmOptions(CompatibleOptions):
+    """Fields of ``CompatibleOptions``, and what to ask, and how often.
 
-    model: as the server names it.  url: of the endpoint; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
-    key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture and order if shares count, a request each.
@@ -56,9 +53,6 @@ class LlmOptions(TokenOptions):
         of up to 20 options; what ``load_prompt`` raises.
     """
 
-    model: str = field(kw_only=True, metadata=ARGUMENT)
-    url: str = ""
-    key: str = KEY
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
@@ -68,7 +62,7 @@ class LlmOptions(TokenOptions):
     image_tokens: int = field(default=1105, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        TokenOptions.__post_init__(self)
+        CompatibleOptions.__post_init__(self)
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
             raise ConfigError(
                 "At temperature 0 all repeats give the same answer.",

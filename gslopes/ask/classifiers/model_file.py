@@ -317,12 +317,10 @@ def presence(top_k: int | None, threshold: float | None, activation: str) -> tup
 def choose(labels: Sequence[str], scores: Array, threshold: float, top_k: int) -> Labels:
     """The labels that count as returned, highest score first.
 
-    labels: L of them.  scores: (L,) in [0, 1].
-    top_k: if above 0, this many, whatever their scores; else all whose score is at least ``threshold``.
+    labels: L of them.  scores: (L,) in [0, 1].  threshold, top_k: as from ``presence``; 0: any score, any number.
     """
     chosen = np.argsort(-scores, kind="stable")[: top_k or None]
-    least = 0.0 if top_k else threshold
-    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= least)
+    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= threshold)
 
 
 # -- TorchScript -------------------------------------------------------------------------------------------------------

@@ -174,13 +174,12 @@ class Clarifai(Service):
             metadata=(("authorization", f"Key {key}"),),
             timeout=seconds_left(service.TIMEOUT),
         )
-        statuses = [reply.status, *(output.status for output in reply.outputs)]
-        ending = next((status for status in statuses if status.code in _DEPRECATED), None)
-        if ending is not None and not self.notes:
-            words = ending.description or ending.details or "it is deprecated"
-            self.notes.append(
-                f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}."
-            )
+        for status in (reply.status, *(output.status for output in reply.outputs)):
+            if status.code in _DEPRECATED and not self.notes:
+                words = scrub(status.description or status.details or "it is deprecated")
+                self.notes.append(
+                    f"Clarifai will end the model {options.model}: {words.rstrip('.')}."
+                )
         by_output = reply.status.code in _BY_OUTPUT and reply.outputs
         if reply.status.code not in _ANSWERED and not by_output:
             raise self._failure(reply.status)

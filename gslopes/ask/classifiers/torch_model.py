@@ -73,6 +73,7 @@ class TorchModel:
 
     module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
     options: with ``top_k``, ``threshold`` and ``activation``, which makes scores of the outputs.
+    independent: whether labels are, so that the activation ``auto`` is a sigmoid, else a softmax.
     """
 
     batch = BATCH
@@ -86,6 +87,7 @@ class TorchModel:
         labels: Sequence[str],
         options: Any,
         device: str,
+        independent: bool = False,
     ) -> None:
         self.name = name
         self.version = version
@@ -93,8 +95,11 @@ class TorchModel:
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._presence = presence(options.top_k, options.threshold, options.activation)
-        self._activation = ACTIVATIONS[options.activation]
+        activation = options.activation
+        if activation == "auto":
+            activation = "sigmoid" if independent else "softmax"
+        self._presence = presence(options.top_k, options.threshold, activation)
+        self._activation = ACTIVATIONS[activation]
         self._device = device
 
     def prepare(self) -> None:

@@ -52,12 +52,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers import problems
-from gslopes.ask.classifiers.compatible import HOME, KEY, CompatibleService
+from gslopes.ask.classifiers.compatible import HOME, CompatibleOptions, CompatibleService
 from gslopes.ask.classifiers.picking import shape
-from gslopes.ask.cost import TokenOptions
 from gslopes.ask.editors import CATALOGUE, Setting
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.names import OPERATIONAL, canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.arrays import Integers
@@ -76,11 +75,9 @@ _SEND = r"((?!(model|prompt|image|n|size|seed)=)[\w\[\]]+=[^/]+(/(?!$)|$))*"
 
 
 @frozen
-class ImagesOptions(TokenOptions):
-    """Fields of ``TokenOptions``, and whom to ask, and how.
+class ImagesOptions(CompatibleOptions):
+    """Fields of ``CompatibleOptions``, and how to ask.
 
-    model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
-    key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: the sentences: a file, or the name of some that ship; empty: the attribute's own.
     takes: the photo, or a ``chip``: the aligned face, hair to chin, 1,024 pixels.
     size: see above.  send: more fields of the form, with slashes between them.
@@ -89,9 +86,6 @@ class ImagesOptions(TokenOptions):
     Raises: ConfigError if one is not of its form.
     """
 
-    model: str = field(kw_only=True, metadata=ARGUMENT)
-    url: str = ""
-    key: str = KEY
     prompt: str = field(
         default="", metadata=OPERATIONAL
     )  # the sentence itself is in each picture's name
@@ -102,7 +96,7 @@ class ImagesOptions(TokenOptions):
     tokens_out: int = field(default=6300, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        TokenOptions.__post_init__(self)
+        CompatibleOptions.__post_init__(self)
         if not re.fullmatch(_SIZE, self.size):
             raise ConfigError(
                 f"images has no size {self.size!r}.", "Give auto, photo, or such as 1024x1024."
