@@ -121,10 +121,8 @@ class CelebaTagger:
             return Answer("refused", (), Reason.NO_FACE)
         shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
         pairs = zip(self.traits.labels, shares.tolist(), strict=True)
-        return Answer(
-            "answered",
-            tuple((label, share) for label, share in pairs if share >= self._options.threshold),
-        )
+        labels = tuple((label, share) for label, share in pairs if share >= self._options.threshold)
+        return Answer("answered", labels)
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:

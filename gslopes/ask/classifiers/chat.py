@@ -294,11 +294,10 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     if not error:
         return None
     codes = service.codes_of("llm")
-    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type")))
-    if kind is None and status >= 400:
+    kind = service.kind_inside(error, "lost")
+    if status >= 400:
         kind = service.kind_of_status(status)
-    if kind is None:
-        kind = service.kind_inside(error, "lost")
+    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type"))) or kind
     if kind == "failed" and problems.status_in(error) not in (413, 415):
         kind = "service"  # the request is ours: it would fail for every picture
     return kind, problems.words_of(error), error

@@ -270,9 +270,8 @@ class Llm(CompatibleService):
     def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
         count = problems.within(body, "usage", "prompt_tokens")
-        if self._noted or not self._options.price_in or type(count) is not int:
-            return
-        if self._question / 2 <= count <= self._question * 2:
+        off = type(count) is int and not self._question / 2 <= count <= self._question * 2
+        if self._noted or not self._options.price_in or not off:
             return
         self._noted = True
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"

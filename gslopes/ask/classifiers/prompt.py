@@ -60,7 +60,7 @@ ORDER = "order"
 LEVELS = "levels"
 LOG = "log points"
 _SENT = ("name", "kind", "question", "system", "options")
-_DEFAULTS = ("", {}, "drawn", -math.inf, math.inf)
+_DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
 _READ = ("measures", "least", "most", "lists")  # how replies are read
 
 

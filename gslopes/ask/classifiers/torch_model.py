@@ -5,6 +5,7 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 """
 
 import io
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -147,9 +148,9 @@ class TorchModel:
 
     def parse(self, raw: Any) -> Answer:
         """Pairs to the labels that count as returned."""
-        labels = [self.labels[number] for number, _ in raw]
-        scores = np.array([score for _, score in raw], np.float64)
-        return Answer("answered", choose(labels, scores, *self._presence))
+        numbers, scores = zip(*raw, strict=True)
+        labels = [self.labels[number] for number in numbers]
+        return Answer("answered", choose(labels, np.array(scores), *self._presence))
 
     def _forward(self, batch: Any) -> Any:
         return self._module(batch)
@@ -208,11 +209,9 @@ class TorchvisionClassifier(TorchModel):
         pretrained = models.get_model_weights(options.model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
-            # two networks warn unless ``init_weights`` is given, which does not matter here
-            quiet: dict[str, Any] = {}
-            if options.model in ("googlenet", "inception_v3"):
-                quiet["init_weights"] = False
-            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet)
+            with warnings.catch_warnings():  # two networks warn of how they draw weights
+                warnings.simplefilter("ignore")
+                module = models.get_model(options.model, weights=None, num_classes=len(labels))
             version = load_weights(module, options.weights)
         else:
             try:

@@ -100,7 +100,7 @@ def task_of(model: str) -> Task:
         names = [str(name) for name in content.get("architectures") or ()]
     except (OSError, ValueError, AttributeError):
         return "classify"
-    if any(name in _ZERO_SHOT for name in names):
+    if {*names} & {*_ZERO_SHOT}:
         return "zero-shot"
     return "classify"
 

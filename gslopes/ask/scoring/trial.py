@@ -233,6 +233,5 @@ def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     height, width = pixels.shape[:2]
     if not traits_of(classifier).limits.remote:
         return f"the whole picture, {width} x {height}, RGB, 0 to 255", pixels
-    return f"the file, {width} x {height}, {len(fitted):,} bytes" + (
-        f" ({how})" if how else ""
-    ), pixels
+    words = f"the file, {width} x {height}, {len(fitted):,} bytes"
+    return words + f" ({how})" * bool(how), pixels
