@@ -15,7 +15,7 @@ note.
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -201,8 +201,9 @@ class Llm(CompatibleService):
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
         with self._lock:
-            for store in (self._photos, self._begun, self._keep):
-                cast("dict[bytes, Any]", store).pop(key, None)
+            self._photos.pop(key, None)
+            self._begun.pop(key, None)
+            self._keep.pop(key, None)
         return {
             "model": begun[-1]["model"],
             "fingerprint": begun[-1]["fingerprint"],

@@ -33,7 +33,6 @@ kept with the answer. Both orders of a picture count alike, and how far they dif
 answered by a letter, whose probability a server can give, more by their text.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -159,7 +158,7 @@ class Prompt:
         """Places of the options in the order in which this photo's pictures are asked."""
         if self.scoring == ORDER:
             return tuple(range(len(self.options)))
-        entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
+        entropy = int(hexdigest(f"options {seed} {photo}")[:32], 16)
         return tuple(np.random.default_rng(entropy).permutation(len(self.options)).tolist())
 
     def asked_in(self, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -11,7 +11,6 @@ credentials. A picture that is not in the file is refused.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,14 @@ from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
+from gslopes.ask.questions import digest
 from gslopes.ask.secrets import PICTURE
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
 from gslopes.core.records import Answer
+
+_DIGEST = 32  # bytes of a sha256
 
 
 class Recording:
@@ -102,7 +104,7 @@ class ReplayClassifier:
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused for a picture without one."""
-        lines = self._recording.lines(sha256(data).digest() for data in pictures)
+        lines = self._recording.lines(digest(data) for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 
     def parse(self, raw: Any) -> Answer:
@@ -123,7 +125,7 @@ class ReplayClassifier:
     def _key(self, line: Any) -> bytes | None:
         key = bytes.fromhex(line["picture"])
         name = str(line.get("classifier", ""))
-        if len(key) != sha256().digest_size:
+        if len(key) != _DIGEST:
             raise ValueError("no sha256")
         if self._only not in ("", name):
             return None
