@@ -120,13 +120,10 @@ class TorchModel:
         values = np.asarray(values, np.float32)
         low = float(values.min())
         high = float(values.max())
-        axis = "last"
-        if values.shape[0] == 3:
-            axis = "first"
-            values = values.transpose(1, 2, 0)
-        height, width = values.shape[:2]
-        words = f"{width} x {height} float32, RGB before its preprocessing, channels {axis}, {low:.3g} to {high:.3g}"
-        return words, ((values - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
+        height, width = values.shape[1:]
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels first, {low:.3g} to {high:.3g}"
+        stretched = (values - low) * (255 / max(high - low, 1e-9))
+        return words, stretched.transpose(1, 2, 0).astype(np.uint8)
 
     def _inputs(self, pictures: Iterable[ByteArray]) -> list[Any]:
         from PIL import Image
