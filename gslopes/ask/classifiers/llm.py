@@ -23,10 +23,9 @@ from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
 from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.names import OPERATIONAL
-from gslopes.ask.questions import digest
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
-from gslopes.core.files import JsonObject
+from gslopes.core.files import JsonObject, hexdigest
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
@@ -118,9 +117,9 @@ class Llm(CompatibleService):
             counts=True,
         )
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
-        self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
+        self._photos: dict[str, str] = {}  # sha256 of a picture to its photo
+        self._begun: dict[str, list[JsonObject]] = {}  # sha256 to the requests' results so far
+        self._keep: dict[str, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
 
@@ -128,14 +127,14 @@ class Llm(CompatibleService):
         """Note, before they are asked, that these pictures show one photo: their options have one order."""
         with self._lock:
             for picture in pictures:
-                self._photos.setdefault(digest(picture), photo)
+                self._photos.setdefault(hexdigest(picture), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
         """Go on with a picture that an earlier process could not finish.
 
         begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
         """
-        key = digest(picture)
+        key = hexdigest(picture)
         order = list(self._order(key))
         with self._lock:
             self._keep[key] = keep
@@ -166,15 +165,15 @@ class Llm(CompatibleService):
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def _order(self, key: bytes) -> tuple[int, ...]:
+    def _order(self, key: str) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
         with self._lock:
-            photo = self._photos.get(key, key.hex())
+            photo = self._photos.get(key, key)
         return self.prompt.order(photo, self._options.seed)
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
-        key = digest(picture)
+        key = hexdigest(picture)
         order = self._order(key)
         with self._lock:
             begun = self._begun.setdefault(key, [])

@@ -11,6 +11,7 @@ credentials. A picture that is not in the file is refused.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
-from gslopes.ask.questions import digest
 from gslopes.ask.secrets import PICTURE
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
@@ -104,7 +104,7 @@ class ReplayClassifier:
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused for a picture without one."""
-        lines = self._recording.lines(digest(data) for data in pictures)
+        lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 
     def parse(self, raw: Any) -> Answer:
