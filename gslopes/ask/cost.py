@@ -3,10 +3,10 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gslopes.ask.names import OPERATIONAL
+from gslopes.ask.names import OPERATIONAL, check_bounds
 from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.traits import Limits, RequestUsage
@@ -29,10 +29,7 @@ class ServiceOptions:
     public: bool = False
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if "operational" in item.metadata and not isinstance(value, str) and value < 0:
-                raise ConfigError(f"A service's {item.name} must not be negative.")
+        check_bounds(self)
 
     def applied_to(self, limits: Limits) -> Limits:
         """Limits with the rate, concurrency and price that the user gives."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from gslopes.ask.secrets import scrub, secret_in_address
 from gslopes.core import frozen
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ ARGUMENT = {"argument": True}
 OPERATIONAL = {"operational": True}
 
 NO_KEY = " Add public=yes if nothing in it is a key."
+_BOUNDS = read_toml(Path(__file__).with_name("bounds.toml"))
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -60,6 +62,14 @@ def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:
         return make
 
     return marked
+
+
+def check_bounds(options: object) -> None:
+    """Raises: ConfigError if a number among options is not within its bounds, see bounds.toml."""
+    for name, (least, most, must) in _BOUNDS.items():
+        value = getattr(options, name, None)
+        if value is not None and not least <= value <= most:
+            raise ConfigError(f"{name} must {must}, not {value:g}.")
 
 
 def check_unit(kind: str, unit: str) -> None:

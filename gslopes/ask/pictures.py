@@ -4,25 +4,17 @@ import io
 import math
 import operator
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from gslopes.core.config import read_toml
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.traits import Limits
 
-# Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
-JPEG_ATTEMPTS = (
-    (95, 1.0),
-    (90, 1.0),
-    (80, 1.0),
-    (80, 0.7),
-    (80, 0.5),
-    (80, 0.35),
-    (80, 0.25),
-    (80, 0.1),
-)
+JPEG_ATTEMPTS = read_toml(Path(__file__).with_name("jpeg.toml"))["attempts"]
 
 
 def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:

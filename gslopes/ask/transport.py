@@ -187,10 +187,9 @@ class BoundedTransport(httpx.BaseTransport):
                 sent = sent or event.endswith("send_request_headers.started")
                 trace(event, facts)
 
-            limits = dict.fromkeys(("read", "write", "pool"), most)
-            limits["connect"] = min(CONNECT, most)
+            limits = httpx.Timeout(most, connect=min(CONNECT, most))
             request.read()
-            request.extensions = {"timeout": limits, "trace": note}
+            request.extensions = {"timeout": limits.as_dict(), "trace": note}
             return _reply(pool, request)
 
         try:

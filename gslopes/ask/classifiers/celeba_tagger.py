@@ -14,9 +14,10 @@ import numpy as np
 
 from gslopes.ask.boxes import resized
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
+from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ModelError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
@@ -39,8 +40,7 @@ class TaggerOptions:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"celeba-tagger's threshold must be in [0, 1], not {self.threshold}.")
+        check_bounds(self)
 
 
 class CelebaTagger:
@@ -121,10 +121,8 @@ class CelebaTagger:
             return Answer("refused", (), Reason.NO_FACE)
         shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
         pairs = zip(self.traits.labels, shares.tolist(), strict=True)
-        return Answer(
-            "answered",
-            tuple((label, share) for label, share in pairs if share >= self._options.threshold),
-        )
+        labels = tuple((label, share) for label, share in pairs if share >= self._options.threshold)
+        return Answer("answered", labels)
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import unescape
-from itertools import accumulate
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -69,11 +69,8 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> di
     """
     (label, *_) = reading(prompt, order, reply)
     answers = prompt.answers(order)
-    weights = {
-        answers[letter]: math.exp(value)
-        for letter, value in (reply.get("letters") or {}).items()
-        if letter in answers
-    }
+    chances = reply.get("letters") or {}
+    weights = {answers[letter]: math.exp(chance) for letter, chance in chances.items()}
     total = sum(weights.values())
     if label in LOST or not total:
         return {label: 1.0}
@@ -115,15 +112,10 @@ def joined_orders(scores: ByOrder) -> dict[str, float]:
 
 def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, float], ...]:
     """(option, its score in the order that has it nearer the front, in the other); not of the middle option."""
-    if len(scores) < 2:
-        return ()
-    (order, first), (_, reverse) = scores.items()
     effects = []
-    for position, index in enumerate(order):
-        option = prompt.options[index]
-        behind = 2 * position - (len(order) - 1)
-        if behind:
-            early, late = (reverse, first) if behind > 0 else (first, reverse)
+    for (order, early), (_, late) in permutations(scores.items(), 2):
+        for index in order[: len(order) // 2]:
+            option = prompt.options[index]
             effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
     return tuple(sorted(effects))
 
@@ -187,23 +179,22 @@ def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[st
     tokens: as ``logprobs.content`` gives them: ``token`` and ``top_logprobs``, a list of ``token`` and ``logprob``.
     answers: letters to options.
     """
-    text = "".join(str(token["token"]) for token in tokens)
+    text = "".join(token["token"] for token in tokens)
     key = PATTERNS["answer_key"].search(text)
     start = key.end() if key else 0
     rest = text[start:]
     start += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
-    ends = accumulate(len(str(token["token"])) for token in tokens)
-    token = next((token for token, end in zip(tokens, ends, strict=True) if end > start), None)
+    of_characters = [token for token in tokens for _ in token["token"]]
+    token = next(iter(of_characters[start:]), None)
     chosen = _choice(text, answers)
-    if token is None or chosen is None or meant(str(token["token"]), answers) != chosen:
+    if token is None or chosen is None or meant(token["token"], answers) != chosen:
         return {}
     weights = defaultdict[str, float](float)
     for candidate in token.get("top_logprobs") or ():
-        if isinstance(candidate, Mapping):
-            chance = log_probability(candidate.get("logprob"))
-            letter = meant(str(candidate.get("token")), answers)
-            if chance is not None and letter is not None:
-                weights[letter] += math.exp(chance)
+        chance = log_probability(problems.within(candidate, "logprob"))
+        letter = meant(str(problems.within(candidate, "token")), answers)
+        if chance is not None and letter is not None:
+            weights[letter] += math.exp(chance)
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
@@ -303,11 +294,10 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     if not error:
         return None
     codes = service.codes_of("llm")
-    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type")))
-    if kind is None and status >= 400:
+    kind = service.kind_inside(error, "lost")
+    if status >= 400:
         kind = service.kind_of_status(status)
-    if kind is None:
-        kind = service.kind_inside(error, "lost")
+    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type"))) or kind
     if kind == "failed" and problems.status_in(error) not in (413, 415):
         kind = "service"  # the request is ours: it would fail for every picture
     return kind, problems.words_of(error), error
@@ -338,12 +328,11 @@ def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
 
     text = problems.words_of(error)
     params = named_in(error)
-    optional = [name for name in REPLIES["optional"] if name in sent]
+    optional = {name: words for name, words in REPLIES["optional"].items() if name in sent}
     named = [name for name in optional if name in params]
-    if not named:  # a single letter is a word only between quotation marks
-        quoted = {name: rf"(?<!\w){name}(?!\w)" for name in optional} | {"n": "['\"`]n['\"`]"}
-        named = [name for name in optional if re.search(quoted[name], text)][:1]
-    return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))
+    if not named:
+        named = [name for name, words in optional.items() if re.search(words, text)][:1]
+    return list(dict.fromkeys(name.removeprefix("top_") for name in named))
 
 
 # -- one choice -------------------------------------------------------------------------------------------------------
@@ -387,8 +376,7 @@ def refusal_in(choice: JsonObject, body: JsonObject) -> str:
 def prompt_blocked(body: JsonObject) -> str:
     """Why the request itself was blocked, in the words of Gemini's endpoints; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    reasons = [problems.within(feedback, name) for name in ("block_reason", "blockReason")]
-    reason = reasons[0] or reasons[1]
+    reason = problems.within(feedback, "block_reason") or problems.within(feedback, "blockReason")
     if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason):
         return ""
     return str(reason)
@@ -419,15 +407,13 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     end = start + len(answer)
     if start < 0 or not PATTERNS["after_answer"].match(all_text, end):
         return None
-    ends = accumulate(map(len, spelled))
-    places = zip(tokens, spelled, ends, strict=True)
-    return [token for token, letters, last in places if last > start and last - len(letters) < end]
+    places = [place for place, letters in enumerate(spelled) for _ in letters]
+    return tokens[places[start] : places[end - 1] + 1]
 
 
 def log_probability(value: Any) -> float | None:
     """A log-probability as a number; None if it is missing, not finite, or above 0 by more than rounding."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and math.isfinite(value) and value <= 1e-3:
+    if type(value) in (int, float) and math.isfinite(value) and value <= 1e-3:
         return min(float(value), 0.0)
     return None
 

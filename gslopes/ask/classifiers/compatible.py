@@ -3,10 +3,12 @@
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
+from gslopes.ask.cost import TokenOptions
+from gslopes.ask.names import ARGUMENT
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
 from gslopes.core.errors import Unfinished
@@ -15,6 +17,19 @@ from gslopes.core.traits import Limits, RequestUsage
 
 KEY = "OPENAI_API_KEY"
 HOME = "https://api.openai.com/v1"
+
+
+@frozen
+class CompatibleOptions(TokenOptions):
+    """Fields of ``TokenOptions``, and whom to ask.
+
+    model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
+    key: the name of the environment variable that holds the key; a server on this machine needs none.
+    """
+
+    model: str = field(kw_only=True, metadata=ARGUMENT)
+    url: str = ""
+    key: str = KEY
 
 
 @frozen
@@ -29,7 +44,7 @@ class Reply:
 class CompatibleService(service.OnePictureService):
     """A service that takes one picture a request, and a key that a server on this machine does without.
 
-    Its options have ``key``; its raw answers have ``usage``, the tokens in and out of each request.
+    Its options are ``CompatibleOptions``; its raw answers have ``usage``, the tokens in and out of each request.
     SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
     """
 

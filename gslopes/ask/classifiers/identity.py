@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import hashlib
 import sys
 from pathlib import Path
 from secrets import token_hex
@@ -12,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from gslopes.core.digest import NoDigest, digest_of_object
 from gslopes.core.errors import UsageError
-from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
+from gslopes.core.files import LARGEST_TABLE, hexdigest, read_regular, sha256_of
 from gslopes.core.progress import tell
 
 _SOURCES: WeakKeyDictionary[ModuleType, str] = (
@@ -28,10 +27,22 @@ class Identity(NamedTuple):
 
 
 def identity_of(
-    function: Any, name: str, version: str = "", maker: str = "as_classifier"
+    function: Any, name: str, version: str = "", maker: str = "as_classifier", call: str = ""
 ) -> Identity:
-    """Of an object.  name, maker: in messages.  version: that the user names; empty: a digest."""
-    return _identity(function, name, version, f'gslopes.{maker}({name}, version="1")')
+    """Of an object.
+
+    name: in messages.  version: that the user names; empty: a digest.
+    maker, call: in messages, the function that is given a version, or the whole of how it is named.
+    """
+    if version:
+        return Identity(version)
+    try:
+        return Identity(digest_of_object(function)[:16])
+    except NoDigest as error:
+        call = call or f'gslopes.{maker}({name}, version="1")'
+        note = f"The answers of {name} are not kept between calls: {error}. To keep them, name a version: {call}."
+        _tell_once(f"Warning: {note}")
+        return Identity(f"not known {token_hex(4)}", note)
 
 
 def identity_at(path: str, function: Any, version: str = "") -> Identity:
@@ -44,21 +55,10 @@ def identity_at(path: str, function: Any, version: str = "") -> Identity:
     source = source_digest(module)
     if module in sys.modules and _SOURCES.setdefault(sys.modules[module], source) != source:
         raise UsageError(f"{file} has changed since Python imported it.", "Restart Python.")
-    identity = _identity(function, path, version, f"python:{path},version=1")
+    identity = identity_of(function, path, version, call=f"python:{path},version=1")
     if version or not source:
         return identity
     return identity._replace(version=f"source {source[:16]} {identity.version}")
-
-
-def _identity(function: Any, name: str, version: str, call: str) -> Identity:
-    if version:
-        return Identity(version)
-    try:
-        return Identity(digest_of_object(function)[:16])
-    except NoDigest as error:
-        note = f"The answers of {name} are not kept between calls: {error}. To keep them, name a version: {call}."
-        _tell_once(f"Warning: {note}")
-        return Identity(f"not known {token_hex(4)}", note)
 
 
 _tell_once = functools.cache(tell)
@@ -80,10 +80,10 @@ def source_digest(module: str) -> str:
     root = Path(file).resolve().parents[depth]
     sources: set[Path] = set()
     _add_imported(Path(file).resolve(), root, sources)
-    total = hashlib.sha256()
-    for path in sorted(sources):
-        total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
-    return total.hexdigest()
+    lines = [
+        f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n" for path in sorted(sources)
+    ]
+    return hexdigest("".join(lines))
 
 
 def _add_imported(path: Path, root: Path, found: set[Path]) -> None:

@@ -13,21 +13,19 @@ note.
 """
 
 import base64
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
-from gslopes.ask.classifiers.compatible import KEY, CompatibleService
+from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
 from gslopes.ask.classifiers.prompt import load_prompt
-from gslopes.ask.cost import TokenOptions
-from gslopes.ask.names import ARGUMENT, OPERATIONAL
+from gslopes.ask.names import OPERATIONAL
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
-from gslopes.core.files import JsonObject
+from gslopes.core.files import JsonObject, hexdigest
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
@@ -40,11 +38,9 @@ NEARLY_ALL = 0.9
 
 
 @frozen
-class LlmOptions(TokenOptions):
-    """Fields of ``TokenOptions``, and whom to ask, what, and how often.
+class LlmOptions(CompatibleOptions):
+    """Fields of ``CompatibleOptions``, and what to ask, and how often.
 
-    model: as the server names it.  url: of the endpoint; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
-    key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture and order if shares count, a request each.
@@ -56,9 +52,6 @@ class LlmOptions(TokenOptions):
         of up to 20 options; what ``load_prompt`` raises.
     """
 
-    model: str = field(kw_only=True, metadata=ARGUMENT)
-    url: str = ""
-    key: str = KEY
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
@@ -68,11 +61,7 @@ class LlmOptions(TokenOptions):
     image_tokens: int = field(default=1105, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        TokenOptions.__post_init__(self)
-        if min(self.repeats, self.max_tokens, self.image_tokens) < 1:
-            raise ConfigError("llm's repeats, max_tokens and image_tokens must be 1 or more.")
-        if not 0 <= self.temperature <= 2:
-            raise ConfigError("llm's temperature must be in [0, 2].")
+        CompatibleOptions.__post_init__(self)
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
             raise ConfigError(
                 "At temperature 0 all repeats give the same answer.",
@@ -84,6 +73,12 @@ class LlmOptions(TokenOptions):
                 f"The prompt {prompt.name!r} has no options with letters.",
                 "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
             )
+
+
+class _Paid(ServiceError):
+    """Replies that are of no use: they are billed all the same."""
+
+    billed = True
 
 
 class Llm(CompatibleService):
@@ -103,8 +98,16 @@ class Llm(CompatibleService):
         if self.prompt.read_by:  # another reading of the replies costs no call
             self.version = f"{self.version} read {self.prompt.read_by}"
         about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
+        text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
+        # a token is three letters or more of English, and about one character of Chinese
+        self._question = options.image_tokens + -(-len(text.encode()) // 3)
+        requests = len(self.prompt.asked_in(()))
+        if options.scores != "logprobs":
+            requests *= options.repeats
+        most = (self._question * requests, options.max_tokens * requests)
         self.traits = replace(
             self.traits,
+            limits=self._priced(self.traits.limits, most, requests),
             cached=True,
             kept_under=kept_under,
             numbers=self.prompt.numbered,
@@ -114,13 +117,9 @@ class Llm(CompatibleService):
             counts=True,
         )
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
-        text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
-        # a token is three letters or more of English, and about one character of Chinese
-        self._question = options.image_tokens + -(-len(text.encode()) // 3)
-        self.traits = replace(self.traits, limits=self._priced(self.traits.limits, *self._most()))
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
-        self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
+        self._photos: dict[str, str] = {}  # sha256 of a picture to its photo
+        self._begun: dict[str, list[JsonObject]] = {}  # sha256 to the requests' results so far
+        self._keep: dict[str, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
 
@@ -128,14 +127,14 @@ class Llm(CompatibleService):
         """Note, before they are asked, that these pictures show one photo: their options have one order."""
         with self._lock:
             for picture in pictures:
-                self._photos.setdefault(hashlib.sha256(picture).digest(), photo)
+                self._photos.setdefault(hexdigest(picture), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
         """Go on with a picture that an earlier process could not finish.
 
         begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
         """
-        key = hashlib.sha256(picture).digest()
+        key = hexdigest(picture)
         order = list(self._order(key))
         with self._lock:
             self._keep[key] = keep
@@ -166,15 +165,15 @@ class Llm(CompatibleService):
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def _order(self, key: bytes) -> tuple[int, ...]:
+    def _order(self, key: str) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
         with self._lock:
-            photo = self._photos.get(key, key.hex())
+            photo = self._photos.get(key, key)
         return self.prompt.order(photo, self._options.seed)
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
-        key = hashlib.sha256(picture).digest()
+        key = hexdigest(picture)
         order = self._order(key)
         with self._lock:
             begun = self._begun.setdefault(key, [])
@@ -199,13 +198,14 @@ class Llm(CompatibleService):
             self._keep[key]({"order": list(order), "results": begun})
         self._require_sense(result["replies"], order_now)
         if not enough:
-            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
+            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
         with self._lock:
-            for store in (self._photos, self._begun, self._keep):
-                cast("dict[bytes, Any]", store).pop(key, None)
+            self._photos.pop(key, None)
+            self._begun.pop(key, None)
+            self._keep.pop(key, None)
         return {
             "model": begun[-1]["model"],
-            "fingerprint": begun[-1].get("fingerprint", ""),
+            "fingerprint": begun[-1]["fingerprint"],
             "prompt": self.prompt.digest,
             "order": list(order),
             "scored": scored,
@@ -248,28 +248,30 @@ class Llm(CompatibleService):
         reply = self._exchanged("/chat/completions", set(request), json=request)
         if isinstance(reply, Unfinished):
             return reply
-        body = reply.body
-        used: tuple[int, int] | None = (0, 0)  # a failure is not billed
+        used: Sequence[int] = (0, 0)  # a failure is not billed
         if reply.good:
-            used = chat.tokens_used(body, self._question, self._options.max_tokens)
-        self._note_tokens(body)
-        if reply.refused:
-            return self._blocked(reply.refused, used)
+            used = chat.tokens_used(reply.body, self._question, self._options.max_tokens) or ()
+        self._note_tokens(reply.body)
         try:
-            return self._kept(body, order, used)
+            replies = self._read(reply, order)
         except GslopesError:
             raise
         except Exception as error:
             raise AnswerError(
                 f"The reply of {self._options.model} is not understood: {type(error).__name__}."
             ) from error
+        return {
+            "model": str(reply.body.get("model") or self._options.model),
+            "fingerprint": str(reply.body.get("system_fingerprint") or ""),
+            "used": list(used),
+            "replies": replies,
+        }
 
     def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
         count = problems.within(body, "usage", "prompt_tokens")
-        if self._noted or not self._options.price_in or type(count) is not int:
-            return
-        if self._question / 2 <= count <= self._question * 2:
+        off = type(count) is int and not self._question / 2 <= count <= self._question * 2
+        if self._noted or not self._options.price_in or not off:
             return
         self._noted = True
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
@@ -277,27 +279,17 @@ class Llm(CompatibleService):
             f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at."
         )
 
-    def _blocked(self, reason: str, used: tuple[int, int] | None) -> JsonObject:
-        return {
-            "model": self._options.model,
-            "used": list(used) if used else None,
-            "replies": [{"refusal": reason, "blocked": True}],
-        }
-
-    def _kept(
-        self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None
-    ) -> JsonObject:
-        choices = chat.choices_of(body)
-        if not choices and (blocked := chat.prompt_blocked(body)):
-            return self._blocked(blocked, used)
+    def _read(self, reply: Reply, order: Sequence[int]) -> list[JsonObject]:
+        """What is kept of each choice."""
+        choices = chat.choices_of(reply.body)
+        blocked = reply.refused
+        if not choices:
+            blocked = blocked or chat.prompt_blocked(reply.body)
+        if blocked:
+            return [{"refusal": blocked, "blocked": True}]
         if not choices:
             raise self._error("lost", "the reply has no choices")
-        return {
-            "model": str(body.get("model") or self._options.model),
-            "fingerprint": str(body.get("system_fingerprint") or ""),
-            "used": list(used) if used else None,
-            "replies": [self._choice(choice, body, order) for choice in choices],
-        }
+        return [self._choice(choice, reply.body, order) for choice in choices]
 
     def _choice(self, choice: JsonObject, body: JsonObject, order: Sequence[int]) -> JsonObject:
         text = chat.answer_text(problems.within(choice, "message", "content"))
@@ -317,7 +309,7 @@ class Llm(CompatibleService):
         reply["letters"] = chat.letters(tokens, self.prompt.answers(order))
         unread = reply["letters"] or reading(self.prompt, order, reply)[0] in chat.LOST
         if self._options.scores == "logprobs" and not unread:
-            raise _paid(*self._no_probabilities)
+            raise _Paid(*self._no_probabilities)
         return reply
 
     def _require_sense(self, replies: Sequence[JsonObject], order: Sequence[int]) -> None:
@@ -344,7 +336,7 @@ class Llm(CompatibleService):
             why = "their log-probabilities spell another text than their content"
             hint = "Write scores=repeats."
         count = f"{self._unusable} of the first {self._replies} replies of {self._options.model}"
-        raise _paid(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept.")
+        raise _Paid(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept.")
 
     @property
     def _no_probabilities(self) -> tuple[str, str]:
@@ -355,17 +347,3 @@ class Llm(CompatibleService):
         if "logprobs" in names and self._options.scores == "logprobs":
             raise ServiceError(*self._no_probabilities)
         return super()._drop(names)
-
-    def _most(self) -> tuple[tuple[int, int], int]:
-        """Tokens, in and out, and requests about one picture, at most."""
-        options = self._options
-        requests = len(self.prompt.asked_in(()))
-        if options.scores != "logprobs":
-            requests *= options.repeats
-        return (self._question * requests, options.max_tokens * requests), requests
-
-
-def _paid(message: str, hint: str) -> ServiceError:
-    error = ServiceError(message, hint)
-    error.billed = True
-    return error

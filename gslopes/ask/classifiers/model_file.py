@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.ask.classifiers.catalogue import conversion
-from gslopes.ask.names import ARGUMENT, check_unit
+from gslopes.ask.names import ARGUMENT, check_bounds, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core import frozen
 from gslopes.core.arrays import Array
@@ -88,7 +88,7 @@ class ModelOptions(InputOptions):
 
     def __post_init__(self) -> None:
         InputOptions.__post_init__(self)
-        check_presence(self.top_k, self.threshold)
+        check_presence(self)
         if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
             raise ConfigError(
                 "A number has no activation, threshold or top_k.", "Leave them out, or kind=number."
@@ -284,12 +284,11 @@ ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
 }
 
 
-def check_presence(top_k: int | None, threshold: float | None) -> None:
-    """Raises: ConfigError if one of them is out of its range, or both are given."""
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise ConfigError(f"A threshold must be in [0, 1], not {threshold:g}.")
-    if top_k is not None and top_k < 0:
-        raise ConfigError(f"top_k must not be negative, not {top_k}.")
+def check_presence(options: Any) -> None:
+    """Raises: ConfigError if an option is out of its bounds, or of ``top_k`` and ``threshold`` both are given."""
+    check_bounds(options)
+    top_k = options.top_k
+    threshold = options.threshold
     if top_k == 0 and threshold is None:
         raise ConfigError(
             "Presence is by rank or by threshold, and top_k is 0.",
@@ -318,12 +317,10 @@ def presence(top_k: int | None, threshold: float | None, activation: str) -> tup
 def choose(labels: Sequence[str], scores: Array, threshold: float, top_k: int) -> Labels:
     """The labels that count as returned, highest score first.
 
-    labels: L of them.  scores: (L,) in [0, 1].
-    top_k: if above 0, this many, whatever their scores; else all whose score is at least ``threshold``.
+    labels: L of them.  scores: (L,) in [0, 1].  threshold, top_k: as from ``presence``; 0: any score, any number.
     """
     chosen = np.argsort(-scores, kind="stable")[: top_k or None]
-    least = 0.0 if top_k else threshold
-    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= least)
+    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= threshold)
 
 
 # -- TorchScript -------------------------------------------------------------------------------------------------------

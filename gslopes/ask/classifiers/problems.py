@@ -59,13 +59,9 @@ def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
             return {}
         return {**body, **error}
     status = body.get("status")
-    word = within(status, "type") or status
-    failed = (
-        error
-        or body.get("object") == "error"
-        or body.get("success") is False
-        or body.get("ok") is False
-        or str(word).lower() in ("error", "fail", "failed", "failure")
+    fields = {**body, "status": within(status, "type") or status}
+    failed = error or any(
+        str(fields.get(name)).lower() in words for name, words in REPLIES["failed"].items()
     )
     if failed or (
         not answered

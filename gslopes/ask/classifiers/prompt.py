@@ -33,7 +33,6 @@ kept with the answer. Both orders of a picture count alike, and how far they dif
 answered by a letter, whose probability a server can give, more by their text.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -60,6 +59,7 @@ ORDER = "order"
 LEVELS = "levels"
 LOG = "log points"
 _SENT = ("name", "kind", "question", "system", "options")
+_DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
 _READ = ("measures", "least", "most", "lists")  # how replies are read
 
 
@@ -91,78 +91,49 @@ class Prompt:
 
     def __post_init__(self) -> None:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
-        named = f"The prompt {self.name!r}"
         kind = self.kind
-        options = [option.strip().casefold() for option in self.options]
-        twice = not all(options) or len(set(options)) < len(options)
+        options = {option.strip().casefold() for option in self.options}
         scorings = [*self.options, *([ORDER] if self.options else self.lists)]
-        unknown = self.scoring and self.scoring not in scorings
-        hint = f"Give one of {', '.join(scorings)}." if scorings else "Leave it out."
-        faults = (
-            (not self.question.strip(), "has no question.", 'Write question = "...".'),
-            (
-                kind == "choice" and len(options) < 2,
-                "needs two options or more.",
-                'Such as options = ["yes", "no"].',
-            ),
-            (
-                kind != "choice" and options,
-                "has options but is not a choice.",
-                'Write kind = "choice".',
-            ),
-            (twice, "has an option that is empty or appears twice.", "Write each option once."),
-            (
-                kind == "number" and not self.unit.strip(),
-                "asks for a number without a unit.",
-                'Such as unit = "USD a year".',
-            ),
-            (
-                kind == "words" and not (self.lists and all(self.lists.values())),
-                "has no words to look for.",
-                'Such as lists = ["warm-adjectives"].',
-            ),
-            (kind != "number" and self.unit, "has unit but is no number.", "Leave unit out."),
-            (
-                kind != "choice" and self.orders == "both",
-                "has orders but is no choice.",
-                "Leave orders out.",
-            ),
-            (kind != "words" and self.lists, "has lists but is no words.", "Leave lists out."),
-            (
-                set("()") & set(self.unit + self.measures),
-                "has a number with brackets in its name.",
-                "Leave them out.",
-            ),
-            (
-                not self.least < self.most,
-                "has no number between least and most.",
-                "Such as least = 0.",
-            ),
-            (unknown, f"has the scoring {self.scoring!r}, which is no answer of it.", hint),
-        )
-        for wrong, fault, remedy in faults:
+        faults = {
+            "no question": not self.question.strip(),
+            "two options": kind == "choice" and len(self.options) < 2,
+            "no choice": kind != "choice" and self.options,
+            "twice": "" in options or len(options) < len(self.options),
+            "no unit": kind == "number" and not self.unit.strip(),
+            "no words": kind == "words" and not (self.lists and all(self.lists.values())),
+            "unit": kind != "number" and self.unit,
+            "orders": kind != "choice" and self.orders == "both",
+            "lists": kind != "words" and self.lists,
+            "brackets": set("()") & set(self.unit + self.measures),
+            "between": not self.least < self.most,
+            "scoring": self.scoring and self.scoring not in scorings,
+        }
+        for fault, wrong in faults.items():
             if wrong:
-                raise ConfigError(f"{named} {fault}", remedy)
+                texts = ANSWERS["faults"][fault]
+                listed = ", ".join(scorings) or "none"
+                raise ConfigError(*(text.format(self, listed) for text in texts))
 
     @property
     def digest(self) -> str:
         """sha256 of all that is sent, 64 hex digits: two files with the same content are one prompt."""
         content = {name: getattr(self, name) for name in _SENT}
-        content |= {"orders": "both"} if self.orders == "both" else {}
-        return _digest(content | ({"unit": self.unit} if self.unit else {}))
+        return _digest(content | self._given("orders", "unit"))
 
     @property
     def read_by(self) -> str:
         """16 hex digits over how replies are read; empty if the file leaves that open."""
-        reading = {
-            name: value
-            for name in _READ
-            if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)
-        }
-        reading |= {"scoring": ORDER} if self.scoring == ORDER else {}
+        reading = self._given(*_READ)
+        if self.scoring == ORDER:
+            reading["scoring"] = ORDER
         if reading:
             return _digest(reading)[:16]
         return ""
+
+    def _given(self, *names: str) -> JsonObject:
+        """Those of these fields that are not left at their defaults."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value not in _DEFAULTS}
 
     @property
     def numbered(self) -> bool:
@@ -187,10 +158,8 @@ class Prompt:
         """Places of the options in the order in which this photo's pictures are asked."""
         if self.scoring == ORDER:
             return tuple(range(len(self.options)))
-        entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
-        return tuple(
-            int(index) for index in np.random.default_rng(entropy).permutation(len(self.options))
-        )
+        entropy = int(hexdigest(f"options {seed} {photo}")[:32], 16)
+        return tuple(np.random.default_rng(entropy).permutation(len(self.options)).tolist())
 
     def asked_in(self, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The orders in which a picture is asked, of a photo's own."""
@@ -220,16 +189,8 @@ class Prompt:
         value = dict(ANSWERS[self.kind]["schema"])
         if self.kind == "choice":
             value["enum"] = list(self.answers(order))
-        form = {
-            "type": "object",
-            "properties": {key: value},
-            "required": [key],
-            "additionalProperties": False,
-        }
-        return {
-            "type": "json_schema",
-            "json_schema": {"name": "answer", "strict": True, "schema": form},
-        }
+        form = ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
+        return ANSWERS["response"] | {"json_schema": ANSWERS["answer"] | {"schema": form}}
 
     def messages(self, order: Sequence[int], url: str) -> list[JsonObject]:
         """The conversation about one picture.  url: of the picture, a data URL."""

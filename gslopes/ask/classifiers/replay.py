@@ -26,6 +26,8 @@ from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
 from gslopes.core.records import Answer
 
+_DIGEST = 32  # bytes of a sha256
+
 
 class Recording:
     """A file with one JSON object a line; memory holds only the offset of the line about each picture.
@@ -123,7 +125,7 @@ class ReplayClassifier:
     def _key(self, line: Any) -> bytes | None:
         key = bytes.fromhex(line["picture"])
         name = str(line.get("classifier", ""))
-        if len(key) != sha256().digest_size:
+        if len(key) != _DIGEST:
             raise ValueError("no sha256")
         if self._only not in ("", name):
             return None

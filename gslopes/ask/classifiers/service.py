@@ -22,10 +22,10 @@ import re
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
@@ -225,11 +225,11 @@ class Service(ABC):
     Raises: ConfigError if the address is not safe to send credentials to.
     """
 
-    Options: ClassVar[type[ServiceOptions]]
-    SERVICE: ClassVar[str]
-    CREDENTIALS: ClassVar[Sequence[str]] = ()
-    ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
-    HOSTS: ClassVar[tuple[str, ...]] = ()
+    Options: type[ServiceOptions] = ServiceOptions
+    SERVICE = ""
+    CREDENTIALS: Sequence[str] = ()
+    ENDPOINT_VARIABLES: Sequence[str] = ()
+    HOSTS: tuple[str, ...] = ()
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -318,7 +318,10 @@ class Service(ABC):
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
         """The kind of an error by its status or code, if its class does not decide; the vendor's words."""
-        return kind, f"{type(error).__name__}: {error}"
+        status = getattr(error, "status_code", getattr(error, "code", None))
+        if kind == "failed" and isinstance(status, int):
+            kind = kind_of_status(status)
+        return kind, str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -395,17 +398,15 @@ def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
     reply = transport.handle_request(
         httpx.Request(request.method, request.url, headers=sent, content=body or b"")
     )
-    try:
+    content: Any = reply.text
+    with suppress(ValueError):
         content = parse_json(reply.content, finite=False)
-    except ValueError:
-        content = reply.text
-    error = error_in(content if isinstance(content, dict) else {"error": content})
-    if reply.status_code < 400 and isinstance(content, dict):
-        status = status_in(error)
-        if status:  # 422 as in ``kind_inside``
-            reply.status_code = 422 if kind_of_status(status) == "refused" else status
-    usual = isinstance(content, dict) and isinstance(content.get("error", {}), dict)
-    if reply.status_code < 400 or usual:
+    body = content if isinstance(content, dict) else {"error": content}
+    error = error_in(body)
+    status = status_in(error)
+    if reply.status_code < 400 and status and body is content:  # 422 as in ``kind_inside``
+        reply.status_code = 422 if kind_of_status(status) == "refused" else status
+    if reply.status_code < 400 or isinstance(body.get("error", {}), dict):
         return reply
     # the clients expect no other form, and lose the status in what they do not expect
     content = {"error": {"message": words_of(error)}}

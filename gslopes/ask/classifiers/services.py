@@ -15,8 +15,10 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import field, replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +29,39 @@ from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
+from gslopes.core.config import read_toml
+from gslopes.core.errors import CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
 
+_VENDORS = read_toml(Path(__file__).with_name("vendors.toml"))
 
-def _labels(pairs: Any, version: object = "") -> Answer:
-    return Answer("answered", service.best(pairs), version=str(version or ""))
+
+class Vendor(Service):
+    """A ``records.Classifier`` over a service whose replies are read as vendors.toml says."""
+
+    def parse(self, raw: Any) -> Answer:
+        """Labels and scores in [0, 1].  Raises: KeyError, TypeError if the reply is of another form."""
+        form = _VENDORS[self.SERVICE]
+        pairs = [
+            (_inside(item, form["label"]), _inside(item, form["score"]) / form["one"])
+            for item in _inside(raw, form["items"])
+        ]
+        version = str(raw.get(form["version"]) or "")
+        return Answer("answered", service.best(pairs), version=version)
+
+
+def _inside(part: Any, path: str) -> Any:
+    return reduce(getitem, path.split("."), part)
 
 
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
 
 
-class Azure(OnePictureService):
+class Azure(Vendor, OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
-    Options = ServiceOptions
     SERVICE = "azure"
     CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
     ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
@@ -52,13 +70,6 @@ class Azure(OnePictureService):
         ".api.cognitive.microsoft.com",
         ".services.ai.azure.com",
     )
-
-    def parse(self, raw: Any) -> Answer:
-        """Names and confidences of the tags."""
-        tags = raw["tagsResult"]["values"]
-        return _labels(
-            ((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", "")
-        )
 
     def _connected(self) -> Connected:
         import requests
@@ -83,17 +94,15 @@ class Azure(OnePictureService):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        status = getattr(error, "status_code", None)
         outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(problems.within(inner, "code"))}
-        if kind == "failed" and isinstance(status, int):
-            kind = service.kind_of_status(status)
-            if codes & set(service.codes_of("azure")):
-                kind = "refused"
+        if kind == "failed" and codes & set(service.codes_of("azure")):
+            kind = "refused"
+        kind, words = super()._details(error, kind)
         if type(error).__name__ == "JSONDecodeError":
-            return kind, "the reply is not JSON"
-        return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
+            words = "the reply is not JSON"
+        return kind, str(getattr(outer, "message", None) or words)
 
 
 # -- Clarifai ----------------------------------------------------------------------------------------------------------
@@ -101,10 +110,13 @@ class Azure(OnePictureService):
 
 PAT = "CLARIFAI_PAT"
 _MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
-_SIZES = {
-    "send": 1 << 30,
-    "receive": 32 << 20,
-}  # bytes; the vendor's channel has the first for both
+_CHANNEL = (
+    # the vendor's channel sends again by itself, up to five times
+    ("grpc.enable_retries", 0),
+    # bytes; the vendor's channel has the first for both
+    ("grpc.max_send_message_length", 1 << 30),
+    ("grpc.max_receive_message_length", 32 << 20),
+)
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (10000, *_DEPRECATED)
 _BY_OUTPUT = (10010, 10020)  # mixed, or all failed: each output has a status
@@ -122,7 +134,7 @@ class ClarifaiOptions(ServiceOptions):
     app: str = "main"
 
 
-class Clarifai(Service):
+class Clarifai(Vendor):
     """A ``records.Classifier`` over one of Clarifai's models, 128 pictures a request."""
 
     Options = ClarifaiOptions
@@ -131,28 +143,20 @@ class Clarifai(Service):
     ENDPOINT_VARIABLES = ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
-    def parse(self, raw: Any) -> Answer:
-        """Names and values of the concepts."""
-        return _labels(
-            ((concept["name"], concept["value"]) for concept in raw["concepts"]),
-            raw.get("model_version", ""),
-        )
-
     def _connected(self) -> Connected:
         import grpc
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
 
         self._credentials()
-        # The vendor's channel sends again by itself, up to five times: ours is the same without that.
-        limits = [(f"grpc.max_{way}_message_length", size) for way, size in _SIZES.items()]
-        options = [("grpc.enable_retries", 0), *limits]
         address = self._address or "api.clarifai.com"
         if address.startswith("http://"):  # on this machine: no encryption
-            channel = grpc.insecure_channel(address.removeprefix("http://"), options=options)
+            channel = grpc.insecure_channel(address.removeprefix("http://"), options=_CHANNEL)
         else:
             secure = grpc.ssl_channel_credentials()
-            channel = grpc.secure_channel(address.removeprefix("https://"), secure, options=options)
+            channel = grpc.secure_channel(
+                address.removeprefix("https://"), secure, options=_CHANNEL
+            )
         # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
         ClarifaiChannel.get_grpc_channel("localhost").close()
         return service_pb2_grpc.V2Stub(channel), channel.close
@@ -176,13 +180,12 @@ class Clarifai(Service):
             metadata=(("authorization", f"Key {key}"),),
             timeout=seconds_left(service.TIMEOUT),
         )
-        statuses = [reply.status, *(output.status for output in reply.outputs)]
-        ending = next((status for status in statuses if status.code in _DEPRECATED), None)
-        if ending is not None and not self.notes:
-            words = ending.description or ending.details or "it is deprecated"
-            self.notes.append(
-                f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}."
-            )
+        for status in (reply.status, *(output.status for output in reply.outputs)):
+            if status.code in _DEPRECATED and not self.notes:
+                words = scrub(status.description or status.details or "it is deprecated")
+                self.notes.append(
+                    f"Clarifai will end the model {options.model}: {words.rstrip('.')}."
+                )
         by_output = reply.status.code in _BY_OUTPUT and reply.outputs
         if reply.status.code not in _ANSWERED and not by_output:
             raise self._failure(reply.status)
@@ -240,13 +243,6 @@ class GoogleOptions(ServiceOptions):
     max_results: int = 50
     images_per_minute: float = field(default=1800.0, metadata=OPERATIONAL)
 
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        if not 1 <= self.max_results <= 1000 or self.images_per_minute <= 0:
-            raise ConfigError(
-                "google's max_results must be from 1 to 1000, and its images_per_minute above 0."
-            )
-
     def applied_to(self, limits: Limits) -> Limits:
         """As of every service, and the pictures a minute."""
         given = ServiceOptions.applied_to(self, limits)
@@ -265,7 +261,8 @@ class Google(Service):
     def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as returned; topicality is left out."""
         labels = raw.get("labelAnnotations") or []
-        return _labels((label["description"], label.get("score", 0.0)) for label in labels)
+        pairs = ((label["description"], label.get("score", 0.0)) for label in labels)
+        return Answer("answered", service.best(pairs))
 
     def _connected(self) -> Connected:
         from google.api_core.client_options import ClientOptions
@@ -301,13 +298,10 @@ class Google(Service):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        status = getattr(error, "code", None)
-        if kind == "failed" and isinstance(status, int):
-            kind = service.kind_of_status(status)
+        kind, words = super()._details(error, kind)
         if kind == "lost" and "NewConnectionError" in repr(error):
             kind = "unavailable"
-        text = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
-        return kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", text)
+        return kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", words)
 
 
 def _google_credentials(elsewhere: bool) -> Any:
@@ -337,17 +331,12 @@ def _google_credentials(elsewhere: bool) -> Any:
 # -- Imagga ------------------------------------------------------------------------------------------------------------
 
 
-class Imagga(OnePictureService):
+class Imagga(Vendor, OnePictureService):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
-    Options = ServiceOptions
     SERVICE = "imagga"
     CREDENTIALS = ("IMAGGA_API_KEY", "IMAGGA_API_SECRET")
     ENDPOINT_VARIABLES = ("IMAGGA_ENDPOINT",)
-
-    def parse(self, raw: Any) -> Answer:
-        """English tags, and confidences divided by 100."""
-        return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in raw["tags"])
 
     def _connected(self) -> Connected:
         from gslopes.ask import transport
@@ -376,10 +365,9 @@ class Imagga(OnePictureService):
         response: Any = getattr(error, "response", None)
         if response is None:
             return super()._details(error, kind)
-        try:
-            text = str(parse_json(response.content)["status"]["text"])
-        except (ValueError, KeyError, TypeError):
-            text = ""
+        text = ""
+        with suppress(ValueError):
+            text = str(problems.within(parse_json(response.content), "status", "text") or "")
         status = int(response.status_code)
         kind = "service" if status == 403 else service.kind_of_status(status)
         if status in (400, 422) and re.search("image|picture|file", text.lower()):
@@ -401,26 +389,14 @@ class RekognitionOptions(ServiceOptions):
     min_confidence: float = 0.0
     region: str = ""
 
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        if self.max_labels < 1 or not 0 <= self.min_confidence <= 100:
-            raise ConfigError(
-                "rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100]."
-            )
 
-
-class Rekognition(OnePictureService):
+class Rekognition(Vendor, OnePictureService):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
     SERVICE = "rekognition"
     CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
-
-    def parse(self, raw: Any) -> Answer:
-        """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
-        labels = ((label["Name"], label["Confidence"] / 100) for label in raw["Labels"])
-        return _labels(labels, raw.get("LabelModelVersion", ""))
 
     def _connected(self) -> Connected:
         import boto3
@@ -444,10 +420,7 @@ class Rekognition(OnePictureService):
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)
         transport = BoundedTransport()
         client.meta.events.register("before-send.rekognition", service.before_send(transport))
-        closing = ExitStack()
-        closing.callback(transport.close)
-        closing.callback(client.close)
-        return client, closing.close
+        return client, transport.close
 
     def _answer(self, picture: bytes) -> object:
         options = self._options
@@ -468,10 +441,8 @@ class Rekognition(OnePictureService):
         status = int(problems.within(response, "ResponseMetadata", "HTTPStatusCode") or 0)
         code = str(response["Error"].get("Code", ""))
         kind = service.kind_of_status(status)
-        if status == 400 and code in (
-            "",
-            "400",
-        ):  # boto3 reads half a reply as an error without a name
+        # boto3 reads half a reply as an error without a name
+        if status == 400 and code in ("", "400"):
             kind = "lost"
         kind = service.codes_of("rekognition").get(code, kind)
         return kind, f"{code}: {response['Error'].get('Message', '')}"

@@ -5,6 +5,7 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 """
 
 import io
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -65,7 +66,7 @@ class LibraryOptions:
     activation: Literal["softmax", "sigmoid"] = "softmax"
 
     def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
+        check_presence(self)
 
 
 class TorchModel:
@@ -73,6 +74,7 @@ class TorchModel:
 
     module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
     options: with ``top_k``, ``threshold`` and ``activation``, which makes scores of the outputs.
+    independent: whether labels are, so that the activation ``auto`` is a sigmoid, else a softmax.
     """
 
     batch = BATCH
@@ -86,6 +88,7 @@ class TorchModel:
         labels: Sequence[str],
         options: Any,
         device: str,
+        independent: bool = False,
     ) -> None:
         self.name = name
         self.version = version
@@ -93,8 +96,11 @@ class TorchModel:
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
-        self._presence = presence(options.top_k, options.threshold, options.activation)
-        self._activation = ACTIVATIONS[options.activation]
+        activation = options.activation
+        if activation == "auto":
+            activation = "sigmoid" if independent else "softmax"
+        self._presence = presence(options.top_k, options.threshold, activation)
+        self._activation = ACTIVATIONS[activation]
         self._device = device
 
     def prepare(self) -> None:
@@ -114,13 +120,10 @@ class TorchModel:
         values = np.asarray(values, np.float32)
         low = float(values.min())
         high = float(values.max())
-        axis = "last"
-        if values.shape[0] == 3:
-            axis = "first"
-            values = values.transpose(1, 2, 0)
-        height, width = values.shape[:2]
-        words = f"{width} x {height} float32, RGB before its preprocessing, channels {axis}, {low:.3g} to {high:.3g}"
-        return words, ((values - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
+        height, width = values.shape[1:]
+        words = f"{width} x {height} float32, RGB before its preprocessing, channels first, {low:.3g} to {high:.3g}"
+        stretched = (values - low) * (255 / max(high - low, 1e-9))
+        return words, stretched.transpose(1, 2, 0).astype(np.uint8)
 
     def _inputs(self, pictures: Iterable[ByteArray]) -> list[Any]:
         from PIL import Image
@@ -142,9 +145,9 @@ class TorchModel:
 
     def parse(self, raw: Any) -> Answer:
         """Pairs to the labels that count as returned."""
-        labels = [self.labels[number] for number, _ in raw]
-        scores = np.array([score for _, score in raw], np.float64)
-        return Answer("answered", choose(labels, scores, *self._presence))
+        numbers, scores = zip(*raw, strict=True)
+        labels = [self.labels[number] for number in numbers]
+        return Answer("answered", choose(labels, np.array(scores), *self._presence))
 
     def _forward(self, batch: Any) -> Any:
         return self._module(batch)
@@ -203,11 +206,9 @@ class TorchvisionClassifier(TorchModel):
         pretrained = models.get_model_weights(options.model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
-            # two networks warn unless ``init_weights`` is given, which does not matter here
-            quiet: dict[str, Any] = {}
-            if options.model in ("googlenet", "inception_v3"):
-                quiet["init_weights"] = False
-            module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet)
+            with warnings.catch_warnings():  # two networks warn of how they draw weights
+                warnings.simplefilter("ignore")
+                module = models.get_model(options.model, weights=None, num_classes=len(labels))
             version = load_weights(module, options.weights)
         else:
             try:

@@ -13,7 +13,7 @@ a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its lab
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -82,13 +82,11 @@ class TransformersOptions:
     max_tokens: int = 40
 
     def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
+        check_presence(self)
         if self.template and not all("{}" in template for template in self.template.split("|")):
             raise ConfigError(
                 "Every template needs {} where the label goes.", "Such as: a photo of a {}."
             )
-        if self.max_tokens < 1:
-            raise ConfigError("A caption's max_tokens must be at least 1.")
 
 
 def task_of(model: str) -> Task:
@@ -102,7 +100,7 @@ def task_of(model: str) -> Task:
         names = [str(name) for name in content.get("architectures") or ()]
     except (OSError, ValueError, AttributeError):
         return "classify"
-    if any(name in _ZERO_SHOT for name in names):
+    if {*names} & {*_ZERO_SHOT}:
         return "zero-shot"
     return "classify"
 
@@ -130,19 +128,9 @@ class ImageClassifier(TorchModel):
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
-        activation = options.activation
-        if activation == "auto":
-            activation = "sigmoid" if independent else "softmax"
         version = _version(options.model, config)
-        super().__init__(
-            name,
-            version,
-            module,
-            _transform(processor),
-            labels,
-            replace(options, activation=activation),
-            device,
-        )
+        transform = _transform(processor)
+        super().__init__(name, version, module, transform, labels, options, device, independent)
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits
@@ -178,21 +166,17 @@ class ZeroShot(TorchModel):
                 texts = [template.format(label) for template in templates]
                 how = {"padding": padding, "max_length": longest, "truncation": True}
                 tokens = processor.tokenizer(texts, return_tensors="pt", **how)
-                inputs = {
-                    key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens
-                }
-                embedded = _embedding(module.get_text_features(**inputs))
+                tokens.pop("token_type_ids", None)
+                embedded = _embedding(module.get_text_features(**tokens))
                 mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
                 rows.append(mean / mean.norm())
             text = torch.stack(rows)  # (L, D)
         self._weights = (module.logit_scale.exp().detach() * text).to(device)
         self._bias = 0.0 if bias is None else float(bias.detach())
-        trained_with = "softmax" if bias is None else "sigmoid"
-        activation = trained_with if options.activation == "auto" else options.activation
         version = f"{_version(options.model, module.config)} labels {digest_of_texts([*labels, '', *templates])}"
         transform = _transform(processor.image_processor)
-        options = replace(options, activation=cast("Any", activation))
-        super().__init__(name, version, module, transform, labels, options, device)
+        independent = bias is not None
+        super().__init__(name, version, module, transform, labels, options, device, independent)
 
     def _forward(self, batch: Any) -> Any:
         image = _embedding(self._module.get_image_features(pixel_values=batch))
@@ -259,11 +243,10 @@ def _loaded(
 
     auto: Any = library
     name = options.model
-    where = cast("dict[str, Any]", {"revision": options.revision} if options.revision else {})
     is_folder = Path(name).expanduser().is_dir()
     if is_folder:
         name = str(Path(name).expanduser())
-        where = {"local_files_only": True}
+    where: Any = {"revision": options.revision or "main", "local_files_only": is_folder}
     hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
     with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):
         module = getattr(auto, kind).from_pretrained(name, **where, **more)

@@ -142,7 +142,7 @@ class DiffusersEditor:
             "mask_image": [mask] * len(given),
             "generator": [torch.Generator().manual_seed(self._seed(data)) for data in pictures],
         }
-        call = self._call | dict(zip(("width", "height"), inner, strict=True))
+        call = self._call | {"width": inner[0], "height": inner[1]}
         for name, column in columns.items():
             call[name] = column if len(given) > 1 else column[0]  # some pipelines take no lists
         with torch.inference_mode():

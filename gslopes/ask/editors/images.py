@@ -52,12 +52,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers import problems
-from gslopes.ask.classifiers.compatible import HOME, KEY, CompatibleService
+from gslopes.ask.classifiers.compatible import HOME, CompatibleOptions, CompatibleService
 from gslopes.ask.classifiers.picking import shape
-from gslopes.ask.cost import TokenOptions
 from gslopes.ask.editors import CATALOGUE, Setting
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.names import OPERATIONAL, canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.arrays import Integers
@@ -76,11 +75,9 @@ _SEND = r"((?!(model|prompt|image|n|size|seed)=)[\w\[\]]+=[^/]+(/(?!$)|$))*"
 
 
 @frozen
-class ImagesOptions(TokenOptions):
-    """Fields of ``TokenOptions``, and whom to ask, and how.
+class ImagesOptions(CompatibleOptions):
+    """Fields of ``CompatibleOptions``, and how to ask.
 
-    model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
-    key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: the sentences: a file, or the name of some that ship; empty: the attribute's own.
     takes: the photo, or a ``chip``: the aligned face, hair to chin, 1,024 pixels.
     size: see above.  send: more fields of the form, with slashes between them.
@@ -89,9 +86,6 @@ class ImagesOptions(TokenOptions):
     Raises: ConfigError if one is not of its form.
     """
 
-    model: str = field(kw_only=True, metadata=ARGUMENT)
-    url: str = ""
-    key: str = KEY
     prompt: str = field(
         default="", metadata=OPERATIONAL
     )  # the sentence itself is in each picture's name
@@ -102,7 +96,7 @@ class ImagesOptions(TokenOptions):
     tokens_out: int = field(default=6300, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        TokenOptions.__post_init__(self)
+        CompatibleOptions.__post_init__(self)
         if not re.fullmatch(_SIZE, self.size):
             raise ConfigError(
                 f"images has no size {self.size!r}.", "Give auto, photo, or such as 1024x1024."
@@ -155,40 +149,42 @@ class ImagesEditor(CompatibleService):
         before = (canvas - sides) // 2
         beside = [*zip(before, canvas - sides - before, strict=True)][::-1]
         image = png(np.pad(pixels, [*beside, (0, 0)], mode="edge"))
-        body = self._sent(size, image)
-        if isinstance(body, Unfinished):
-            return body
+        form = self._form(size)
+        reply = self._exchanged(
+            "/images/edits",
+            {"n", "size", "seed"} & set(form),
+            data=form,
+            files={"image": ("picture.png", image, "image/png")},
+        )
+        if isinstance(reply, Unfinished):
+            return reply
+        if reply.refused:
+            raise Refused(reply.refused)
+        body = reply.body
         raw = kept(self._picture(body), str(body.get("model") or ""))
         used = [problems.within(body, "usage", f"{way}put_tokens") for way in ("in", "out")]
         sound = all(type(count) is int and count > 0 for count in used)
         sent = [sides.tolist(), before.tolist(), canvas.tolist()]
         return raw | {"sent": sent, "usage": [used if sound else []]}
 
-    def _sent(self, size: str, image: bytes) -> JsonObject | Unfinished:
-        """The reply to a request.  Raises: Refused; as ``_exchanged``."""
+    def _form(self, size: str) -> JsonObject:
+        """The fields of a request, without its picture."""
         options = self._options
         form: JsonObject = dict(re.findall("([^/=]+)=([^/]+)", options.send))
         form |= {"model": options.model, "prompt": self._wish.text, "n": 1, "size": size}
         form["seed"] = self._wish.seed * 1000 + self._wish.draw
         for name in self._dropped & set(form):
             del form[name]
-        files = {"image": ("picture.png", image, "image/png")}
-        optional = {"n", "size", "seed"} & set(form)
-        reply = self._exchanged("/images/edits", optional, data=form, files=files)
-        if isinstance(reply, Unfinished):
-            return reply
-        if reply.refused:
-            raise Refused(reply.refused)
-        return reply.body
+        return form
 
     def _picture(self, body: JsonObject) -> bytes:
         """The file that a reply holds, or names.  Raises: AnswerError if there is none."""
         items = body.get("data")
         first = items[0] if isinstance(items, list) and items else None
-        text = problems.within(first, "b64_json") or problems.within(first, "url") or ""
-        data = picture_within(str(text))
-        if not data and str(text).startswith("http"):
-            data = self._fetched(str(text))
+        text = str(problems.within(first, "b64_json") or problems.within(first, "url"))
+        data = picture_within(text)
+        if not data and text.startswith("http"):
+            data = self._fetched(text)
         try:
             decoded([data])
         except PhotoError as error:

@@ -120,24 +120,22 @@ class Prompts:
             lists |= {f"{pair}.{side}": texts for side, texts in sides.items()}
             if len(sides) != 2:
                 yield f"{many(len(sides), 'side')} of {pair}", "Give it two opposite ones."
-        fewest = min(lists, key=lambda name: len(lists[name]))
-        most = max(map(len, lists.values()))
-        if len(lists[fewest]) < max(2, most):
-            remedy = "Give each list one sentence for each wording, two at least."
-            yield f"{many(len(lists[fewest]), 'wording')} of {fewest}", remedy
-        texts = [" ".join(text.casefold().split()) for texts in lists.values() for text in texts]
-        for text in texts:
-            if not text or texts.count(text) > 1:
+        most = max(2, *map(len, lists.values()))
+        for name, texts in lists.items():
+            if len(texts) < most:
+                remedy = "Give each list one sentence for each wording, two at least."
+                yield f"{many(len(texts), 'wording')} of {name}", remedy
+        said = [" ".join(text.casefold().split()) for texts in lists.values() for text in texts]
+        for text in said:
+            if not text or said.count(text) > 1:
                 remedy = "Give each value, side and wording its own."
                 yield f"a sentence that is empty or comes twice: {text[:60]!r}", remedy
-        values = np.array(self.values)
+        gaps = np.diff(self.values)
         if self.ends and self.values:
             yield f"{self.ends[0]} next to numbers", "Give values or named ends."
-        elif self.values:
-            centred = np.allclose(values + values[::-1], 2 * np.median(values))
-            if len(values) % 2 == 0 or not np.diff(values).all() or not centred:
-                remedy = "Give an odd number, three at least, as many below the centre as above."
-                yield f"values without a centre: {', '.join(self.change)}", remedy
+        elif len(gaps) % 2 or not gaps.all() or not np.allclose(gaps, gaps[::-1]):
+            remedy = "Give an odd number, three at least, as many below the centre as above."
+            yield f"values without a centre: {', '.join(self.change)}", remedy
         if len(self.change) < 2 or not self.placebos:
             remedy = "Give two ends or three values, and a pair of other changes."
             yield "no two ends, or no pair, to compare", remedy

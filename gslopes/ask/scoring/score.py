@@ -122,21 +122,15 @@ class Scoring:
                     )
                 )
             self.budget.agree(confirm_cost(estimates, self.config, self.executor))
-            for classifier in self._due:
-                prepare_classifier(classifier)
             clients = []
             for classifier in self._due:
-                journal = (
-                    None
-                    if traits_of(classifier).kept
-                    else stack.enter_context(AnswerCache(self._journal(classifier)))
-                )
+                prepare_classifier(classifier)
+                journal = None
+                if not traits_of(classifier).kept:
+                    journal = stack.enter_context(AnswerCache(self._journal(classifier)))
+                usage = self._usages[classifier.name]
                 client = Client(
-                    classifier,
-                    cache=cache,
-                    journal=journal,
-                    budget=self.budget,
-                    usage=self._usages[classifier.name],
+                    classifier, cache=cache, journal=journal, budget=self.budget, usage=usage
                 )
                 clients.append(client)
             self._side_by_side(clients)

@@ -1,6 +1,5 @@
 """Before any audit: a classifier and a few unedited photos, so that a mistake costs no more than these."""
 
-import io
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -19,12 +18,12 @@ from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
-from gslopes.ask.pictures import decoded, fit_pictures
+from gslopes.ask.pictures import decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
-from gslopes.core.reasons import explained
+from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer, ByteArray, Classifier
 from gslopes.core.text import many, twins
 from gslopes.core.traits import Able, traits_of
@@ -57,7 +56,8 @@ def ask_first(
     pictures = first_pictures(files)
     for classifier in classifiers if pictures else ():
         usage = UsageStats()
-        asked, _ = _asked(classifier, pictures, config.cache, budget, usage)
+        part = _asked(classifier, pictures, config.cache, budget, usage)
+        asked, _ = part.rows(classifier.name)
         if usage.requests and traits_of(classifier).limits.remote:
             details = f", {usage}" if str(usage) else ""
             note.note(
@@ -77,9 +77,9 @@ def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
         with suppress(PhotoError):
             data = photo_bytes(file.path)
             photo = photo_of(data, file.path)
-            pictures[
-                data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))
-            ] = None
+            if not data.startswith(_KINDS):
+                data = png(in_srgb(photo.pixels, photo.icc))
+            pictures[data] = None
         if len(pictures) == FIRST:
             break
     return list(pictures)
@@ -127,20 +127,18 @@ def _asked(
     cache: Path | None,
     budget: Budget | None,
     usage: UsageStats,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
+) -> PartProgress:
+    """The answers to distinct pictures, whose photo is their digest."""
     with ExitStack() as stack:
-        answers = (
-            stack.enter_context(AnswerCache(writable_cache(cache)))
-            if traits_of(classifier).kept
-            else None
-        )
+        answers = None
+        if traits_of(classifier).kept:
+            answers = stack.enter_context(AnswerCache(writable_cache(cache)))
         distinct = {digest(data).hex(): data for data in pictures}
         questions = [Question(key, partial(bytes, data)) for key, data in sorted(distinct.items())]
         parts: list[PartProgress] = []
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
         client.ask_parts([(0, questions)], parts.append)
-    return parts[0].rows(classifier.name)
+    return parts[0]
 
 
 # -- trying one --------------------------------------------------------------------------------------------------------
@@ -187,44 +185,42 @@ def try_classifier(
     named = {str(path): open_srgb(path) for path in photos[:PICTURES]}
     name, first = next(iter(named.items()))
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
-    encoded = {name: _png(pixels) for name, pixels in list(named.items())[:PICTURES]}
-    sent, seen = what_is_sent(classifier, next(iter(encoded.values())))
-    image = Image.fromarray(np.ascontiguousarray(seen))
+    encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
+    pictures = list(encoded.values())
+    sent, seen = what_is_sent(classifier, pictures[0])
+    image = Image.fromarray(seen)
     image.thumbnail((_SHOWN, _SHOWN))
-    thumbnail.write_bytes(_png(np.asarray(image)))
+    thumbnail.write_bytes(png(np.asarray(image)))
     usage = UsageStats()
     begun = time.monotonic()
-    asked, scores = _asked(classifier, list(encoded.values()), cache, None, usage)
+    part = _asked(classifier, pictures, cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
-    if "answered" in set(asked["status"]):
-        compare_alone(classifier, list(encoded.values()))
-    outcomes = {row["photo"]: row for row in asked.to_dict("records")}
-    answers: list[dict[str, Any]] = []
-    for name, data in encoded.items():
-        answer = outcomes[digest(data).hex()]
-        of_photo = scores[scores["photo"] == answer["photo"]]
-        labels = dict(zip(of_photo["label"], of_photo["score"].astype(float), strict=True))
-        why = explained(answer["reason"], answer["detail"])
-        answers.append(
-            {"picture": name, "status": answer["status"], "reason": why, "labels": labels}
-        )
-    answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
-    known = pd.DataFrame(answered)
+    by_picture = {question.photo: answer for question, answer in part.answered()}
+    answers = {name: by_picture[digest(data).hex()] for name, data in encoded.items()}
+    scores = [dict(answer.labels) for answer in answers.values() if answer.status == "answered"]
+    if scores:
+        compare_alone(classifier, pictures)
+    known = pd.DataFrame(scores)
     varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
-    price = traits_of(classifier).limits.price
-    notes = tuple(new_notes(classifier))
-    notes += tuple(filter(None, [twins([*traits_of(classifier).labels, *scores["label"]])]))
-    vary = tuple(sorted(varying))
+    notes = [*new_notes(classifier), twins([*traits_of(classifier).labels, *known.columns])]
     return Trial(
         classifier.name,
         sent,
         str(thumbnail),
-        tuple(answers),
-        vary,
+        tuple(
+            {
+                "picture": name,
+                "status": answer.status,
+                "reason": str(SkipReason.of(answer.reason, answer.status)),
+                "labels": dict(answer.labels),
+            }
+            for name, answer in answers.items()
+        ),
+        tuple(sorted(varying)),
         seconds,
         usage.spent,
-        price,
-        notes,
+        traits_of(classifier).limits.price,
+        tuple(filter(None, notes)),
     )
 
 
@@ -237,12 +233,5 @@ def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     height, width = pixels.shape[:2]
     if not traits_of(classifier).limits.remote:
         return f"the whole picture, {width} x {height}, RGB, 0 to 255", pixels
-    return f"the file, {width} x {height}, {len(fitted):,} bytes" + (
-        f" ({how})" if how else ""
-    ), pixels
-
-
-def _png(pixels: ByteArray) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG")
-    return buffer.getvalue()
+    words = f"the file, {width} x {height}, {len(fitted):,} bytes"
+    return words + f" ({how})" * bool(how), pixels
