@@ -36,7 +36,7 @@ class Network(nn.Module):
             layers |= {"flat": Flat(), f"dense{number + 1}": nn.Linear(*dense)}
             layers[f"prelu{number + 1}"] = nn.PReLU(dense[1])
         for key, shape in LAYERS[name]["heads"].items():
-            layers[key] = nn.Linear(*shape) if dense else nn.Conv2d(*shape, 1)
+            layers[key] = nn.Linear(*shape) if dense else nn.Conv2d(*shape)
         self.heads = list(LAYERS[name]["heads"])
         self.body = [key for key in layers if key not in self.heads]
         for key, layer in layers.items():

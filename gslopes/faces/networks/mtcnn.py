@@ -80,7 +80,7 @@ class Mtcnn(nn.Module):
         keep = nms_min_area(faces[0], faces[1], owner, 0.7)
         boxes, scores, points = (part[keep] for part in faces)
         owner = owner[keep]
-        columns = [boxes, points, scores]
+        columns: list[Any] = [boxes, points, scores]
         if upright:
             columns.append(self._upright(areas, boxes, owner, scores))
         return [
