@@ -4,10 +4,12 @@ from typing import cast
 
 import cv2
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.core.records import ByteArray
+
+Numbers = NDArray[np.floating]
 
 
 def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
@@ -70,6 +72,21 @@ def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int,
     x0, y0 = np.clip(np.floor(low), 0, (width - 1, height - 1)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(high), (x0 + 1, y0 + 1), (width, height)).astype(int).tolist()
     return x0, y0, x1, y1
+
+
+def with_margin(box: Numbers, share: float, picture: ByteArray) -> tuple[slice, slice]:
+    """Rows and columns of a picture (H, W, 3) in a box (4,) and a share of its sides on each side of it."""
+    margin = share * (box[2:] - box[:2])
+    height, width = picture.shape[:2]
+    x0, y0, x1, y1 = whole_pixels(box[:2] - margin, box[2:] + margin, width, height)
+    return np.s_[y0:y1, x0:x1]
+
+
+def around(box: Numbers, share: float, picture: ByteArray) -> Flags:
+    """(H, W): what lies outside of ``with_margin``."""
+    outside = np.ones(picture.shape[:2], bool)
+    outside[with_margin(box, share, picture)] = False
+    return outside
 
 
 def outside(matrix: Array, width: int, height: int, size: int) -> float:

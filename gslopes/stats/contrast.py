@@ -28,7 +28,7 @@ from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, doubles
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Moments, Spread, departures, spread_of
+from gslopes.stats.outcomes import Cells, Moments, Spread, departures, spread_of
 from gslopes.stats.permutation import as_extreme, count_extreme, permutation_p
 from gslopes.stats.resampling import random_signs, seeded_blocks
 from gslopes.stats.rounding import EXACT, STORED, settled
@@ -109,23 +109,16 @@ class Units:
 
     def departures(self) -> tuple[Array, Array, Array]:
         """(L,) means, their errors, and how far each stored sum is from them, see ``outcomes.departures``."""
-        return departures(*self._rows)
+        return departures(self._cells)
 
     def spread(self) -> Spread:
         """How the units depart from the means."""
-        return spread_of(*self._rows)
+        return spread_of(self._cells)
 
     @property
-    def _rows(self) -> tuple[Integers, Array, Array, Integers, Array, int]:
-        """The arguments of ``outcomes.departures``."""
-        return (
-            self.label,
-            self.sums.data,
-            self.rounding,
-            self.sums.indices,
-            self.sizes,
-            self.sums.shape[0],
-        )
+    def _cells(self) -> Cells:
+        rows = self.sums
+        return Cells(self.label, rows.data, self.rounding, rows.indices, self.sizes, rows.shape[0])
 
     def joined(
         self, codes: Integers, weights: Array | None = None, chosen: Integers | None = None

@@ -4,6 +4,8 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 *outcomes* for a label are K numbers, one a condition. Almost all of them are 0 for almost all labels.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -116,78 +118,70 @@ def gathered(
     return Outcomes(values, doubles(sizes), unit, starts, summed, errors)
 
 
-def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Outcomes:
-    """Outcomes from a dense array, (L, n, K); cluster as in ``gathered``."""
-    label, photo = np.nonzero(numbers.any(axis=2))
-    rows = np.ascontiguousarray(numbers[label, photo], dtype=np.float32)
-    codes = photo.astype(np.int32), label.astype(np.int32)
-    return gathered(values, numbers.shape[1], *codes, rows, len(numbers), cluster)
-
-
 def moments(outcomes: Outcomes) -> Moments:
     """The sums."""
     label = outcomes.label
-    labels = outcomes.labels
     weights = line_weights(outcomes.values)
-    sums = [np.bincount(label, column, labels) for column in outcomes.numbers.T]
+    sums = [np.bincount(label, column, outcomes.labels) for column in outcomes.numbers.T]
     slopes = doubles(outcomes.numbers) @ weights
     errors = outcomes.rounding * np.abs(weights).sum()
-    spread = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
-    return Moments(outcomes.photos, len(outcomes.sizes), doubles(np.stack(sums, axis=1)), spread)
+    cells = Cells(label, slopes, errors, outcomes.unit, outcomes.sizes, outcomes.labels)
+    first = doubles(np.stack(sums, axis=1))
+    return Moments(outcomes.photos, len(outcomes.sizes), first, spread_of(cells))
 
 
-def departures(
-    label: Integers,
-    numbers: Array,
-    errors: Array,
-    unit: NDArray[np.integer],
-    sizes: Array,
-    labels: int,
-) -> tuple[Array, Array, Array]:
+class Cells(NamedTuple):
+    """One number of each unit for each label that it has; all others are 0.
+
+    label, unit: (P,) codes.  numbers: (P,).  errors: (P,) by how much rounding may move each.  sizes: (U,).  labels: L.
+    """
+
+    label: Integers
+    numbers: Array
+    errors: Array
+    unit: NDArray[np.integer]
+    sizes: Array
+    labels: int
+
+    def summed(self, numbers: Array) -> Array:
+        """(L,) sums of numbers, (P,)."""
+        return doubles(np.bincount(self.label, numbers, self.labels))
+
+
+def departures(cells: Cells) -> tuple[Array, Array, Array]:
     """(L,) each label's mean over photos, (L,) its error, (P,) how far each number is from it, for the unit's size.
 
     Means and departures are 0 if they are nothing but rounding.  Numbers that are 0 have no row, and depart by
     minus the mean.
-
-    label, unit: (P,) codes.  numbers: (P,) those that are not 0.  errors: (P,) by how much rounding may move each.
-    sizes: (U,).
     """
-    photos = max(float(sizes.sum()), 1.0)
-    at = sizes[unit]
-    total, error = (doubles(np.bincount(label, part, labels)) for part in (numbers, errors))
-    means = settled(total, error, 1) / photos
+    photos = max(float(cells.sizes.sum()), 1.0)
+    at = cells.sizes[cells.unit]
+    error = cells.summed(cells.errors)
+    means = settled(cells.summed(cells.numbers), error, 1) / photos
     error = error / photos
-    return means, error, settled(numbers - means[label] * at, errors + error[label] * at, 1)
+    gaps = cells.numbers - means[cells.label] * at
+    return means, error, settled(gaps, cells.errors + error[cells.label] * at, 1)
 
 
-def spread_of(
-    label: Integers,
-    numbers: Array,
-    errors: Array,
-    unit: NDArray[np.integer],
-    sizes: Array,
-    labels: int,
-) -> Spread:
+def spread_of(cells: Cells) -> Spread:
     """How units depart from each label's mean over photos.
 
     With d the departures, the skewness of the mean is the sum of d cubed over the sum of d squared to the power 3 / 2,
     see ``intervals.skewed_ends``.  The effective units of influence are the degrees of freedom of the standard error: U
     for normal numbers, 2 if one unit departs and the others do not; never more than U.
 
-    The arguments are as of ``departures``.
-
     Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
     """
-    means, error, gaps = departures(label, numbers, errors, unit, sizes, labels)
-    units = max(len(sizes), 1)
-    at = sizes[unit]
+    means, error, gaps = departures(cells)
+    units = max(len(cells.sizes), 1)
     sums = []
     for k in (2, 3, 4):
-        total = float((sizes**k).sum())
+        powers = cells.sizes**k
+        total = float(powers.sum())
         zeros = settled(
-            total - np.bincount(label, at**k, labels), total
+            total - cells.summed(powers[cells.unit]), total
         )  # of units without a number
-        sums.append(np.bincount(label, gaps**k, labels) + (-means) ** k * zeros)
+        sums.append(cells.summed(gaps**k) + (-means) ** k * zeros)
     squares, cubes, fourths = sums
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         skew = cubes / squares**1.5

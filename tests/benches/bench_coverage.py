@@ -49,8 +49,9 @@ from scipy import special
 
 from gslopes.slopes.measures.estimators import linear
 from gslopes.stats.ols import fit_lines, line_weights
-from gslopes.stats.outcomes import dense, moments
+from gslopes.stats.outcomes import moments
 from gslopes.stats.permutation import permute
+from tests.stats.dense import dense
 
 SEED = 20
 CASES |= CASES_OF_CROPS

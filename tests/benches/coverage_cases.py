@@ -23,8 +23,9 @@ from gslopes.stats.clusters import effective_units
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
-from gslopes.stats.outcomes import Outcomes, dense, moments, varying
+from gslopes.stats.outcomes import Outcomes, moments, varying
 from gslopes.stats.permutation import below_floor, permute
+from tests.stats.dense import dense
 
 VALUES = np.linspace(-2, 2, 7)
 WEIGHTS = 100 * line_weights(VALUES)

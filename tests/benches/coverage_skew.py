@@ -34,8 +34,9 @@ from gslopes.slopes.measures.estimators import linear
 from gslopes.stats.clusters import FEW
 from gslopes.stats.contrast import contrast
 from gslopes.stats.intervals import t_quantile
-from gslopes.stats.outcomes import dense, moments
+from gslopes.stats.outcomes import moments
 from gslopes.stats.permutation import permute
+from tests.stats.dense import dense
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from gslopes.stats.ols import line_weights
-from gslopes.stats.outcomes import Outcomes, dense
+from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.permutation import below_floor, count_extreme, permutation_p, permute
+from tests.stats.dense import dense
 
 
 def test_p_counts_the_observed_statistic() -> None:

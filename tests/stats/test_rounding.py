@@ -14,8 +14,9 @@ from gslopes.stats.clusters import clustered_mean
 from gslopes.stats.contrast import Units, contrast, membership_p
 from gslopes.stats.intervals import mean_t, wilson
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
-from gslopes.stats.outcomes import dense, moments
+from gslopes.stats.outcomes import moments
 from gslopes.stats.rounding import exceeds, highest, levelled, places, settled
+from tests.stats.dense import dense
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -29,22 +29,19 @@ def composite_of(
         photo + m·(picture - neutral); ``whole``: the picture. Of a gray photo their luminance counts.
     neutral: (H, W, 3) uint8 RGB, the picture of no change.  head: where ears and neck may change too; None if not.
     """
-    height, width = photo.pixels.shape[:2]
+    drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
     if blend == "whole":
-        drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
+        height, width = photo.pixels.shape[:2]
         ones = np.ones((height, width), np.float32)
         return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
     footprint = Footprint((photo.pixels, photo.gray), None, mask, face.matrix, head)
-    weight = footprint.weight[..., None]
-    before = floats(cut(photo.pixels, footprint.box))
-    base = before
+    before = cut(photo.pixels, footprint.box)
+    base = floats(before)
     if blend == "difference" and neutral is not None:
         base = floats(cut(_as_gray(neutral, photo), footprint.box))
-    patches = np.empty((len(pictures), *before.shape), np.uint8)
-    for patch, picture in zip(patches, pictures, strict=True):
-        change = floats(cut(_as_gray(picture, photo), footprint.box)) - base
-        patch[:] = np.clip(np.rint(before + weight * change), 0, 255)
-    return footprint.composite(patches)
+    changes = [cut(picture, footprint.box) - base for picture in drawn]
+    levels = before + footprint.weight[..., None] * np.stack(changes)
+    return footprint.composite(np.clip(np.rint(levels), 0, 255).astype(np.uint8))
 
 
 def _as_gray(picture: ByteArray, photo: Photo) -> ByteArray:

@@ -7,6 +7,7 @@ Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001)
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import cv2
@@ -15,7 +16,7 @@ import numpy as np
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, doubles, floats
 from gslopes.core.errors import PhotoError
-from gslopes.core.geometry import whole_pixels
+from gslopes.core.geometry import around
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.photos.decode import in_profile, in_srgb
@@ -28,7 +29,9 @@ MARGIN = 0.5  # of a face's box on each side of it, which an editor may change
 
 SIDE = 384  # of the pictures that are compared, their longer one, pixels; small ones are enlarged twice at most
 CORNERS = 200  # that are followed at most
-SURE = 40  # of the corners around a face, which must agree; then no others are asked
+SURE = (
+    40  # of corners, which must agree: then no others are looked at, first of those around a face
+)
 LEAST = 14  # of all corners
 SAME = 0.1  # of the corners, around which no pixel differs: the picture lies as the photo does
 SPREAD = 8  # of the Gaussian within which contrast is made equal, pixels
@@ -66,8 +69,9 @@ def fitted(data: bytes, photo: Photo, face: Face) -> Fitted:
         if moved > FARTHEST:
             raise _unfit(photo, Reason.MOVED, f"by {moved:.1%} of the diagonal")
         back = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
-        edge = cv2.BORDER_REPLICATE
-        moved_back = cv2.warpAffine(pixels, matrix, (width, height), flags=back, borderMode=edge)
+        moved_back = cv2.warpAffine(
+            pixels, matrix, (width, height), flags=back, borderMode=cv2.BORDER_REPLICATE
+        )
         pixels = np.asarray(moved_back, np.uint8)
     background, clothes = _changes(photo, face, pixels)
     exact = matrix is None and came.pixels.shape == photo.pixels.shape
@@ -112,24 +116,21 @@ def _motion(photo: Photo, face: Face, pixels: ByteArray) -> Array | None:
     after = _small(pixels, size)
     same = cv2.erode((before == after).astype(np.uint8), np.ones((9, 9), np.uint8))
     contrast = _contrast(before)
-    around = cv2.resize(
-        _around(photo, face).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST
-    )
+    outside = around(face.box, MARGIN, pixels).astype(np.uint8)
+    beyond = cv2.resize(outside, size, interpolation=cv2.INTER_NEAREST)
     corners = _corners(contrast)
     x, y = corners.T.astype(int)
     if len(corners) == 0 or same[y, x].mean() >= SAME:
         return None
     there = _contrast(after)
-    matrix, agreed = _followed(contrast, there, _corners(contrast, around))
-    if agreed < SURE:
-        within = _corners(contrast, 1 - around)
-        ways = [_followed(contrast, there, some) for some in (corners, within)]
-        matrix, agreed = max(ways, key=lambda way: way[1])
+    tries = (_corners(contrast, beyond), corners, _corners(contrast, 1 - beyond))
+    ways = [_followed(contrast, there, some) for some in tries]
+    matrix, agreed = max(ways, key=lambda way: min(way[1], SURE))
     if agreed < SURE:
         _, mirrored = _followed(contrast, np.ascontiguousarray(there[:, ::-1]), corners)
         if mirrored > max(2 * agreed, LEAST):
             raise _unfit(photo, Reason.MIRRORED)
-    if matrix is None or agreed < LEAST:
+    if agreed < LEAST:
         raise _unfit(photo, Reason.MOVED, "nothing of the photo lies where it was")
     x0, y0, x1, y1 = (doubles(face.box) * scale).tolist()
     if _farthest(matrix, (x0, y0, x1, y1)) <= STILL:
@@ -162,21 +163,22 @@ def _corners(picture: ByteArray, where: Any = None) -> FloatArray:
     return floats(found).reshape(-1, 2)
 
 
-def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple[Array | None, int]:
-    """(the similarity on which most corners agree, how many do); None of fewer than LEAST."""
+def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple[Array, int]:
+    """(the similarity on which most corners agree, how many do); 0 of fewer than LEAST."""
+    nothing = np.eye(2, 3), 0
     if len(corners) < LEAST:
-        return None, 0
+        return nothing
     guess: Any = None
     there, _, _ = cv2.calcOpticalFlowPyrLK(before, after, corners[:, None], guess)
     back, _, _ = cv2.calcOpticalFlowPyrLK(after, before, there, guess)
     found: Flags = np.abs(back[:, 0] - corners).max(axis=1) < 0.5
     if found.sum() < LEAST:
-        return None, 0
+        return nothing
     matrix, agree = cv2.estimateAffinePartial2D(
         corners[found], there[found, 0], method=cv2.RANSAC, ransacReprojThreshold=1.0
     )
     if matrix is None:
-        return None, 0
+        return nothing
     return doubles(matrix), int(agree.sum())
 
 
@@ -191,25 +193,13 @@ def _farthest(matrix: Array, box: tuple[float, float, float, float]) -> float:
 # --- How much of a picture changed that an editor was not asked to change ---------------------------------------------
 
 
-def _around(photo: Photo, face: Face) -> Flags:
-    """(H, W): all but the face and its surroundings, in which hair is."""
-    height, width = photo.pixels.shape[:2]
-    margin = MARGIN * (face.box[2:] - face.box[:2])
-    x0, y0, x1, y1 = whole_pixels(face.box[:2] - margin, face.box[2:] + margin, width, height)
-    outside = np.ones((height, width), bool)
-    outside[y0:y1, x0:x1] = False
-    return outside
-
-
-def _changes(photo: Photo, face: Face, pixels: ByteArray) -> tuple[float, float]:
+def _changes(photo: Photo, face: Face, pixels: ByteArray) -> Iterator[float]:
     """Of the background, and of the clothes: below the face, and up to its width beside it."""
-    outside = _around(photo, face)
+    outside = around(face.box, MARGIN, pixels)
     change = np.abs(pixels.astype(np.int16) - photo.pixels).mean(axis=-1)
     x0, _, x1, y1 = face.box.tolist()
-    side = x1 - x0
+    left, right, top = (max(0, round(place)) for place in (2 * x0 - x1, 2 * x1 - x0, y1))
     clothes = np.zeros_like(outside)
-    left = max(0, round(x0 - side))
-    clothes[round(max(0, y1)) :, left : max(left, round(x1 + side))] = True
-    parts = (change[outside & ~clothes], change[outside & clothes])
-    background, below = (float(part.mean()) if part.size else math.nan for part in parts)
-    return background, below
+    clothes[top:, left:right] = True
+    for part in (outside & ~clothes, outside & clothes):
+        yield float(change[part].mean()) if part.any() else math.nan

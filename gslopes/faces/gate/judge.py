@@ -6,7 +6,6 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields
@@ -20,6 +19,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
 from gslopes.core.errors import PhotoError
+from gslopes.core.files import hexdigest
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
@@ -49,10 +49,11 @@ def judge_all(
         return measured
     heads = heads_of(manifest)
     grid = grid_of(manifest.get("values"))
-    groups = measured.groupby("attribute", sort=False)
-    necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in groups}
     verdicts = pd.concat(
-        [judged(rows, config, neck=necks[name]) for name, rows in groups]
+        [
+            judged(rows, config, neck=not heads.isdisjoint(grid.names if grid else {name}))
+            for name, rows in measured.groupby("attribute", sort=False)
+        ]
     ).sort_index()
     if not grid:
         return verdicts
@@ -69,15 +70,10 @@ def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     from gslopes.faces.zoo.spec import regions
 
     region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
-    if region != "auto":
-        if region == "head":
-            return set(manifest.get("values") or ())
-        return set()
-    return {
-        attribute
-        for attribute, region in regions(manifest.get("models") or {}).items()
-        if region == "head"
-    }
+    by_attribute = dict.fromkeys(manifest.get("values") or (), region)
+    if region == "auto":
+        by_attribute = regions(manifest.get("models") or {})
+    return {attribute for attribute, region in by_attribute.items() if region == "head"}
 
 
 def reader_digest() -> str:
@@ -176,12 +172,9 @@ class SweepSelection:
         placebos: int | None = None,
         seed: int = 0,
     ) -> None:
-        path = run / "verdicts.parquet"
-        self.judged = path.exists()
-        out: pd.DataFrame = pd.DataFrame(columns=["photo", "attribute"])
-        if gate and self.judged:
-            frame = tables.read(tables.VERDICTS, path)
-            out = frame.loc[~frame["kept"], ["photo", "attribute"]]
+        self.judged = (run / "verdicts.parquet").exists()
+        verdicts = tables.read_rows(tables.VERDICTS, run)
+        out = verdicts[~verdicts["kept"].astype(bool) & gate]
         self._dropped = set(zip(out["photo"], out["attribute"], strict=True))
         self._sampled = {
             (photo, attribute)
@@ -191,16 +184,12 @@ class SweepSelection:
         self._placebos: set[tuple[str, str]] | None = None
         if placebos is not None:
             photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-            used = photos.loc[photos["status"] == "used", "photo"].unique()
-            self._placebos = {
-                (photo, name)
-                for name in {
-                    placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]
-                }
-                for photo in _sample(
-                    [photo for photo in used if (photo, name) not in self._dropped], placebos, seed
-                )
-            }
+            used = set(photos.loc[photos["status"] == "used", "photo"])
+            sweeps = {placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]}
+            self._placebos = set()
+            for name in sweeps:
+                kept = (photo for photo in used if (photo, name) not in self._dropped)
+                self._placebos |= {(photo, name) for photo in _sample(kept, placebos, seed)}
 
     def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
@@ -240,19 +229,14 @@ class SweepSelection:
 def _where(rows: pd.DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
-    judged = {
-        name: (split(attribute)[0], kind) for name, (attribute, kind) in kinds.items()
-    }  # both of a grid alike
-    sweeps = (
-        (photo, *judged[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True)
-    )
-    return rows[
-        np.array([is_wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)
-    ]
+    wanted = []
+    for photo, name in zip(rows["photo"], rows["attribute"], strict=True):
+        attribute, kind = kinds[name]
+        # both of a grid alike
+        wanted.append(is_wanted((photo, split(attribute)[0]), kind))
+    return rows[np.array(wanted, bool)]
 
 
 def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
     """At most this many of the photos, drawn at random, the same ones whenever they are asked for."""
-    return sorted(
-        photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest()
-    )[:most]
+    return sorted(photos, key=lambda photo: hexdigest(f"{seed}:sample:{photo}"))[:most]

@@ -1,13 +1,15 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.geometry import similarity, warp, whole_pixels
+from gslopes.core.geometry import around, similarity, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
@@ -70,38 +72,30 @@ class SweepMeasurer:
             return Measured(looked=1), {}
         masked = sweep.mask_area < 1
         ours = masked and not sweep.asked
-        in_our_unit = ours or (sweep.asked and ends_of(sweep.attribute) is None)
-        values, positions, counts = np.unique(
-            sweep.values if in_our_unit else _as_ours(sweep.values),
-            return_inverse=True,
-            return_counts=True,
-        )
+        values = doubles(sweep.values)
+        if not ours and (not sweep.asked or ends_of(sweep.attribute)):
+            values = _as_ours(values)
+        values, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
         readings = self._read(sweep)
         means = {
             name: np.bincount(positions, scores[1:]) / counts for name, scores in readings.items()
         }
         readings = {name: np.append(readings[name][:1], mean) for name, mean in means.items()}
-        looked, times_found = self._found(sweep)
         target = means.get(sweep.attribute)
-        tau, shift = (np.nan, np.nan) if target is None else gate.follows(target, values)
-        is_known = (
-            ours or target is not None
-        )  # what moves with an attribute that no reader knows may be it
+        follows = (np.nan, np.nan) if target is None else gate.follows(target, values)
+        # what moves with an attribute that no reader knows may be it
+        is_known = ours or target is not None
         spared = (sweep.attribute, MOVES_WITH.get(sweep.attribute))
         others = [name for name in JUDGED if name in means and name not in spared and is_known]
-        off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
-        x0, y0, x1, y1 = whole_pixels(sweep.box[:2], sweep.box[2:], width, height)
+        face = with_margin(sweep.box, 0, sweep.pictures[0])
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
-            looked=looked,
-            found=times_found,
-            tau=tau,
-            shift=shift,
-            off_target=off,
-            off_target_reading=whose,
+            *self._found(sweep),
+            *follows,
+            *gate.steepest([means[name] for name in others], others, values),
             mask_share=sweep.mask_area * width * height / area if masked else np.nan,
-            change=gate.largest_change([picture[y0:y1, x0:x1] for picture in sweep.pictures]),
+            change=gate.largest_change([picture[face] for picture in sweep.pictures]),
             identity=_least_alike(sweep, means),
         )
         return measured, readings
@@ -110,10 +104,8 @@ class SweepMeasurer:
         matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
         if matrix is None:
             return {}
-        all_of_them = [
-            sweep.pictures[0] if sweep.original is None else sweep.original,
-            *sweep.pictures,
-        ]
+        first = sweep.pictures[0] if sweep.original is None else sweep.original
+        all_of_them = [first, *sweep.pictures]
         chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
         probabilities = self.reader(chips)
         ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)  # that a face fills
@@ -132,13 +124,11 @@ class SweepMeasurer:
             readings[TONE] = readings["luminance"] / 100
         by_others = sweep.mask_area == 1
         if by_others:
-            readings["background"] = np.array(
-                [around(picture, sweep.box) for picture in all_of_them]
-            )
+            # beyond the face's box and half as much around it
+            places = [around(sweep.box, 0.5, picture) for picture in all_of_them]
+            readings["background"] = luminance(all_of_them, places)
         if self.embed is not None and (by_others or sweep.asked):
-            embedded = self.embed(
-                all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2))
-            )
+            embedded = self.embed(all_of_them, [sweep.points] * len(all_of_them))
             readings["identity"] = cosine(embedded, embedded[0])
         if sweep.original is None:
             for values in readings.values():
@@ -147,16 +137,15 @@ class SweepMeasurer:
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found at its place)."""
+        if not self.look:
+            return 0, 0
         last = len(sweep.pictures) - 1
-        pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
+        pictures = [sweep.pictures[step] for step in (0, last // 2, last)]
         patches, box = _around_face(pictures, sweep.box)
-        matches = [_same(detections.boxes, box) for detections in self.near(patches)]
-        lost = [index for index, match in enumerate(matches) if not match]
-        for index, detections in zip(
-            lost, self.far([pictures[index] for index in lost]), strict=True
-        ):
-            matches[index] = _same(detections.boxes, sweep.box)
-        return len(matches), sum(matches)
+        near = [_same(found.boxes, box) for found in self.near(patches)]
+        lost = [picture for picture, match in zip(pictures, near, strict=True) if not match]
+        far = [_same(found.boxes, sweep.box) for found in self.far(lost)]
+        return len(pictures), sum(near + far)
 
 
 def _least_alike(sweep: Sweep, means: Mapping[str, Array]) -> float:
@@ -166,25 +155,23 @@ def _least_alike(sweep: Sweep, means: Mapping[str, Array]) -> float:
     return np.nan
 
 
-def _as_ours(values: Sequence[float]) -> list[float]:
+def _as_ours(values: Array) -> Array:
     """Values of others, as far apart as ours are from end to end, -2 to 2: the gate's bounds are per unit of that."""
-    return np.interp(values, (min(values), max(values)), (-2, 2)).tolist()
+    return doubles(np.interp(values, (values.min(), values.max()), (-2, 2)))
 
 
 def _around_face(pictures: Sequence[ByteArray], face: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
-    if not pictures:
-        return [], face
-    height, width = pictures[0].shape[:2]
-    side = face[2:] - face[:2]
-    x0, y0, x1, y1 = whole_pixels(face[:2] - MARGIN * side, face[2:] + MARGIN * side, width, height)
-    scale = FACE / max(1.0, float(side.min()))
-    size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
+    place = with_margin(face, MARGIN, pictures[0])
+    scale = FACE / max(1.0, float((face[2:] - face[:2]).min()))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    height, width = pictures[0][place].shape[:2]
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
     patches = [
-        np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures
+        np.asarray(cv2.resize(p[place], size, interpolation=way), np.uint8) for p in pictures
     ]
-    return patches, (face - (x0, y0, x0, y0)) * scale
+    rows, columns = place
+    return patches, (face - 2 * (columns.start, rows.start)) * scale
 
 
 def _same(boxes: FloatArray, face: Array) -> bool:
@@ -211,22 +198,10 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
     return out
 
 
-def luminance(chips: ByteArray, masks: FloatArray) -> Array:
-    """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``."""
-    inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
+def luminance(chips: Iterable[ByteArray], masks: Iterable[NDArray[Any]]) -> Array:
+    """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``, of any sizes."""
+    inside = [cielab(chip)[..., 0][mask >= 0.5] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
-
-
-def around(picture: ByteArray, box: Array) -> float:
-    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if it has no pixel."""
-    height, width = picture.shape[:2]
-    half = (box[2:] - box[:2]) / 2
-    x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)
-    outside = np.ones((height, width), bool)
-    outside[y0:y1, x0:x1] = False
-    if outside.any():
-        return float(cielab(picture)[..., 0][outside].mean())
-    return np.nan
 
 
 def cielab(chip: ByteArray) -> FloatArray:

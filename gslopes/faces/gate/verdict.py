@@ -48,39 +48,11 @@ class GateConfig:
         others it drops 1 of 34 of them, 4 of 34 of our Fader Networks', and misses 21 % of faces of other persons.
     """
 
-    on: bool | None = option(
-        None,
-        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
-        "else changes.",
-        name="gate",
-        shown="--gate, but --no-gate with --landmarks",
-        advanced=True,
-    )
-    tau: float = option(
-        0.6,
-        help="Minimum tau-b of the reading with the values; 1 allows no step back.",
-        metavar="T",
-        least=-1,
-        most=1,
-    )
-    shift: float = option(
-        0.1,
-        help="Minimum change of the reading, in [0, 1], last minus first.",
-        metavar="S",
-        least=-1,
-        most=1,
-    )
-    off_target: float = option(
-        0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0
-    )
-    identity: float = option(
-        0.88,
-        help="Minimum similarity of the face to the photo's own, of pictures that an editor of others gave. Needs the "
-        "extra identity.",
-        metavar="S",
-        least=-1,
-        most=1,
-    )
+    on: bool | None = option(None)
+    tau: float = option(0.6, least=-1, most=1)
+    shift: float = option(0.1, least=-1, most=1)
+    off_target: float = option(0.15, least=0)
+    identity: float = option(0.88, least=-1, most=1)
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""

@@ -5,7 +5,6 @@ pyramid is one batch, and what the second and the third network look at is cut o
 together, instead of box by box.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ from torch.nn.functional import linear
 from gslopes.core.arrays import slices
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
-from gslopes.faces.networks.cascade import networks
+from gslopes.faces.networks.cascade import LAYERS, Network
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
 THRESHOLDS = (0.6, 0.7, 0.7)
@@ -51,7 +50,7 @@ class Mtcnn(nn.Module):
     def __init__(self, min_face: int = 32) -> None:
         super().__init__()
         self.min_face = min_face
-        self.pnet, self.rnet, self.onet = (net.to(memory_format=LAST) for net in networks())
+        self.pnet, self.rnet, self.onet = (Network(name).to(memory_format=LAST) for name in LAYERS)
 
     @torch.inference_mode()
     def forward(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
@@ -59,24 +58,13 @@ class Mtcnn(nn.Module):
 
         upright: whether to tell of each if it is upright, too.
         """
+        if not pictures:
+            return []
         device = next(self.parameters()).device
-        wide = {
-            index: torch.from_numpy(np.require(picture, np.uint8, ["C", "W"])).to(device)
-            for index, picture in enumerate(pictures)
-            if min(picture.shape[:2]) >= max(CELL, self.min_face)
-        }
-        nothing = Detections(
-            np.zeros((0, 4), np.float32),
-            np.zeros((0, 5, 2), np.float32),
-            np.zeros(0, np.float32),
+        areas = Areas(
+            [torch.from_numpy(np.require(one, np.uint8, ["C", "W"])).to(device) for one in pictures]
         )
-        detected = iter(self._detect([*wide.values()], upright) if wide else ())
-        return [next(detected) if index in wide else nothing for index in range(len(pictures))]
-
-    def _detect(self, pictures: list[Tensor], upright: bool) -> list[Detections]:
-        """Faces of pictures, each (H, W, 3) uint8, none too small."""
-        areas = Areas(pictures)
-        boxes, owner = self._propose(pictures, areas)
+        boxes, owner = self._propose(areas)
         boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
         keep = best_boxes(boxes, scores, owner, 0.7)
         boxes = to_square(apply_deltas(boxes[keep], by[keep], 1))
@@ -92,20 +80,13 @@ class Mtcnn(nn.Module):
         keep = nms_min_area(faces[0], faces[1], owner, 0.7)
         boxes, scores, points = (part[keep] for part in faces)
         owner = owner[keep]
-        flags = self._upright(areas, boxes, owner, scores) if upright else None
-        results = []
-        for index in range(len(pictures)):
-            rows = torch.nonzero(owner == index)[:, 0]
-            rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
-            results.append(
-                Detections(
-                    boxes[rows].numpy(),
-                    points[rows].numpy(),
-                    scores[rows].numpy(),
-                    None if flags is None else flags[rows].numpy(),
-                )
-            )
-        return results
+        columns: list[Any] = [boxes, points, scores]
+        if upright:
+            columns.append(self._upright(areas, boxes, owner, scores))
+        return [
+            Detections(*(column[owner == index].numpy() for column in columns))
+            for index in range(len(pictures))
+        ]
 
     def _upright(self, areas: "Areas", boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
         """Whether each face is upright, (n,) bool.
@@ -127,19 +108,22 @@ class Mtcnn(nn.Module):
 
     # -- the first network: over every place of every level of the pyramid --
 
-    def _propose(self, pictures: list[Tensor], areas: "Areas") -> tuple[Tensor, Tensor]:
+    def _propose(self, areas: "Areas") -> tuple[Tensor, Tensor]:
         """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
-        proposals = []
-        owners = []
-        for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
-            for indices, size in self._levels(pictures, scale):
+        device = areas.sums.device
+        proposals = [torch.zeros(0, 9, device=device)]
+        owners = [torch.zeros(0, dtype=torch.long, device=device)]
+        scale = CELL / self.min_face
+        while max(map(min, areas.shapes)) * scale >= CELL:
+            for indices, size in areas.levels(scale):
                 owner, corner, score, by = self._places(normal(areas.shrunk(indices, size)))
                 low = ((corner + 1) / scale).floor()
                 high = ((corner + CELL) / scale).floor()
                 boxes = torch.cat([low, high, score[:, None], by], 1)
                 keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.5)
                 proposals.append(boxes[keep])
-                owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
+                owners.append(torch.tensor(indices, device=device)[owner[keep]])
+            scale *= FACTOR
         boxes = torch.cat(proposals)
         owner = torch.cat(owners)
         keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.7)
@@ -163,29 +147,6 @@ class Mtcnn(nn.Module):
         by = linear(features[owner, y, x], net.conv4_2.weight.flatten(1), net.conv4_2.bias)
         corner = torch.stack([x, y], 1).to(scores.dtype) * STRIDE
         return owner, corner, scores[owner, y, x], by
-
-    def _scales(self, side: int) -> Iterator[float]:
-        """From pictures to the levels of their pyramid, until the shorter ``side`` is as P-Net's window."""
-        scale = CELL / self.min_face
-        while side * scale >= CELL:
-            yield scale
-            scale *= FACTOR
-
-    @staticmethod
-    def _levels(
-        pictures: list[Tensor], scale: float
-    ) -> Iterator[tuple[list[int], tuple[int, int]]]:
-        """One level of the pyramid, pictures of one size in a batch: their indices, and their height and width."""
-        sizes = defaultdict[tuple[int, ...], list[int]](list)
-        for index, picture in enumerate(pictures):
-            if min(picture.shape[:2]) * scale >= CELL:
-                sizes[tuple(picture.shape[:2])].append(index)
-        limit = batch_size(str(pictures[0].device), LEVEL[1], LEVEL[0])
-        for (height, width), indices in sorted(sizes.items()):
-            size = int(height * scale + 1), int(width * scale + 1)
-            step = max(1, limit // (size[0] * size[1]))
-            for part in slices(len(indices), step):
-                yield indices[part], size
 
     # -- the other two: over what is left --
 
@@ -232,19 +193,28 @@ class Areas:
     """
 
     def __init__(self, pictures: list[Tensor]) -> None:
-        sums = [_running_sums(picture) for picture in pictures]
         device = pictures[0].device
-        self.sums = torch.cat([table.view(-1, 3) for table in sums])
-        lengths = [0, *(table.shape[0] * table.shape[1] for table in sums)]
+        self.shapes = [tuple(picture.shape[:2]) for picture in pictures]
+        self.sums = torch.cat([_running_sums(picture).view(-1, 3) for picture in pictures])
+        lengths = [0, *((height + 1) * (width + 1) for height, width in self.shapes)]
         self.starts = torch.tensor(lengths, device=device).cumsum(0)
-        self.heights = torch.tensor([p.shape[0] for p in pictures], device=device)
-        self.widths = torch.tensor([p.shape[1] for p in pictures], device=device)
+        self.sides = torch.tensor(self.shapes, device=device).flip(1)
+
+    def levels(self, scale: float) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        """One level of the pyramid, pictures of one size in a batch: their indices, and their height and width."""
+        limit = batch_size(str(self.sums.device), LEVEL[1], LEVEL[0])
+        for shape in sorted(set(self.shapes)):
+            if min(shape) * scale < CELL:
+                continue
+            indices = [index for index, other in enumerate(self.shapes) if other == shape]
+            height, width = (int(side * scale + 1) for side in shape)
+            for part in slices(len(indices), max(1, limit // (height * width))):
+                yield indices[part], (height, width)
 
     def shrunk(self, indices: list[int], size: tuple[int, int]) -> Tensor:
         """Whole pictures, all as large, at another height and width, (n, 3, h, w) float in [0, 255]; as ``resized``."""
         device = self.sums.device
-        height = int(self.heights[indices[0]])
-        width = int(self.widths[indices[0]])
+        height, width = self.shapes[indices[0]]
         zero = torch.zeros(1, dtype=torch.long, device=device)
         y0, y1 = (edges[0] for edges in _bins(zero, zero + height, size[0]))
         x0, x1 = (edges[0] for edges in _bins(zero, zero + width, size[1]))
@@ -263,8 +233,7 @@ class Areas:
         """The pixels of each box that its picture has, (n, 4) int64: first column and row, one past the last."""
         corner = boxes.trunc().long()
         low = corner[:, :2].clamp(min=1) - 1
-        sides = torch.stack([self.widths, self.heights], 1)[owner]
-        return torch.cat([low, torch.minimum(corner[:, 2:], sides)], 1)
+        return torch.cat([low, torch.minimum(corner[:, 2:], self.sides[owner])], 1)
 
     def resized(self, inside: Tensor, owner: Tensor, size: int) -> Tensor:
         """The pixels of each box as (n, 3, size, size) float in [0, 255], every new pixel the mean of those under it.
@@ -275,7 +244,7 @@ class Areas:
         """
         x0, x1 = _bins(inside[:, 0], inside[:, 2], size)  # (n, size) each
         y0, y1 = _bins(inside[:, 1], inside[:, 3], size)
-        pitch = (self.widths + 1)[owner][:, None]
+        pitch = self.sides[owner, :1] + 1
         rows = torch.cat([y0, y1], 1) * pitch + self.starts[owner][:, None]
         index = rows[:, :, None] + torch.cat([x0, x1], 1)[:, None]  # (n, 2 size, 2 size)
         corners = self.sums.index_select(0, index.reshape(-1)).view(len(owner), 2, size, 2, size, 3)

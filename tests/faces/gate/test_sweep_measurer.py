@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from gslopes.core.geometry import similarity, warp
+from gslopes.core.geometry import around, similarity, warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
 from gslopes.faces.compose.paste import compose_all
@@ -12,7 +12,7 @@ from gslopes.faces.compose.pictures import composite_of
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.find import MtcnnFinder, choose
-from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, luminance, sharpness
+from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, luminance, sharpness
 from gslopes.faces.gate.verdict import GateConfig, verdict
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.reader import FaceReader
@@ -162,9 +162,10 @@ def test_the_background_is_what_lies_around_the_face() -> None:
     darker, inside = picture.copy(), picture.copy()
     darker[:, :10] = 0
     inside[30:60, 30:60] = 0
-    lights = [around(item, box) for item in (picture, darker, inside)]
+    lights = luminance([picture, darker, inside], [around(box, 0.5, picture)] * 3)
     assert lights[1] < lights[0] == lights[2], "the face itself is no background"
-    assert np.isnan(around(picture, np.array([0.0, 0, 96, 96])))
+    assert not around(np.array([0.0, 0, 96, 96]), 0.5, picture).any()
+    assert np.isnan(luminance([picture], [np.zeros((96, 96), bool)])).all()
 
 
 def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_others(

@@ -13,10 +13,11 @@ from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.estimators import ESTIMATORS, contrasted, linear
 from gslopes.slopes.measures.frames import fit_slopes
 from gslopes.slopes.measures.options import FitOptions, Study
-from gslopes.stats.outcomes import Outcomes, dense, moments
+from gslopes.stats.outcomes import Outcomes, moments
 from tests.fixtures import paper_slopes, sweeps_of
 from tests.skewed import corrected, corrected_parts
 from tests.slopes.measures.conftest import drifting
+from tests.stats.dense import dense
 
 VALUES = np.linspace(-2, 2, 5)
 patterns = hnp.arrays(bool, st.tuples(st.integers(2, 8), st.integers(1, 4), st.just(5)))
