@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image
 
-from gslopes.report import numbers, words
+from gslopes.report import numbers, units, words
 
 TEMPLATES = Path(__file__).parent / "templates"
 _VENDOR = Path(__file__).parent / "vendor"
@@ -44,6 +44,7 @@ def templates(house: Path | None = None) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals |= {"numbers": numbers, "units": units, "words": words}
     environment.filters |= {
         "printable": words.printable,
         "many": words.many,
