@@ -34,11 +34,14 @@ _PLOT_STYLE = """\
 
 
 @cache
-def templates(house: Path | None = None) -> Environment:
-    """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
+def templates(house: Path | None = None, escape: bool = True) -> Environment:
+    """The templates of all pages and those in the folder ``house``; an unknown name is an error.
+
+    escape: all is escaped, as in every page.
+    """
     environment = Environment(
         loader=FileSystemLoader([*filter(None, [house]), TEMPLATES]),
-        autoescape=True,
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -87,6 +90,11 @@ def render(
             **variables,
         )
     )
+
+
+def plain(template: str, house: Path | None = None, **variables: Any) -> str:
+    """A text that is no page, such as lines for a terminal: nothing is escaped, and the last line has no break."""
+    return templates(house, False).get_template(template).render(**variables).rstrip("\n")
 
 
 def _read(name: str, house: Path | None) -> str:

@@ -304,9 +304,7 @@ class Fit:
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)
 
-    def _observed(
-        self, sweep: Answers, unedited: Answers, *known: Any
-    ) -> Iterator[pd.DataFrame]:
+    def _observed(self, sweep: Answers, unedited: Answers, *known: Any) -> Iterator[pd.DataFrame]:
         """Rows of core.tables.OBSERVED for each column of groups.  known: as ``observed_rows`` takes them."""
         for name, groups in self.groups.items():
             frame = observed_rows(sweep, unedited, groups, *known, self.options)

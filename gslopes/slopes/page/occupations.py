@@ -191,6 +191,4 @@ def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
 
 def _overlap(first: Corners, second: Corners) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
-    return all(
-        first[side] < second[side + 2] and second[side] < first[side + 2] for side in (0, 1)
-    )
+    return all(first[side] < second[side + 2] and second[side] < first[side + 2] for side in (0, 1))
