@@ -122,7 +122,8 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     keys = ["photo", "attribute", "reading"]
     rows = []
     frame = tables.read_rows(tables.READINGS, run)
-    own_readings = frame.query("step >= 0 and reading == attribute and reading not in @MEASURES")
+    own_readings = frame.query("step >= 0 and reading == attribute")
+    own_readings = own_readings[~own_readings["reading"].isin(MEASURES)]
     for key, part in own_readings.sort_values("step").groupby(keys, sort=False):
         expected_values = values.get(str(key[1]), [])
         if len(part) == len(expected_values):  # read at all values
