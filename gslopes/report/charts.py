@@ -125,7 +125,7 @@ def tidy(axes: Axes, *, size: float = 8) -> None:
 
 def text(axes: Axes, x: float, y: float, content: str, **style: Any) -> None:
     """Untrusted text, middle line at y; nothing in it is taken for mathematics.  style: as ``Axes.text`` takes it."""
-    usual = {"va": "center", "color": LIGHT.ink, "parse_math": False}
+    usual: dict[str, Any] = {"va": "center", "color": LIGHT.ink, "parse_math": False}
     axes.text(x, y, content, **(usual | style))
 
 

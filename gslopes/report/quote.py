@@ -1,6 +1,7 @@
 """What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -67,7 +68,7 @@ def of_findings(
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
     rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
     frame = pd.DataFrame(rows, columns=_HEAD, dtype=object)
-    facts = {
+    facts: dict[str, Any] = {
         "about": about,
         "headline": headline,
         "cells": _cells(first.to_dict("records")[0], about),

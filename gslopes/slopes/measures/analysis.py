@@ -4,9 +4,8 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 ``photos``.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -230,8 +229,11 @@ class Fit:
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
         names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
-        present = [kind for kind, name in names.items() if (classifier, name) in self.sweeps]
-        return {kind: self.sweep(classifier, names[kind]) for kind in present}
+        return {
+            kind: self.sweep(classifier, name)
+            for kind, name in names.items()
+            if (classifier, name) in self.sweeps
+        }
 
     def tables_of(self, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """(table, its rows) of one classifier along one sweep."""
@@ -304,18 +306,23 @@ class Fit:
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)
 
-    def _observed(self, sweep: Answers, unedited: Answers, *known: Any) -> Iterator[pd.DataFrame]:
-        """Rows of core.tables.OBSERVED for each column of groups.  known: as ``observed_rows`` takes them."""
+    def _observed(
+        self,
+        sweep: Answers,
+        unedited: Answers,
+        odds: pd.Series | None,
+        decisions: Mapping[str, str],
+    ) -> Iterator[pd.DataFrame]:
+        """Rows of core.tables.OBSERVED for each column of groups.  odds, decisions: see ``observed_rows``."""
         for name, groups in self.groups.items():
-            frame = observed_rows(sweep, unedited, groups, *known, self.options)
+            frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
             yield frame.assign(column=name)
 
     def _read(self, attribute: str, reading: str = "") -> pd.DataFrame:
         """By photo how far a reading moved along an attribute; by default the attribute's own reading."""
-        reach = self.study.reach
-        assert reach is not None
-        rows = reach[reach["attribute"] == attribute]
-        rows = rows[rows["reading"] == (reading or attribute)]
+        assert self.study.reach is not None
+        reading = reading or attribute
+        rows = self.study.reach.query("attribute == @attribute and reading == @reading")
         return rows.drop_duplicates("photo").set_index("photo")
 
     def _by_group(
@@ -331,8 +338,8 @@ class Fit:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
         reached = None
         if self.study.reach is not None:
-            along_it = self.study.reach["attribute"] == sweep.attribute
-            for reading in sorted(self.study.reach["reading"][along_it].unique()):
+            along_it = self.study.reach.query("attribute == @sweep.attribute")
+            for reading in sorted(along_it["reading"].unique()):
                 reach = self._read(sweep.attribute, reading)["reach"]
                 rows = reach_rows(sweep, reach, options, named).assign(reading=str(reading))
                 yield "reach", rows

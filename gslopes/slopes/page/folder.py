@@ -320,9 +320,10 @@ class WalkPage(Page):
         content = page_data.finding(finding, answers, self.pictures.index, decided)
         page_data.write_script(self.folder, finding.key, content)
         self.scores[finding.key] = page_data.photo_scores(answers)
+        classifier = words.printable(finding.classifier)
         head = {
             "key": finding.key,
-            "classifier": words.printable(finding.classifier),
+            "classifier": classifier,
             "attribute": finding.attribute,
             "ends": words.ends(finding.attribute),
             "perceived": words.perceived(finding.attribute),
@@ -338,7 +339,7 @@ class WalkPage(Page):
         lead = headline(finding.read, decided, finding.attribute, finding.drawn)
         label = lead.strongest or matrix.steepest(answers)
         named = PAIRED if self.pairs else STEPS
-        funnel = self.funnels.get((head["classifier"], finding.attribute), {})
+        funnel = self.funnels.get((classifier, finding.attribute), {})
         counts = decisions.counts(decided)
         return SimpleNamespace(
             **head,

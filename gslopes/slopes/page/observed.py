@@ -1,6 +1,5 @@
 """Error rates by value, and differences between real groups next to the slopes: for page, terminal and summary."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -10,12 +9,14 @@ from gslopes.core import summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
+from gslopes.report.inline import plain
 from gslopes.report.numbers import Format
 from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked
 
+HOUSE = Path(__file__).parents[1] / "templates"
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds", "value": "of its number"}
 MEANING = {  # in the order in which they are shown
@@ -83,11 +84,8 @@ def _panel(part: pd.DataFrame) -> Content:
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
     apart = numbers.of_row(first, "distance", numbers.signed, "distance")
-    lead += (
-        f" The reader sees the groups {apart} log-odds apart."
-        if first["distance"] == first["distance"]
-        else ""
-    )
+    if first["distance"] == first["distance"]:
+        lead += f" The reader sees the groups {apart} log-odds apart."
     sentences = [text for text in map(sentence, printed) if text]
     return {
         "classifier": words.printable(first["classifier"]),
@@ -105,12 +103,6 @@ def _panel(part: pd.DataFrame) -> Content:
 # -- error rates ------------------------------------------------------------------------------------------------------
 
 MOST_ERRORS = 40
-ERRORS_MAY = {
-    decisions.FINDING: "",
-    decisions.NONE: "It cannot be said from these photos whether errors depend on the face.",
-    decisions.PLACEBO: "A placebo, in which the attribute does not change, may move the errors as far.",
-}
-UNSETTLED = "What moves the errors is not settled: some placebo sweeps are missing."
 NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
 
 
@@ -143,8 +135,12 @@ def _error_panel(
     return {
         "classifier": words.printable(classifier),
         "perceived": words.perceived(attribute),
-        "sentence": _error_sentence(
-            first, _of(rates, first).sort_values("step"), words.ends(attribute)
+        "sentence": plain(
+            "error.txt.j2",
+            HOUSE,
+            row=first,
+            rates=_of(rates, first).sort_values("step").to_dict("records"),
+            ends=words.ends(attribute),
         ),
         "heads": [numbers.value(value, sign=True) for value in values],
         "rows": rows,
@@ -158,26 +154,10 @@ def _of(frame: pd.DataFrame, row: Record) -> pd.DataFrame:
 
 
 def _error_row(row: Record, rates: pd.DataFrame, fake: pd.DataFrame) -> Content:
-    return row | {
+    return {
+        **row,
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
         "rates": rates.to_dict("records"),
         "placebos": ", ".join(map(numbers.points, fake["slope"])) or numbers.NONE,
         "decision": decisions.SHOWN[row["decision"]],
     }
-
-
-def _error_sentence(row: Record, rates: pd.DataFrame, ends: Sequence[str]) -> str:
-    if rates.empty:
-        return f"Not judged: {words.printable(row['note'])}."
-    first, last = (
-        numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
-        for rate in (rates.iloc[0], rates.iloc[-1])
-    )
-    size = f"{numbers.of_row(row, 'slope')} points per unit"
-    size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
-    about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
-    text = f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, "
-    text += f"on {last} at the {ends[1]} end: {size}."
-    if row["note"]:
-        return f"{text} Not judged: {words.printable(row['note'])}."
-    return f"{text} {ERRORS_MAY.get(row['decision'], UNSETTLED)}".rstrip()

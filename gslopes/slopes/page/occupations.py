@@ -154,7 +154,8 @@ def scatter(part: pd.DataFrame) -> Content:
 
 def _dot(row: Record, far: float) -> Content:
     """The dot of a title.  far: the slope at the upper end of the drawing."""
-    return row | {
+    return {
+        **row,
         "x": round(WIDE * row["women"], 1),
         "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
         "name": words.label(row["label"]),
