@@ -123,29 +123,10 @@ def tidy(axes: Axes, *, size: float = 8) -> None:
     axes.tick_params(colors=LIGHT.ink, labelsize=size, width=0.6, length=2.5)
 
 
-def text(
-    axes: Axes,
-    x: float,
-    y: float,
-    content: str,
-    *,
-    size: float,
-    colour: str = LIGHT.ink,
-    align: str = "left",
-    weight: str = "normal",
-) -> None:
-    """Untrusted text, middle line at y; nothing in it is taken for mathematics."""
-    axes.text(
-        x,
-        y,
-        content,
-        ha=align,
-        va="center",
-        fontsize=size,
-        color=colour,
-        weight=weight,
-        parse_math=False,
-    )
+def text(axes: Axes, x: float, y: float, content: str, **style: Any) -> None:
+    """Untrusted text, middle line at y; nothing in it is taken for mathematics.  style: as ``Axes.text`` takes it."""
+    usual: dict[str, Any] = {"va": "center", "color": LIGHT.ink, "parse_math": False}
+    axes.text(x, y, content, **(usual | style))
 
 
 def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
@@ -170,17 +151,8 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
     notes = {int(step): "neutral" for step in np.flatnonzero(values == 0)}
     notes |= {0: f"← {negative}", len(values) - 1: f"{positive} →"}
     for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
-        text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=LIGHT.faint)
-        text(
-            axes,
-            middle,
-            0.29,
-            numbers.value(value),
-            size=9.5,
-            align="center",
-            weight="bold",
-            colour=LIGHT.ink,
-        )
+        text(axes, middle, 0.13, notes.get(step, ""), size=9, ha="center", color=LIGHT.faint)
+        text(axes, middle, 0.29, numbers.value(value), size=9.5, ha="center", weight="bold")
 
 
 def picture(
@@ -191,15 +163,8 @@ def picture(
 
     if pixels is None:
         axes.add_patch(Rectangle((left, top), side, side, facecolor=LIGHT.shade, edgecolor="none"))
-        text(
-            axes,
-            left + side / 2,
-            top + side / 2,
-            "no picture",
-            size=8,
-            align="center",
-            colour=LIGHT.faint,
-        )
+        middle = left + side / 2, top + side / 2
+        text(axes, *middle, "no picture", size=8, ha="center", color=LIGHT.faint)
     else:
         axes.imshow(
             pixels,

@@ -7,6 +7,7 @@ from typing import Any
 
 from gslopes.core import frozen
 from gslopes.core.files import read_text
+from gslopes.report.inline import plain
 from gslopes.report.layouts import markdown
 
 NOT_SAID = "not said"
@@ -97,19 +98,7 @@ def rows_of(choices: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
 
 def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as text: what differs first, each with its reason and the option that undoes it."""
-    choices = list(choices)
-    differs = [choice for choice in choices if not choice.same]
-    same = [choice for choice in choices if choice.same]
-    lines = [f"How this run differs from {paper}:"]
-    for choice in differs:
-        lines += ["", choice.what, f"  paper   {choice.printed}", f"  here    {choice.here}"]
-        if choice.reason:
-            lines.append(f"  why     {choice.reason}")
-        if choice.option:
-            lines.append(f"  as published: {choice.option}")
-    if same:
-        lines += ["", f"As published: {', '.join(choice.what for choice in same)}."]
-    return "\n".join(lines)
+    return plain("method.txt.j2", choices=list(choices), paper=paper)
 
 
 def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:

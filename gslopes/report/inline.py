@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image
 
-from gslopes.report import numbers, words
+from gslopes.report import numbers, units, words
 
 TEMPLATES = Path(__file__).parent / "templates"
 _VENDOR = Path(__file__).parent / "vendor"
@@ -34,16 +34,20 @@ _PLOT_STYLE = """\
 
 
 @cache
-def templates(house: Path | None = None) -> Environment:
-    """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
+def templates(house: Path | None = None, escape: bool = True) -> Environment:
+    """The templates of all pages and those in the folder ``house``; an unknown name is an error.
+
+    escape: all is escaped, as in every page.
+    """
     environment = Environment(
         loader=FileSystemLoader([*filter(None, [house]), TEMPLATES]),
-        autoescape=True,
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals |= {"numbers": numbers, "units": units, "words": words}
     environment.filters |= {
         "printable": words.printable,
         "many": words.many,
@@ -92,6 +96,11 @@ def render(
             **variables,
         )
     )
+
+
+def plain(template: str, house: Path | None = None, **variables: Any) -> str:
+    """A text that is no page, such as lines for a terminal: nothing is escaped, and the last line has no break."""
+    return templates(house, False).get_template(template).render(**variables).rstrip("\n")
 
 
 def _read(name: str, house: Path | None) -> str:

@@ -6,6 +6,7 @@ The scripts of the pages write them alike, see templates/page-base.js.
 import math
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,9 @@ def share(number: float | None, digits: int = 1) -> str:
         return NONE
     rounded = _half_up(100 * float(number), digits)
     return _minus(f"{rounded if rounded else abs(rounded)} %")
+
+
+per_cent = partial(share, digits=0)  # without decimals
 
 
 def fraction(number: float | None) -> str:

@@ -1,12 +1,14 @@
 """What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from gslopes.core import frozen, runfolder, summary
 from gslopes.core.tables import Record
 from gslopes.report import numbers, words
+from gslopes.report.inline import plain
 from gslopes.report.layouts import to_markdown
 from gslopes.report.units import writer_in
 
@@ -61,30 +63,21 @@ def of_findings(
     if first.empty:
         first = judged
     surest = first[first["decision"] == summary.FINDING]
-    what = "Nothing is a finding; the largest difference"
-    also = ""
     if len(surest):
-        what = "In numbers"
         first = surest
-        also = f"; one of {len(sure)} findings" * (len(sure) > 1)
-    elif len(sure):
-        what = "Not a finding"
-    cells = _cells(first.to_dict("records")[0], about)
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
-    maker = f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}"
-    number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
-    sentence = f"{headline} {number} ({about.compared}; {maker}. {about.limits[0]})"
-    lines = [f"## {about.title}", "", headline, ""]
-    if len(sure):
-        rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
-        frame = pd.DataFrame(rows, columns=_HEAD, dtype=object)
-        lines.append(to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."))
-    method = (
-        f"{about.compared[:1].upper()}{about.compared[1:]}.",
-        f"Measured with {maker}; method: {about.source}.",
-    )
-    lines += [f"- {text}" for text in (*method, *about.limits)]
-    return Quote(sentence, "\n".join(lines) + "\n")
+    rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
+    frame = pd.DataFrame(rows, columns=_HEAD, dtype=object)
+    facts: dict[str, Any] = {
+        "about": about,
+        "headline": headline,
+        "cells": _cells(first.to_dict("records")[0], about),
+        "is_finding": len(surest) > 0,
+        "findings": len(sure),
+        "maker": f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}",
+        "table": to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."),
+    }
+    return Quote(plain("quoted.txt.j2", **facts), plain("card.md.j2", **facts) + "\n")
 
 
 def write_card(report: Path, quoted: Quote | None) -> None:

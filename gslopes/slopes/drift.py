@@ -23,17 +23,19 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many, two_digits
 from gslopes.report import caution
 from gslopes.report.headline import Sentences
+from gslopes.report.inline import plain
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import STORED, exceeds, places
+from gslopes.stats.rounding import STORED, exceeds, ranked
 
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 FEWEST = 1 + math.ceil(
     -math.log2(LEVEL)
 )  # photos: with fewer, all changes of signs together show no p below LEVEL
+HOME = Path(__file__).parent
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -240,10 +242,8 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     )
     changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
     changes = caution.judged(changes, _estimates(changes, len(sizes)))
-    order = changes.assign(_q=places(q), _flat=places(-changes["difference"].abs())).sort_values(
-        ["_q", "_flat", "label"]
-    )
-    return order[changes.columns].reset_index(drop=True)
+    order = ranked(changes, "q", -changes["difference"].abs(), "label")
+    return order.reset_index(drop=True)
 
 
 def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
@@ -278,7 +278,7 @@ def _interval(low: float, high: float) -> str:
 
 def _verdict(drift: Drift) -> str:
     """What changed, how far, and whether by more than would matter; that nothing did, or that it cannot be told."""
-    sentences = Sentences.read(Path(__file__).parent, "drift")
+    sentences = Sentences.read(HOME, "drift")
     labels = drift.labels
     text = ""
     if drift.another:
@@ -304,23 +304,12 @@ def _verdict(drift: Drift) -> str:
 
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
-    lines = [
-        f"{drift.classifier}: {many(drift.pictures, 'picture')} asked again, {drift.answered:,} answered"
-        f" (of {many(drift.photos, 'photo')}).",
-        textwrap.fill(_verdict(drift), 100),
-        f"highest label the same   {drift.same:.1%}",
-    ]
-    for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
-        lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
-    lines += [
-        "",
-        f"{'label':<31}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}  changed",
-    ]
     rows = drift.labels[:most]
-    for row, word in zip(rows.to_dict("records"), caution.verdicts(rows), strict=True):
-        means = f"{str(row['label'])[:30]:<31}{row['before']:>8.3f}{row['now']:>8.3f}"
-        interval = _interval(row["ci_low"], row["ci_high"])
-        lines.append(f"{means}{row['difference']:>+9.3f}  {interval:<18}{row['q']:>9.2g}  {word}")
-    if len(drift.labels) > most:
-        lines.append(f"and {many(len(drift.labels) - most, 'more label')}")
-    return "\n".join(lines)
+    return plain(
+        "drift.txt.j2",
+        HOME / "templates",
+        drift=drift,
+        rows=rows.assign(verdict=caution.verdicts(rows)).to_dict("records"),
+        interval=_interval,
+        verdict=textwrap.fill(_verdict(drift), 100),
+    )

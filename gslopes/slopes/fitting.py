@@ -49,7 +49,6 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.slopes.measures.analysis import analyse
-    from gslopes.slopes.measures.answers import ALL
     from gslopes.slopes.measures.selection import EDITOR
 
     scores, asked, limits = answers_of(run, config)
@@ -78,22 +77,18 @@ def fit_folder(
         wordings=wordings_of(editing),
         lost=lost_of(run, editing),
     )
-    sweeps = (
-        asked.select(["classifier", "attribute"])
-        .group_by(["classifier", "attribute"])
-        .aggregate([])
-        .num_rows
-    )
+    sweeps = asked.group_by(["classifier", "attribute"]).aggregate([]).num_rows
     sweeps *= 7 if grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(scores, asked, study, options=config.options(seed), tick=tick)
-    record = {name: str(cut) for name, cut in sorted(limits.items())}
-    limited = {name: asdict(cut) for name, cut in sorted(limits.items())}
+    named = dict(sorted(limits.items()))
+    cuts = {name: str(cut) for name, cut in named.items()}
+    limited = {name: asdict(cut) for name, cut in named.items()}
     runfolder.write_json(
-        run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited}
+        run / PRESENCE, {"presence": config.presence, "cuts": cuts, "limits": limited}
     )
-    cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
-    return replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
+    slopes = fitted.slopes.assign(cut=fitted.slopes["classifier"].map(cuts))
+    return replace(fitted, slopes=expected.marked(slopes))
 
 
 def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[str, Cut]]:
@@ -127,34 +122,26 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     keys = ["photo", "attribute", "reading"]
     rows = []
     frame = tables.read_rows(tables.READINGS, run)
-    own_readings = frame[
-        (frame["step"] >= 0)
-        & ~frame["reading"].isin(MEASURES)
-        & (frame["reading"] == frame["attribute"])
-    ]
+    own_readings = frame.query("step >= 0 and reading == attribute")
+    own_readings = own_readings[~own_readings["reading"].isin(MEASURES)]
     for key, part in own_readings.sort_values("step").groupby(keys, sort=False):
-        photo, attribute, reading = map(str, key)
-        if len(part) == len(values.get(attribute, ())):  # read at all values
-            reach = photo_reach(part["score"].to_numpy(np.float64)[None], values[attribute])
-            rows.append((photo, attribute, reading, float(reach[0])))
+        expected_values = values.get(str(key[1]), [])
+        if len(part) == len(expected_values):  # read at all values
+            reach = photo_reach(part["score"].to_numpy(np.float64)[None], expected_values)
+            rows.append((*key, float(reach[0])))
     if not rows:
         return None
-    unedited = (
-        frame[frame["step"] == -1]
-        .drop_duplicates(keys)
-        .assign(odds=lambda readings: log_odds(readings["score"]))
-    )
-    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(
-        unedited[[*keys, "odds"]], how="left", on=keys
-    )
+    unedited = frame.query("step == -1").drop_duplicates(keys)
+    odds = unedited[keys].assign(odds=log_odds(unedited["score"]))
+    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(odds, how="left", on=keys)
 
 
 def wordings_of(editing: pd.DataFrame) -> dict[str, pd.Series]:
     """Sweep to the wording that each photo was asked for in, of those with several.  editing: rows of EDITING."""
-    rows = editing[editing["wording"] >= 0].drop_duplicates(["photo", "attribute"])
+    rows = editing.query("wording >= 0").drop_duplicates(["photo", "attribute"])
     named = rows.assign(wording="wording " + (rows["wording"] + 1).astype(str)).set_index("photo")
-    by_sweep = {str(name): part["wording"] for name, part in named.groupby("attribute")}
-    return {name: wordings for name, wordings in by_sweep.items() if wordings.nunique() > 1}
+    by_sweep = named.groupby("attribute")["wording"]
+    return {str(name): wordings for name, wordings in by_sweep if wordings.nunique() > 1}
 
 
 def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
@@ -167,8 +154,8 @@ def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
     from gslopes.slopes.measures.answers import gather
     from gslopes.slopes.measures.selection import EDITOR
 
-    verdicts = tables.read_rows(tables.VERDICTS, run).query("not kept")
-    verdicts = verdicts[verdicts["attribute"].isin(editing["attribute"])]
+    dropped = "not kept and attribute in @editing.attribute"
+    verdicts = tables.read_rows(tables.VERDICTS, run).query(dropped)
     rows = pd.concat([editing.query("status != 'answered'"), verdicts, editing])
     rows = rows.drop_duplicates(["photo", "attribute"]).drop(columns="step")
     rows = rows.merge(pd.DataFrame({"step": [0, 1]}), "cross")  # a sweep has two values or more
@@ -207,22 +194,19 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
     """Classifier to its answers about the unedited photos; empty if no classifier was asked.  Raises: TableError."""
     from gslopes.slopes.measures.answers import gather, present
 
-    paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
-    if not all(path.is_file() for path in paths):
+    folder = run / UNEDITED
+    both = (tables.SCORES, tables.ASKED)
+    if not all((folder / f"{table.name}.parquet").is_file() for table in both):
         return {}
-    scores, asked = (
-        tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True)
-    )
-    return {
-        answers.classifier: answers
-        for answers in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})
-    }
+    scores, asked = (_answers(folder, table) for table in both)
+    sweeps = gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})
+    return {answers.classifier: answers for answers in sweeps}
 
 
 def tones_of(run: Path) -> pd.Series | None:
     """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
-    frame = tables.read_rows(tables.READINGS, run)
-    rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
+    unedited = "reading == 'luminance' and step == -1"
+    rows = tables.read_rows(tables.READINGS, run).query(unedited).drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None
     third = pd.qcut(

@@ -12,13 +12,11 @@ from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
-from gslopes.report.choices import NOT_SAID, Choice
+from gslopes.report.choices import Choice
+from gslopes.report.inline import templates
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
-AS_PUBLISHED = "As published."
-VENDORS_OWN = "labels that the service returns as it comes"
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
-UNDRAWN = "none to measure: the photo's own pixels are changed"
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
 
 
@@ -107,111 +105,47 @@ def choices(
     models = {} if others else _editors(edit)
     if edit.get("calibrated") is False:
         models = {name: replace(spec, steps=()) for name, spec in models.items()}
-    here = _here(config, models, presence, thresholds)
-    if others:
-        here |= texts["others"]["here"]
-    return [
-        *([] if others else _values(texts["values"], edit)),
-        *_others(texts["others"]["editor"], others),
-        *(
-            one
-            for name, spec in models.items()
-            for text, value_and_reason in zip(
-                texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True
-            )
-            if (one := _of_editor(name, spec, text, value_and_reason)) is not None
-        ),
-        *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
-    ]
+    facts = _facts(config, models) | {"presence": presence or {}, "thresholds": thresholds}
+    found = [_choice(texts["others"], name=name, editor=told) for name, told in others.items()]
+    if not others:
+        found = [_choice(texts["values"], **one) for one in _values(edit)]
+    for name, spec in models.items():
+        fades = texts["fading"].get(spec.recipe, "")
+        for text in texts["editor"]:
+            if text.get("of", spec.labels[0]) == spec.labels[0]:
+                found.append(_choice(text, name=name, spec=spec, fades=fades, **facts))
+    return found + [_choice(text, **facts) for text in texts["choice"]]
 
 
-def _others(text: Mapping[str, str], told: Mapping[str, Any]) -> Iterator[Choice]:
-    """A choice for each editor that others made.  told: attribute to what run.json has of its editor."""
-    for attribute, facts in told.items():
-        sentences = [
-            f"{value}: {' / '.join(all_of)}" for value, all_of in facts["sentences"].items()
-        ]
-        versions = [f"{version} ({count:,})" for version, count in facts["models"].items()]
-        lists = {"sentences": "; ".join(sentences), "models": ", ".join(versions)}
-        here = text["here"].format(**facts | lists)
-        yield Choice(text["what"].format(name=attribute), text["paper"], here, text["reason"])
+def _choice(text: Mapping[str, str], name: str = "", **facts: Any) -> Choice:
+    """A choice of method.toml, whose cells are templates of the facts.  name: of the attribute or editor."""
+    fill = templates(escape=False).from_string
+    cells = {key: fill(cell).render(facts).strip() for key, cell in text.items() if key != "of"}
+    return Choice(**cells | {"what": text["what"].format(name=name)})
 
 
-def _of_editor(
-    name: str, spec: ModelSpec, text: Mapping[str, str], value_and_reason: tuple[str, str]
-) -> Choice | None:
-    """A choice of one editor; None for a choice about another attribute."""
-    value, reason = value_and_reason
-    edited = spec.labels[0]
-    if text.get("of", edited) != edited:
-        return None
-    paper = text.get(f"paper_{edited}", text["paper"])
-    reason = reason or text.get("reason", "")
-    return Choice(
-        text["what"].format(name=name), paper, value, reason, section=text.get("section", "")
-    )
-
-
-def _here(
-    config: Mapping[str, Any],
-    models: Mapping[str, ModelSpec],
-    presence: Mapping[str, Any] | None,
-    thresholds: tuple[float, float],
-) -> dict[str, str]:
-    """What the run has, by choice."""
-    find, compose, fit, gate, score = (
-        config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score")
-    )
-    blend = str(compose.get("blend") or "auto")
-    if blend == "auto" and config.get("editor"):
+def _facts(config: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> dict[str, Any]:
+    """What the run has, for the cells of method.toml: its sections, and what is worked out from them."""
+    names = ("find", "compose", "fit", "gate", "score", "editor")
+    sections = {name: config.get(name) or {} for name in names}
+    blend = str(sections["compose"].get("blend") or "auto")
+    if blend == "auto" and sections["editor"]:
         blend = "paste"
     if blend == "auto" and models:
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
-    region = str(compose.get("region") or "auto")
+    region = str(sections["compose"].get("region") or "auto")
     if region == "auto":
         region = _each({spec.labels[0]: spec.region for spec in models.values()})
-    which = str((presence or fit).get("presence") or "vendor")
-    cuts = "; ".join(
-        f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items())
-    )
-    return {
-        "face parser": _parser(compose),
-        "classifiers": ", ".join(map(str, score.get("classifiers") or ()))
-        or "those that the user names",
-        "region": region,
-        "drawing effect": "each label's change from the photo to value 0"
-        if drawn(config)
-        else UNDRAWN,
-        "blend": blend,
-        "placebo sweeps": "three" if compose.get("placebo", True) else "none",
-        "smallest face": f"{find.get('min_face', 32)} pixels",
-        "gate": "none" if gate.get("on") is False else "sweeps that did not work are left out",
-        "presence": VENDORS_OWN if which == "vendor" else cuts or f"presence {which}",
-        "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
-    }
+    return sections | {"blend": blend, "region": region, "drawn": drawn(config)}
 
 
-def _parser(compose: Mapping[str, Any]) -> str:
-    """What finds the region."""
-    if compose.get("masks"):
-        return "none: known masks"
-    if compose.get("parser"):
-        return "BiSeNet"
-    return "face-parser, a feature pyramid"
-
-
-def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:
+def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The values of each attribute, and the paper's number of them."""
     low, high = edit.get("range") or [-2, 2]
     for name in edit.get("attributes") or ["gender"]:
         published = VALUES.get(name, 7)
-        yield Choice(
-            text["what"].format(name=name),
-            f"{published} from -2 to 2",
-            f"{edit.get('steps') or published} from {low:g} to {high:g}",
-            text["reason"],
-            text["option"].format(K=published),
-            text["section"],
-        )
+        steps = edit.get("steps") or published
+        yield {"name": name, "published": published, "steps": steps, "low": low, "high": high}
 
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
@@ -234,79 +168,3 @@ def _editor_name(attribute: str, model: str) -> str:
         return editor_for(attribute, model)
     except UnknownName:
         return attribute
-
-
-def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
-    """How an editor's pictures come about, and why.  blend: the run's."""
-    if spec.network == "edit-ends":
-        return (
-            "what each part of this face becomes in lightness and colour at -2 and at 2, and how far it moves, as a"
-            " network says, on the photo's own pixels as a ratio; a value between has its share of the way from the"
-            " photo's own",
-            "A decoder draws casts and blotches, and cannot draw a photo's grain.",
-        )
-    if spec.config.get("template"):
-        return (
-            "the decoder's mean change among training faces, as a ratio",
-            "The decoder changes every face to another degree, and dark skin less.",
-        )
-    if spec.odd_part and blend != "paste":
-        return (
-            "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
-            "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
-        )
-    beyond = ", beyond -1 and 1 extrapolated" if max(map(abs, spec.steps), default=2) > 1 else ""
-    return f"the decoder's picture at each value{beyond}", AS_PUBLISHED
-
-
-def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tuple[str, str]]:
-    """In the order of method.toml: what an editor has, with its reason, or without one.  fading: as in that file."""
-    edit, why = _edit_of(spec, blend)
-    if spec.steps and (blend == "paste" or not spec.odd_part):
-        edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"
-        why = (
-            f"{why.removeprefix(AS_PUBLISHED)} By the table 0 is neutral, and equal steps are equal steps of readings."
-            " --as-published gives the network the values themselves."
-        )
-    return [
-        (edit, why.strip()),
-        (f"{spec.size} pixels", ""),
-        (", ".join(spec.data) or NOT_SAID, ""),
-        _loss_of(spec),
-        _controlled(spec, fading.get(spec.recipe, "")),
-        (f"as the card of {spec.name} says; not checked by hand", ""),
-    ]
-
-
-def _controlled(spec: ModelSpec, fades: str) -> tuple[str, str]:
-    """What an editor holds still, and why.  fades: the attribute that it does not."""
-    still = ", ".join(name for name in spec.labels[1:] if name != fades) or "none"
-    if spec.network == "edit-ends" and spec.labels[1:]:
-        return (
-            f"none is given to the network; a change that readers see of {still} had a price in its teacher's training",
-            "The network says how a face changes; it has no decoder to be given them.",
-        )
-    if fades:
-        return (
-            f"{still}; {fades} is given, too, but trained to fade towards {spec.ends[0]}",
-            f"Those that the training data carry labels of. {spec.ends[0].capitalize()} photos show no {fades}, so that"
-            " a critic of pictures would know none to compare with.",
-        )
-    return still, ""
-
-
-def _loss_of(spec: ModelSpec) -> tuple[str, str]:
-    """What an editor was trained for, and why."""
-    if spec.network == "edit-ends":
-        return (
-            f"what a teacher shows at both ends (training/{spec.recipe}.toml); the teacher's, an adversary that knows"
-            " photos of both ends, and prices on what changes",
-            "A classifier that learns no more is satisfied by what no person would see; one that learns on is not.",
-        )
-    if "1912.01865" in spec.paper:  # StarGAN v2, whose critic of pictures it was trained with
-        return (
-            "the Fader Network's, a parser's features, and an adversary that knows photos of both ends and sees faces"
-            " decoded at up to -1.5 and 1.5",
-            "With the Fader Network's alone noses and beards were smeared, and readings hardly moved.",
-        )
-    return "the Fader Network's: reconstruction and a latent adversary", ""

@@ -16,12 +16,11 @@ from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.core.text import many
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
-from gslopes.report import numbers
+from gslopes.report.inline import plain
 from gslopes.stats.clusters import normal_texts
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
@@ -194,31 +193,4 @@ def _plain(value: Any) -> Any:
 
 def format_summary(summary: Summary) -> str:
     """A summary as a few lines."""
-    lines = [f"{summary.attribute}: {summary.kept:,} of {many(summary.sweeps, 'sweep')} kept"]
-    lines += [f"  dropped       {count:,}: {reason}" for reason, count in summary.dropped.items()]
-    if summary.shift is None or summary.monotone is None:
-        return "\n".join([*lines, "  the reader has no reading of this attribute"])
-    means = "  ".join(
-        f"{numbers.value(value, sign=True)}: {numbers.decimal(number.value)}"
-        for value, number in zip(summary.values, summary.means, strict=True)
-    )
-    lines += [f"  reading       {means}", f"  shift         {_interval(summary.shift)}"]
-    lines += [f"  rises         {_interval(summary.monotone)} of sweeps, tau-b 0.8 or more"]
-    for column, groups in summary.groups.items():
-        each = "; ".join(
-            f"{name} {numbers.ratio(group.number.value)} (n {group.n:,})"
-            for name, group in groups.each.items()
-        )
-        gap = f"; gap {_interval(groups.gap)}" if groups.gap else ""
-        lines.append(f"  shift by {column}: {each}{gap}")
-    lines += [
-        f"  moves with it {name}: {_interval(number)} of the target's slope"
-        for name, number in summary.leakage.items()
-    ]
-    return "\n".join(lines)
-
-
-def _interval(number: Interval) -> str:
-    if np.isnan(number.value):
-        return "not known"
-    return numbers.with_interval(number.value, number.low, number.high, numbers.ratio)
+    return plain("validation.txt.j2", Path(__file__).parent / "templates", s=summary)

@@ -4,7 +4,7 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 ``photos``.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -229,8 +229,11 @@ class Fit:
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
         names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
-        present = [kind for kind, name in names.items() if (classifier, name) in self.sweeps]
-        return {kind: self.sweep(classifier, names[kind]) for kind in present}
+        return {
+            kind: self.sweep(classifier, name)
+            for kind, name in names.items()
+            if (classifier, name) in self.sweeps
+        }
 
     def tables_of(self, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
         """(table, its rows) of one classifier along one sweep."""
@@ -240,13 +243,10 @@ class Fit:
             yield "gating", self._gating(self.sweeps[classifier, attribute], options)
             if not len(sweep.photos):
                 return  # the gate dropped them all: nothing but the sample of them is left
-        sizes = np.ones(len(sweep.photos))
-        if sweep.units is not None:
-            sizes = np.bincount(sweep.units).astype(np.float64)
         asked = asked_about(
             self.asked, classifier, attribute, sweep.values, self.counted(attribute)
         )
-        balance, depend = self._balance(sweep, sizes, asked)
+        balance, depend = self._balance(sweep, asked)
         yield "balance", balance
         if attribute in self.wished:
             asked = asked.beside(self.wished[attribute])
@@ -264,7 +264,8 @@ class Fit:
             fakes = self.placebos(classifier, attribute)
             differences = placebo_differences(sweep, fakes, options)
             yield "placebos", differences
-            rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
+            lost = " and ".join(depend)
+            rows = decide(rows, differences, options, lost=lost, units=_sizes(sweep))
             yield from self._beside(sweep, rows, options, fakes.get("same"))
         yield "slopes", rows
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
@@ -295,11 +296,9 @@ class Fit:
         if sweep.classifier in study.unedited:
             unedited = measured(study.unedited[sweep.classifier], sweep.measures)
             odds = self._read(sweep.attribute)["odds"] if study.reach is not None else None
-            read = tables.reading(slopes)
-            decisions = dict(zip(read["label"], read["decision"], strict=True))
-            for name, groups in self.groups.items():
-                frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
-                yield "observed", frame.assign(column=name)
+            decisions = tables.lookup(tables.reading(slopes), "label", "decision")
+            for frame in self._observed(sweep, unedited, odds, decisions):
+                yield "observed", frame
             if sweep.attribute in study.unchanged and same is not None:
                 yield "drawing", drawing_rows(sweep, unedited, options, same)
             elif sweep.attribute in study.drawn:
@@ -307,12 +306,23 @@ class Fit:
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)
 
+    def _observed(
+        self,
+        sweep: Answers,
+        unedited: Answers,
+        odds: pd.Series | None,
+        decisions: Mapping[str, str],
+    ) -> Iterator[pd.DataFrame]:
+        """Rows of core.tables.OBSERVED for each column of groups.  odds, decisions: see ``observed_rows``."""
+        for name, groups in self.groups.items():
+            frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
+            yield frame.assign(column=name)
+
     def _read(self, attribute: str, reading: str = "") -> pd.DataFrame:
         """By photo how far a reading moved along an attribute; by default the attribute's own reading."""
-        reach = self.study.reach
-        assert reach is not None
-        rows = reach[reach["attribute"] == attribute]
-        rows = rows[rows["reading"] == (reading or attribute)]
+        assert self.study.reach is not None
+        reading = reading or attribute
+        rows = self.study.reach.query("attribute == @attribute and reading == @reading")
         return rows.drop_duplicates("photo").set_index("photo")
 
     def _by_group(
@@ -328,8 +338,8 @@ class Fit:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
         reached = None
         if self.study.reach is not None:
-            along_it = self.study.reach["attribute"] == sweep.attribute
-            for reading in sorted(self.study.reach["reading"][along_it].unique()):
+            along_it = self.study.reach.query("attribute == @sweep.attribute")
+            for reading in sorted(along_it["reading"].unique()):
                 reach = self._read(sweep.attribute, reading)["reach"]
                 rows = reach_rows(sweep, reach, options, named).assign(reading=str(reading))
                 yield "reach", rows
@@ -342,22 +352,18 @@ class Fit:
     def balance_of_editor(self, attribute: str) -> tuple[pd.DataFrame, list[str]]:
         """As ``_balance``, of the pictures that an editor was asked for."""
         asked = self.wished[attribute]
-        edited = self.study.lost[attribute].only(asked.complete)
-        return self._balance(edited, np.ones(len(edited.photos)), asked)
+        return self._balance(self.study.lost[attribute].only(asked.complete), asked)
 
     def lost_by_group(self) -> Iterator[pd.DataFrame]:
         """Rows of core.tables.OBSERVED: photos that an editor or the gate lost, by reason."""
         for answers in self.study.lost.values():
             sweep = replace(answers, units=self.units(answers.photos))
-            for name, groups in self.groups.items():
-                frame = observed_rows(sweep, sweep.at_step(0), groups, None, {}, self.options)
-                yield frame.assign(column=name)
+            yield from self._observed(sweep, sweep.at_step(0), None, {})
 
-    def _balance(
-        self, sweep: Answers, sizes: Array, asked: Asked
-    ) -> tuple[pd.DataFrame, list[str]]:
+    def _balance(self, sweep: Answers, asked: Asked) -> tuple[pd.DataFrame, list[str]]:
         """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
         used = len(sweep.photos)
+        sizes = _sizes(sweep)
         cluster = self.study.cluster
         largest = float(sizes.max()) / used if used else np.nan
         effective = effective_units(sizes)
@@ -447,6 +453,11 @@ def _truths(
         truths.append(Truth(column, label, normal_texts(cells)))
     check_truths(truths, labels)
     return truths
+
+
+def _sizes(sweep: Answers) -> Array:
+    """How many photos each unit has."""
+    return np.bincount(codes_of(sweep.units, len(sweep.photos))).astype(np.float64)
 
 
 def _texts(column: pd.Series, photos: Objects) -> list[str]:

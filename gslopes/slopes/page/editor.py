@@ -11,7 +11,6 @@ from gslopes.frame.page import Content
 from gslopes.report import words
 from gslopes.slopes.measures.options import WORDING
 from gslopes.slopes.measures.selection import EDITOR
-from gslopes.slopes.page.observed import row_texts
 from gslopes.slopes.page.page_data import by_measure
 from gslopes.stats.intervals import Estimate, mean_t
 from gslopes.stats.multiplicity import are_findings
@@ -36,6 +35,7 @@ def panels(run: Path) -> Iterator[Content]:
             tables.read_rows(table, run, None, along & (pc.field(column) == told))
             for table, column, told in READ
         )
+        groups = groups.assign(shown=are_findings(groups))
         gaps = by_measure(gaps)
         gaps = gaps.assign(q=gaps[["q", "q_placebo"]].max(axis=1))
         gaps = gaps.assign(found=are_findings(gaps))
@@ -46,7 +46,7 @@ def panels(run: Path) -> Iterator[Content]:
             "rows": rows,
             "counts": counts(rows).to_dict("records"),
             "losses": losses.to_dict("records"),
-            "groups": [row | row_texts(row) for row in ranked(groups, "q").to_dict("records")],
+            "groups": ranked(groups, "q").to_dict("records"),
             "slopes": slopes.to_dict("records"),
             "gaps": ranked(gaps, "q", "label").to_dict("records"),
             "around": {part: around(rows, same, part) for part in ("background", "clothes")},

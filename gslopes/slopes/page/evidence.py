@@ -8,6 +8,7 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import split
 from gslopes.report import numbers, units, words
+from gslopes.report.inline import plain
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.page import decisions
@@ -17,6 +18,7 @@ from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, wit
 from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
 
+HOUSE = Path(__file__).parents[1] / "templates"
 _TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {
     decisions.FINDING: "bold",
@@ -93,32 +95,24 @@ def _block(
     first = part.iloc[0]
     attribute = first["attribute"]
     decided = decisions.decide(part)
-    lines = [
-        f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
-        wrap(headline(part, decided, attribute, drawn).sentence),
-    ]
-    if split(attribute)[
-        2
-    ]:  # a slope at an end of the other attribute: its labels are in findings.csv
-        return "\n".join(lines)
-    if present := decisions.cut(part):
-        lines.append(f"Present: {present}.")
-    if funnel is not None:
-        lines.append(f"Photos: {funnel.text()}")
     judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
-    if len(judged):
-        lines.append("\n" + _table(judged, decided, floor, limit, drawn))
-        lines += [
-            wrap(f"  like the placebo: {text}", "    ")
-            for text in decisions.apart(part, decided, floor)
-        ]
-        named = [words.label(label) for label in judged["label"] if decided[label].expected]
-        lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
-    if len(judged) > limit:
-        lines.append(
-            f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv"
-        )
-    return "\n".join([*lines, *_unjudged(part, decided)])
+    return plain(
+        "evidence.txt.j2",
+        HOUSE,
+        classifier=first["classifier"],
+        attribute=attribute,
+        is_at_an_end=split(attribute)[2],
+        sentence=headline(part, decided, attribute, drawn).sentence,
+        present=decisions.cut(part),
+        funnel=funnel,
+        decided=decided,
+        judged=judged["label"].tolist(),
+        table=_table(judged, decided, floor, limit, drawn) if len(judged) else "",
+        apart=decisions.apart(part, decided, floor),
+        limit=limit,
+        expected=WORD,
+        wrap=wrap,
+    )
 
 
 def _table(
@@ -155,21 +149,6 @@ def _table(
     columns += [Column(head, number=head not in _TEXTS) for head in heads]
     styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
     return table(columns, rows, styles)
-
-
-def _unjudged(part: pd.DataFrame, decided: Mapping[str, Decision]) -> list[str]:
-    """One line for each kind of reason, naming its labels; the page has the numbers."""
-    reasons: dict[str, list[str]] = {}
-    for label in part["label"]:
-        decision = decided[label]
-        if decision.code == decisions.UNJUDGED:
-            kind = (decision.why or "not judged").partition(" (")[0]
-            reasons.setdefault(kind, []).append(words.label(label))
-    lines = []
-    for why, labels in reasons.items():
-        more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
-        lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
-    return lines
 
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:

@@ -33,8 +33,9 @@ from gslopes.slopes.page import (
     validity,
 )
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page.loading import PAPER, STEPS, Finding, RunTables
-from gslopes.slopes.page.screen import Screen, about, screen_of
+from gslopes.slopes.page.lead import headline
+from gslopes.slopes.page.loading import PAIRED, PAPER, STEPS, Finding, RunTables
+from gslopes.slopes.page.screen import about, chart, strip
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
@@ -139,10 +140,10 @@ class WalkPage(Page):
         return {}
 
     @cached_property
-    def funnels(self) -> dict[tuple[str, str], loading.Funnel]:
-        """Classifier and attribute to funnel."""
+    def funnels(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Classifier, as shown, and attribute to the steps of its photos and how many took each."""
         funnels = loading.funnels(self.run.folder)
-        return {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
+        return {(funnel.classifier, funnel.attribute): funnel.counts for funnel in funnels}
 
     @cached_property
     def crossed(self) -> list[SimpleNamespace]:
@@ -306,32 +307,51 @@ class WalkPage(Page):
         thresholds = {"p": self.config.p, "slope": self.config.slope}
         return paper.write(self.folder, self.run.folder, published, self.slopes, **thresholds)
 
-    def _draw_finding(self, finding: Finding) -> Screen:
-        """Write the data files of one finding; its first screen."""
+    def _draw_finding(self, finding: Finding) -> SimpleNamespace:
+        """Write the data files of one finding; its first screen.
+
+        counts: (decision in words, labels with it), those that occur.  decided: label to decision.
+        headline: see ``lead``.  chart, strip: see ``screen``.  steps: of the funnel, (what, how many).
+        scale: of a language model's task.
+        """
         run = self.run.folder
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
         content = page_data.finding(finding, answers, self.pictures.index, decided)
         page_data.write_script(self.folder, finding.key, content)
         self.scores[finding.key] = page_data.photo_scores(answers)
-        screen = screen_of(
-            finding,
-            decided,
-            answers,
-            manifest=self.source.manifest,
-            album=self.pictures,
-            funnels=self.funnels,
-            credited=self.credited,
-        )
-        shown = ("key", "classifier", "attribute", "ends", "perceived", "labels")
+        classifier = words.printable(finding.classifier)
+        head = {
+            "key": finding.key,
+            "classifier": classifier,
+            "attribute": finding.attribute,
+            "ends": words.ends(finding.attribute),
+            "perceived": words.perceived(finding.attribute),
+            "labels": finding.rows["label"].nunique(),
+        }
         self.entries[finding.key] = {
-            **{name: getattr(screen, name) for name in shown},
+            **head,
             "named": placebo.ends_of(finding.attribute) is not None,
             "values": finding.values.tolist(),
             "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
             **page_data.write_comparisons(self.folder, run, finding),
         }
-        return screen
+        lead = headline(finding.read, decided, finding.attribute, finding.drawn)
+        label = lead.strongest or matrix.steepest(answers)
+        named = PAIRED if self.pairs else STEPS
+        funnel = self.funnels.get((classifier, finding.attribute), {})
+        counts = decisions.counts(decided)
+        return SimpleNamespace(
+            **head,
+            finding=finding,
+            decided=decided,
+            counts=[(decisions.SHOWN[code], many) for code, many in counts.items() if many],
+            headline=lead,
+            chart=chart(finding, decided, answers),
+            strip=strip(finding, label, answers, self.pictures, self.credited),
+            steps=[(named[step], many) for step, many in funnel.items()],
+            scale=tasks.scale_of(finding, decided, self.source.manifest),
+        )
 
     def _write_explorer(self) -> None:
         columns = ["photo", "attribute", "kept", "reason", "detail"]
@@ -357,10 +377,10 @@ def _clear(report: Path) -> None:
     runfolder.make_folder(report / "data")
 
 
-def _ranked(screens: list[Screen]) -> list[Screen]:
+def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
     """The classifier with most labels that move first, then the one whose label goes furthest; expected ones aside."""
 
-    def rank(screen: Screen) -> tuple[int, float, str]:
+    def rank(screen: SimpleNamespace) -> tuple[int, float, str]:
         far = max(
             (abs(row.last - row.first) for row in screen.chart if not row.decision.expected),
             default=0.0,

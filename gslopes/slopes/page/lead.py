@@ -13,6 +13,7 @@ from gslopes.core.crossed import split
 from gslopes.core.text import two_digits
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
+from gslopes.report.inline import plain
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
@@ -126,38 +127,30 @@ def _moving(
     leading = _leading(rows, decided)
     first = leading.iloc[0]
     label = str(leading.index[0])
-    said = _said(attribute)
+    name = words.readable(label)
     number = counts(decided)
     moves = number[FINDING] + number[OPEN]
     expected = [label for label, one in decided.items() if one.moves and one.expected]
     slope = slope_of(first)
-    text = HEADLINES.say(
-        "found",
-        effect=effect_of(first, words.readable(label), words.between(attribute)),
+    sentence = plain(
+        "lead.txt.j2",
+        _HOME / "templates",
+        say=HEADLINES.say,
+        of_kind=_said(attribute).say,
+        effect=effect_of(first, name, words.between(attribute)),
         slope=slope,
         n=words.many(int(first.get("units", first["n"])), *over(rows)),
+        light=first.get("light", math.nan),
+        worth_naming=WORTH_NAMING,
+        decided=decided,
+        number=number,
+        expected=expected,
+        quiet=quiet,
+        undecided=undecided,
     )
-    light = first.get("light")
-    if pd.notna(light) and light >= WORTH_NAMING:
-        text += said.say("light", share=numbers.share(light, 0))
-    if len(decided) > 1:
-        text += said.say("moves", moves, labels=f"{len(decided):,}")
-    if expected:
-        case = "all_expected" if len(expected) == moves else "expected"
-        text += HEADLINES.say(case, len(expected), label=words.readable(expected[0]))
-    if number[OPEN]:
-        case = "some_open" if number[FINDING] else "open"
-        why = next(one.why for one in decided.values() if one.code == OPEN)
-        text += said.say(case, number[OPEN], why=why or HEADLINES.say("no_placebo"))
-    clear = sum(estimate.clear for estimate in quiet)
+    effect = effect_of(first, name)
     unjudged = number[UNJUDGED]
-    rest = [said.say("not_moving", clear)] if clear else []
-    rest += [HEADLINES.say("unjudged_too", unjudged)] if unjudged else []
-    rest += [undecided(quiet)] if clear < len(quiet) else []
-    if rest:
-        text += f"{';' if number[OPEN] else ','} {', '.join(rest)}"
-    effect = effect_of(first, words.readable(label))
-    return Lead(f"{text}.", unjudged, effect, len(quiet), moves, len(expected), label, slope)
+    return Lead(sentence, unjudged, effect, len(quiet), moves, len(expected), label, slope)
 
 
 def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Error rates by value, and differences between real groups next to the slopes: for page, terminal and summary."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -10,14 +9,16 @@ from gslopes.core import summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
+from gslopes.report.inline import plain
 from gslopes.report.numbers import Format
 from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
-from gslopes.stats.rounding import ranked, sort_key
+from gslopes.stats.rounding import ranked
 
+HOUSE = Path(__file__).parents[1] / "templates"
 MOST_ROWS = 40
-UNITS = {"presence": "points", "log-odds": "log-odds"}
+UNITS = {"presence": "points", "log-odds": "log-odds", "value": "of its number"}
 MEANING = {  # in the order in which they are shown
     "opposite signs": "they disagree: the edits move it the other way",
     "observed only": "real groups differ, the edits are not shown to move it",
@@ -25,6 +26,12 @@ MEANING = {  # in the order in which they are shown
     "same sign": "both, in the same direction",
     "neither": "neither is shown",
     "": "cannot be said",
+}
+SENTENCES = {
+    "opposite signs": "“{label}”: {group} and {other} differ by {gap}, and the edits move it the other way.",
+    "observed only": "“{label}”: {group} and {other} differ by {gap}, and no slope is shown: what makes the difference "
+    "is not what the editor changes, or the classifier was tuned to such edits.",
+    "edit only": "“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}).",
 }
 ORDER = list(MEANING)
 
@@ -59,25 +66,17 @@ def sentence(row: Record) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, group, second = (words.readable(row[name]) for name in ("label", "group", "other"))
+    names = {name: words.readable(row[name]) for name in ("label", "group", "other")}
     write = writer(row)
-    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
-    unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
-    if row["agreement"] == "opposite signs":
-        return f"“{label}”: {group} and {second} differ by {gap}{unit}, and the edits move it the other way."
-    if row["agreement"] == "observed only":
-        return (
-            f"“{label}”: {group} and {second} differ by {gap}{unit}, and no slope is shown: what makes the difference "
-            "is not what the editor changes, or the classifier was tuned to such edits."
-        )
-    if row["agreement"] == "edit only":
-        return f"“{label}”: the edits move it, and between {group} and {second} no difference is shown ({gap}{unit})."
-    return ""
+    unit = UNITS[units.measure_of(row)].replace(UNITS["value"], "")
+    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)} {unit}".rstrip()
+    return SENTENCES.get(row["agreement"], "").format(**names, gap=gap)
 
 
 def _panel(part: pd.DataFrame) -> Content:
-    """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
+    """Two groups by one classifier and attribute.  rows: with ``shown``, are they findings.  left: rows left out."""
     by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
+    part = part.assign(shown=are_findings(part))
     printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
     first = printed[0]
     count = part["agreement"].value_counts()
@@ -85,11 +84,8 @@ def _panel(part: pd.DataFrame) -> Content:
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
     apart = numbers.of_row(first, "distance", numbers.signed, "distance")
-    lead += (
-        f" The reader sees the groups {apart} log-odds apart."
-        if first["distance"] == first["distance"]
-        else ""
-    )
+    if first["distance"] == first["distance"]:
+        lead += f" The reader sees the groups {apart} log-odds apart."
     sentences = [text for text in map(sentence, printed) if text]
     return {
         "classifier": words.printable(first["classifier"]),
@@ -97,31 +93,10 @@ def _panel(part: pd.DataFrame) -> Content:
         "groups": [words.printable(first[side]) for side in ("group", "other")],
         "column": words.printable(first["column"]),
         "sentences": [lead, *sentences[:3]],
-        "rows": list(map(row_texts, printed)),
+        "rows": printed,
+        "meanings": MEANING,
+        "units": UNITS,
         "left": len(part) - len(printed),
-    }
-
-
-def row_texts(row: Record) -> Content:
-    """The cells of a row of core.tables.OBSERVED as the page writes them."""
-    measure = units.measure_of(row)
-    write = writer(row)
-    means = [
-        numbers.share(m / 100) if measure == "presence" else write(m)
-        for m in (row["mean"], row["mean_other"])
-    ]
-    return {
-        "label": words.label(row["label"]),
-        "unit": UNITS.get(measure, "of its number"),
-        "means": " and ".join(means),
-        "observed": write(row["observed"]),
-        "ends": numbers.ends_of(row, write),
-        "q": numbers.probability(row["q"]),
-        "slope": write(row["slope"]),
-        "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
-        "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
-        "shown": bool(are_findings(row)),
-        "n": f"{row['n']:,} and {row['n_other']:,}",
     }
 
 
@@ -140,8 +115,8 @@ def error_panels(run: Path) -> list[Content]:
     rates = tables.read_rows(tables.ERROR_RATES, run)
     built = []
     for classifier, attribute, part, fake in decisions.by_pair(slopes):
-        own_rates = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]
-        built.append(_error_panel(classifier, attribute, part, own_rates, fake))
+        along = rates.query("classifier == @classifier and attribute == @attribute")
+        built.append(_error_panel(classifier, attribute, part, along, fake))
     return built
 
 
@@ -156,16 +131,16 @@ def _error_panel(
         _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))
         for row in printed.to_dict("records")
     ]
-    first = (
-        printed[printed["measure"] == "error"]
-        .sort_values("q", kind="stable", key=sort_key)
-        .to_dict("records")[0]
-    )
+    first = ranked(printed.query("measure == 'error'"), "q").to_dict("records")[0]
     return {
         "classifier": words.printable(classifier),
         "perceived": words.perceived(attribute),
-        "sentence": _error_sentence(
-            first, _of(rates, first).sort_values("step"), words.ends(attribute)
+        "sentence": plain(
+            "error.txt.j2",
+            HOUSE,
+            row=first,
+            rates=_of(rates, first).sort_values("step").to_dict("records"),
+            ends=words.ends(attribute),
         ),
         "heads": [numbers.value(value, sign=True) for value in values],
         "rows": rows,
@@ -174,53 +149,15 @@ def _error_panel(
 
 
 def _of(frame: pd.DataFrame, row: Record) -> pd.DataFrame:
-    keep = (
-        (frame["column"] == row["column"])
-        & (frame["label"] == row["label"])
-        & (frame["measure"] == row["measure"])
-    )
-    return frame[keep]
+    keys = ["column", "label", "measure"]
+    return frame[(frame[keys] == [row[name] for name in keys]).all(axis=1)]
 
 
 def _error_row(row: Record, rates: pd.DataFrame, fake: pd.DataFrame) -> Content:
-    fakes = fake["slope"].tolist()
     return {
+        **row,
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
-        "rates": [numbers.share(rate) for rate in rates["rate"]],
-        "ranges": [
-            numbers.share_range(*ends)
-            for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)
-        ],
-        "slope": numbers.points(row["slope"]),
-        "ends": numbers.ends_of(row),
-        "q": numbers.probability(row["q"]),
-        "placebos": ", ".join(map(numbers.points, fakes)) or numbers.NONE,
-        "n": f"{row['n']:,}",
-        "note": words.printable(row["note"]),
+        "rates": rates.to_dict("records"),
+        "placebos": ", ".join(map(numbers.points, fake["slope"])) or numbers.NONE,
         "decision": decisions.SHOWN[row["decision"]],
     }
-
-
-def _error_sentence(row: Record, rates: pd.DataFrame, ends: Sequence[str]) -> str:
-    if rates.empty:
-        return f"Not judged: {words.printable(row['note'])}."
-    first, last = (
-        numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
-        for rate in (rates.iloc[0], rates.iloc[-1])
-    )
-    size = f"{numbers.of_row(row, 'slope')} points per unit"
-    size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
-    about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
-    text = f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, "
-    text += f"on {last} at the {ends[1]} end: {size}."
-    if row["note"]:
-        return f"{text} Not judged: {words.printable(row['note'])}."
-    if row["decision"] == decisions.NONE:
-        return f"{text} It cannot be said from these photos whether errors depend on the face."
-    if row["decision"] == decisions.PLACEBO:
-        return (
-            f"{text} A placebo, in which the attribute does not change, may move the errors as far."
-        )
-    if row["decision"] == decisions.FINDING:
-        return text
-    return f"{text} What moves the errors is not settled: some placebo sweeps are missing."

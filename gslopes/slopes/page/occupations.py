@@ -19,7 +19,7 @@ import pandas as pd
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, ends
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
@@ -74,9 +74,8 @@ def panels(report: Path, source: RunTables) -> list[Content]:
 
 def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
-    from gslopes.stats.agreement import (
-        rank_correlation,
-    )  # SciPy's ranks take half a second to import
+    # SciPy's ranks take half a second to import
+    from gslopes.stats.agreement import rank_correlation
 
     classifier = str(part["classifier"].iloc[0])
     measure = str(part["measure"].iloc[0])
@@ -89,8 +88,7 @@ def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
         "measure": measure,
         **rank_correlation(part["women"], part["slope"])._asdict(),
         "line": line.value,
-        "line_low": line.low,
-        "line_high": line.high,
+        **ends((line.low, line.high), "line"),
         "line_p": line.p,
     }
 
@@ -117,27 +115,15 @@ def titles_of(finding: Finding) -> pd.DataFrame:
 
 def _panel(part: pd.DataFrame, rank: Content) -> Content:
     """A sentence, the scatter and the rows of the table."""
-    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {numbers.of_row(rank, 'tau', numbers.ratio, 'tau')}"
-    change = numbers.of_row(rank, "line", numbers.signed, "line")
-    of_photos = f"slopes change by {change}, p {numbers.probability(rank['line_p'])}"
     return {
         "classifier": words.printable(rank["classifier"]),
         "sentence": sentence(rank),
-        "more": f"Over titles: {of_titles}. Over photos: from a job without women to one without men {of_photos}",
+        "rank": rank,
         "unit": UNITS[rank["measure"]],
         "scatter": scatter(part),
-        "rows": list(map(_row, part.to_dict("records"))),
+        "rows": part.to_dict("records"),
+        "decisions": decisions.SHOWN,
     }
-
-
-def _row(row: Record) -> tuple[str, ...]:
-    """A row of the page's table."""
-    return (
-        words.label(row["label"]),
-        numbers.share(row["women"]),
-        numbers.signed(row["slope"]),
-        decisions.SHOWN.get(row["decision"], ""),
-    )
 
 
 def sentence(rank: Content) -> str:
@@ -158,7 +144,7 @@ def sentence(rank: Content) -> str:
 def scatter(part: pd.DataFrame) -> Content:
     """The positions of the dots of a scatter, which of them have room for their name, and its ticks.
 
-    dots: x, y, name, side of the axis, whether the label moves.  names: x, y, anchor, text.
+    dots: rows with x, y and name.  names: x, y, anchor, text.
     """
     far = _round_up(float(part["slope"].abs().max()) or 1.0)
     dots = [_dot(row, far) for row in part.to_dict("records")]
@@ -169,11 +155,10 @@ def scatter(part: pd.DataFrame) -> Content:
 def _dot(row: Record, far: float) -> Content:
     """The dot of a title.  far: the slope at the upper end of the drawing."""
     return {
+        **row,
         "x": round(WIDE * row["women"], 1),
         "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
         "name": words.label(row["label"]),
-        "colour": "neg" if row["slope"] < 0 else "pos",
-        "moves": row["decision"] in (decisions.FINDING, decisions.OPEN),
     }
 
 
@@ -207,6 +192,4 @@ def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
 
 def _overlap(first: Corners, second: Corners) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
-    across = first[0] < second[2] and second[0] < first[2]
-    down = first[1] < second[3] and second[1] < first[3]
-    return across and down
+    return all(first[side] < second[side + 2] and second[side] < first[side + 2] for side in (0, 1))

@@ -69,31 +69,25 @@ def write(
     drawn: dict[str, Figure] = {}
     plain = paper.plain_concepts(source.run)
     published = bool((source.manifest.get("config") or {}).get("as_published"))
+    given = placebo.of_a_set(source.manifest)
     attributes = sorted({finding.attribute for finding in source.findings if len(finding.values)})
     for attribute in attributes:
         findings = along(source, attribute)
+        values = source.values[attribute]
         suffix = f"-{runfolder.slug(attribute)}" if len(attributes) > 1 else ""
         for number, label in enumerate(labels or [common_label(findings, plain)]):
             curves = lines(source.run, findings, label) if label else []
             if curves:
-                name = (
-                    f"figure2{suffix}" if not number else f"figure2{suffix}-{runfolder.slug(label)}"
-                )
-                drawn[name] = label_figure(
-                    curves, findings[0].values, label=label, attribute=attribute
-                )
-        photos = answered(source.run, findings, plain, labels) if pictures else []
-        if photos:
+                name = f"figure2{suffix}-{runfolder.slug(label)}" if number else f"figure2{suffix}"
+                drawn[name] = label_figure(curves, values, label=label, attribute=attribute)
+        if not pictures:
+            continue
+        if photos := answered(source.run, findings, plain, labels):
             ends = PRINTED_ENDS if published and attribute == "gender" else ENDS
-            drawn[f"figure3{suffix}"] = answers_figure(
-                photos, findings[0].values, attribute=attribute, ends=ends
-            )
-        walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
-        if walked is not None:
-            given = placebo.of_a_set(source.manifest)
-            drawn["figure1"] = pipeline_figure(
-                walked, findings[0].values, attribute=attribute, given=given
-            )
+            figure = answers_figure(photos, values, attribute=attribute, ends=ends)
+            drawn[f"figure3{suffix}"] = figure
+        if "figure1" not in drawn and (walked := pipeline(source.run, findings)):
+            drawn["figure1"] = pipeline_figure(walked, values, attribute=attribute, given=given)
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
@@ -109,10 +103,8 @@ def check_labels(source: RunTables, labels: Sequence[str]) -> None:
     """Raises: UnknownName for a label that no classifier of the run has a slope of."""
     by_key: dict[str, str] = {}
     for finding in source.findings:
-        rows = finding.of(PAPER)
-        by_key |= {
-            str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]
-        }
+        labels_of_one = finding.of(PAPER).dropna(subset=["slope"])["label"]
+        by_key |= {str(label).casefold(): str(label) for label in labels_of_one}
     for label in labels:
         if label.casefold() not in by_key:
             raise UnknownName("label", label, by_key.values(), "The run")
@@ -131,8 +123,7 @@ def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
         finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
         for finding in findings
     ]
-    frame = pd.concat(rows).dropna(subset=["slope"])
-    frame = frame[frame["y_centre"] > 0]
+    frame = pd.concat(rows).dropna(subset=["slope"]).query("y_centre > 0")
     if frame.empty:
         return ""
     frame = frame.assign(
@@ -141,10 +132,9 @@ def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
     by_label = frame.groupby("key").agg(
         many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first")
     )
-    by_label = by_label.assign(
-        plain=[paper.is_plain(key, plain) for key in by_label.index]
-    ).reset_index()
-    order = ranked(by_label, "plain", -by_label["many"], -by_label["steep"], "key")
+    by_label = by_label.reset_index()
+    is_plain = by_label["key"].map(lambda key: paper.is_plain(key, plain))
+    order = ranked(by_label, is_plain, -by_label["many"], -by_label["steep"], "key")
     return str(order["label"].iloc[0])
 
 
@@ -152,8 +142,8 @@ def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
     """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
     for finding in findings:
-        rows = finding.of(PAPER)
-        rows = rows[(rows["label"].str.casefold() == label.casefold()) & rows["slope"].notna()]
+        rows = finding.of(PAPER).dropna(subset=["slope"])
+        rows = rows[rows["label"].str.casefold() == label.casefold()]
         if rows.empty:
             continue
         row = rows.iloc[0]
@@ -176,11 +166,9 @@ def answered(
 
     asked_for: labels, any case; without, ``labels_of`` chooses.
     """
-    values = findings[0].values
-    attribute = findings[0].attribute
     by_classifier = {
-        finding.classifier: matrix.read(run, finding.classifier, attribute, values)
-        for finding in findings
+        one.classifier: matrix.read(run, one.classifier, one.attribute, one.values)
+        for one in findings
     }
     common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
     positions = (
@@ -189,23 +177,20 @@ def answered(
         else []
     )
     chosen = [common[position] for position in dict.fromkeys(positions)]
-    edits = _edits(run, attribute, chosen)
+    edits = _edits(run, findings[0].attribute, chosen)
     about_photos = _photos(run, chosen)
     shown_photos = []
     for photo in chosen:
         files = edits.get(photo, [])
-        if len(files) != len(values):
+        if len(files) != len(findings[0].values):
             continue
         about = about_photos.get(photo, Photo(photo[:16]))
         by_name = [
             (classifier, labels_of(sweep, photo, plain, asked_for))
             for classifier, sweep in by_classifier.items()
         ]
-        shown_photos.append(
-            Answered(
-                about.name, [pictures.picture(file, about.box, run) for file in files], by_name
-            )
-        )
+        squares = [pictures.picture(file, about.box, run) for file in files]
+        shown_photos.append(Answered(about.name, squares, by_name))
     return shown_photos
 
 
@@ -263,11 +248,8 @@ def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
     """
     for finding in findings:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        picked = (
-            np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0)
-            .round()
-            .astype(int)
-        )
+        last = len(answers.photos) - 1
+        picked = np.linspace(0, last, 4 if last >= 0 else 0).round().astype(int)
         chosen = answers.photos[np.unique(picked)].tolist()
         edits = _edits(run, finding.attribute, chosen)
         about_photos = _photos(run, chosen)
@@ -286,13 +268,13 @@ def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
             unedited = same[0] if same else files[centre_of(finding.values)]
             pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(about.size, box)
-            square = (
-                []
-                if box is None
-                else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
-            )
+            square: list[float] = []
+            tight = None
+            if box is not None:
+                corners = (np.reshape(box, (2, 2)) - (left, top)) / (right - left)
+                square = corners.ravel().tolist()
+                tight = _around(box)
             dots = (about.points - (left, top)) / (right - left)
-            tight = None if box is None else _around(box)
             row = int(steepest[0])
             return Pipeline(
                 pixels,
@@ -336,18 +318,13 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
     columns = ["photo", "path", "box", "points", "width", "height"]
     by_photo = {}
-    for row in (
-        tables.read_rows(tables.PHOTOS, run, columns, where)
-        .drop_duplicates("photo")
-        .to_dict("records")
-    ):
-        points = (
-            np.empty((0, 2))
-            if row["points"] is None
-            else np.asarray(row["points"], float).reshape(-1, 2)
-        )
-        size = int(row["width"]), int(row["height"])
+    rows = tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo")
+    for row in rows.to_dict("records"):
+        points = [] if row["points"] is None else row["points"]
         by_photo[row["photo"]] = Photo(
-            words.printable(row["path"]), loading.face_box(row["box"]), points, size
+            words.printable(row["path"]),
+            loading.face_box(row["box"]),
+            np.reshape(np.asarray(points, float), (-1, 2)),
+            (int(row["width"]), int(row["height"])),
         )
     return by_photo

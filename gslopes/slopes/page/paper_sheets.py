@@ -146,37 +146,19 @@ def answers_figure(
     for photo, height, rows in zip(photos, tall, lists, strict=True):
         for x, pixels in zip(lefts, photo.pictures, strict=True):
             charts.picture(axes, pixels, x, top)
-        text(
-            axes,
-            left,
-            top + 1.05,
-            words.shorten(words.printable(photo.name), 60),
-            size=6.5,
-            colour=LIGHT.faint,
-        )
+        name = words.shorten(words.printable(photo.name), 60)
+        text(axes, left, top + 1.05, name, size=6.5, color=LIGHT.faint)
         below = top + 1.17
         for (classifier, by_step), longest in zip(photo.labels, rows, strict=True):
-            text(
-                axes,
-                left,
-                below,
-                words.shorten(words.printable(classifier), 60),
-                size=8,
-                weight="bold",
-            )
+            name = words.shorten(words.printable(classifier), 60)
+            text(axes, left, below, name, size=8, weight="bold")
             below += 0.13
             for x, (labels, more) in zip(lefts, by_step, strict=True):
                 for row, cell in enumerate(labels):
                     _label(axes, x, below + row * line, cell, ends)
                 if more:
-                    text(
-                        axes,
-                        x,
-                        below + len(labels) * line,
-                        f"and {more} more",
-                        size=6,
-                        colour=LIGHT.faint,
-                    )
+                    last = below + len(labels) * line
+                    text(axes, x, last, f"and {more} more", size=6, color=LIGHT.faint)
             below += 0.07 + line * max(longest, 1)
         top += height
     return figure
@@ -202,15 +184,15 @@ def pipeline_figure(
     ):
         charts.picture(axes, face, left, 0.42)
         charts.picture(axes, composed, left, 1.58)
-        text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
-        text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
+        text(axes, left + 0.5, 1.5, numbers.value(value), size=8, ha="center", weight="bold")
+        text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, ha="center")
     editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[
         len(lefts) < 4
     ]
-    heads = {0.1: "1  find the face", lefts[0]: "pictures as given" if given else editing}
-    for left, title in (
-        heads | {right: "2  score and 3  fit" if given else "4  score and 5  fit"}
-    ).items():
+    heads = {0.1: "1  find the face", lefts[0]: editing, right: "4  score and 5  fit"}
+    if given:
+        heads |= {lefts[0]: "pictures as given", right: "2  score and 3  fit"}
+    for left, title in heads.items():
         text(axes, left, 0.22, title, size=9, weight="bold")
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
     for start in (side + 0.16, lefts[-1] + 1.06):
@@ -245,32 +227,22 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
 
 
 def _label(axes: Axes, left: float, middle: float, cell: LabelCell, ends: tuple[str, str]) -> None:
-    colour = LIGHT.faint if cell.plain else LIGHT.ink
-    weight = "normal"
-    if cell.side and not cell.plain:
-        colour = ends[int(cell.side > 0)]
-        weight = "bold"
+    style = {"size": 6.5, "color": LIGHT.ink}
+    if cell.plain:
+        style["color"] = LIGHT.faint
+    elif cell.side:
+        style |= {"color": ends[int(cell.side > 0)], "weight": "bold"}
     name = words.shorten(words.label(cell.label), 18)
     score = numbers.decimal(cell.score) if cell.score else "0"
-    text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
-    text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)
+    text(axes, left, middle, name, **style)
+    text(axes, left + 1, middle, score, ha="right", **style)
 
 
 def _face(axes: Axes, walk: Pipeline, left: float, top: float, side: float) -> None:
     from matplotlib.patches import Rectangle
 
     if len(walk.box) == 4 and walk.photo is not None:
-        x0, y0, x1, y1 = walk.box
-        corner = left + side * x0, top + side * y0
-        width = side * (x1 - x0)
-        height = side * (y1 - y0)
-        axes.add_patch(
-            Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5)
-        )
-        axes.plot(
-            left + side * walk.points[:, 0],
-            top + side * walk.points[:, 1],
-            "o",
-            color="white",
-            markersize=2.5,
-        )
+        first, last = side * np.reshape(walk.box, (2, 2)) + (left, top)
+        box = Rectangle(first, *(last - first), fill=False, edgecolor="white", linewidth=1.5)
+        axes.add_patch(box)
+        axes.plot(*(side * walk.points + (left, top)).T, "o", color="white", markersize=2.5)

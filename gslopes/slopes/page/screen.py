@@ -14,10 +14,9 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions
 from gslopes.slopes.page.decisions import Decision
-from gslopes.slopes.page.lead import Lead, headline, interval_of
-from gslopes.slopes.page.loading import PAIRED, STEPS, Finding, Funnel
+from gslopes.slopes.page.lead import interval_of
+from gslopes.slopes.page.loading import Finding
 from gslopes.slopes.page.page_data import Album
-from gslopes.slopes.page.tasks import Scale, scale_of
 from gslopes.stats.rounding import places
 
 MOST = 40
@@ -63,84 +62,6 @@ class Row:
     of: str
     slope: str
     unit: str
-
-
-@frozen
-class Screen:
-    """What the page shows first about one classifier and attribute.
-
-    labels: how many there are.  decided: (decision in words, labels with it), those that occur.
-    chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
-    placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
-    values: as texts.  asked: see ``loading.outcomes_of``.  scale: of a language model's task.
-    """
-
-    key: str
-    classifier: str
-    attribute: str
-    perceived: str
-    ends: tuple[str, str]
-    headline: Lead
-    labels: int
-    decided: tuple[tuple[str, int], ...]
-    chart: Sequence[Row]
-    unjudged: Sequence[str]
-    strip: Strip | None
-    steps: tuple[tuple[str, int], ...]
-    placebo: bool
-    drawn: bool
-    values: tuple[str, ...]
-    asked: Mapping[str, tuple[int, str]]
-    scale: Scale | None = None
-
-
-def screen_of(
-    finding: Finding,
-    decided: Mapping[str, Decision],
-    answers: Answers,
-    *,
-    manifest: Mapping[str, Any],
-    album: Album,
-    funnels: Mapping[tuple[str, str], Funnel],
-    credited: Mapping[str, Mapping[str, str]],
-) -> Screen:
-    """The first screen of one finding.
-
-    decided: label to decision.  answers: of its classifier.  manifest: the content of run.json.
-    funnels: by classifier, as shown, and attribute.  credited: photo to credit.
-    """
-    named = PAIRED if placebo.of_a_set(manifest) else STEPS
-    funnel = funnels.get((words.printable(finding.classifier), finding.attribute))
-    head = headline(finding.read, decided, finding.attribute, finding.drawn)
-    return Screen(
-        key=finding.key,
-        classifier=words.printable(finding.classifier),
-        attribute=finding.attribute,
-        perceived=words.perceived(finding.attribute),
-        ends=words.ends(finding.attribute),
-        headline=head,
-        labels=finding.rows["label"].nunique(),
-        decided=tuple(
-            (decisions.SHOWN[code], many)
-            for code, many in decisions.counts(decided).items()
-            if many
-        ),
-        chart=chart(finding, decided, answers),
-        unjudged=[
-            words.readable(label)
-            for label, one in decided.items()
-            if one.code == decisions.UNJUDGED
-        ],
-        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, credited),
-        steps=()
-        if funnel is None
-        else tuple((named[step], number) for step, number in funnel.counts.items()),
-        placebo=len(finding.placebo) > 0,
-        drawn=bool(finding.drawn),
-        values=tuple(map(numbers.value, finding.values)),
-        asked=finding.outcomes,
-        scale=scale_of(finding, decided, manifest),
-    )
 
 
 def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -> list[Row]:

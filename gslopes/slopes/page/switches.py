@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import ends
 from gslopes.frame.page import Content
-from gslopes.report import numbers, words
+from gslopes.report import words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.loading import Finding
@@ -71,25 +72,14 @@ def _row(answers: Answers) -> Content:
     counts = {kind: int((switching == kind).sum()) for kind in KINDS}
     mean = mean_t(value, (answers.values.min(), answers.values.max()))
     row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
-    row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
-    return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
+    row |= ends(wilson(counts["switch"] / n, n), "share")
+    return row | {"value": mean.value, **ends((mean.low, mean.high), "value")}
 
 
 def _panel(rows: Sequence[Content]) -> Content:
-    """A sentence, and a grid with a row a sweep."""
+    """The sweeps of one captioner, each with its name."""
     what = words.perceived(rows[0]["attribute"])
-    name = words.printable(rows[0]["classifier"])
-    grid = []
-    for row in rows:
-        share = numbers.share_with_range(
-            row["switch"] / row["photos"], row["share_low"], row["share_high"]
-        )
-        value = numbers.of_row(row, "value", numbers.signed, "value")
-        sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
-        grid.append([sweep, *(f"{row[kind]:,}" for kind in ("photos", *KINDS)), share, value])
-    text = f"Along {what}, captions by {name} change from one gender's words to the other's "
-    text += f"on {rows[0]['switch']:,} of "
-    text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(
-        rows[0]["switch"]
-    )
-    return {"name": name, "text": f"{text}.", "rows": grid}
+    named = [
+        row | {"sweep": placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)} for row in rows
+    ]
+    return {"name": words.printable(rows[0]["classifier"]), "attribute": what, "rows": named}

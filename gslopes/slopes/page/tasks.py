@@ -5,14 +5,18 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from gslopes.ask import names
 from gslopes.core import frozen
 from gslopes.report import words
+from gslopes.report.inline import plain
 from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
+
+HOUSE = Path(__file__).parents[1] / "templates"
 
 
 @frozen
@@ -80,25 +84,5 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
 
 def _sentence(scales: Sequence[Scale]) -> str:
     """One model's tasks along one attribute."""
-    attribute = scales[0].attribute
-    moving = [scale for scale in scales if scale.decision.moves]
-    ordered = [scale.task for scale in scales if scale.decision.reason == decisions.BY_ORDER]
-    rest = (
-        f"; the answers to {', '.join(ordered)} follow the order of the options" if ordered else ""
-    )
-    if not moving:
-        perceived = words.perceived(attribute)
-        return f"No scale of {len(scales)} tasks is shown to move with {perceived}{rest}."
-    rising = []
-    for end, rises in zip(words.ends(attribute), (False, True), strict=True):
-        tasks = [scale.task for scale in moving if scale.rises == rises]
-        if tasks:
-            verb = "rises" if len(tasks) == 1 else "rise"
-            rising.append(f"{', '.join(tasks)} {verb} toward {end}")
-    quiet = [scale.task for scale in scales if not scale.decision.moves]
-    still = ", ".join(task for task in quiet if task not in ordered)
-    rest += f"; of {still} no move is shown" if still else ""
-    if len(moving) == 1:
-        return f"One of {len(scales)} tasks alone shows a move: {rising[0]}{rest}."
-    agree = "agree in sign" if len(rising) == 1 else "do not agree in sign"
-    return f"{len(moving)} of {len(scales)} tasks move and {agree}: {'; '.join(rising)}{rest}."
+    ends = words.ends(scales[0].attribute)
+    return plain("tasks.txt.j2", HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER)

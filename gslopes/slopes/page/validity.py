@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
-from gslopes.report import numbers, units, words
+from gslopes.report import numbers, words
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.rounding import highest, ranked
 
@@ -43,20 +41,12 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
         if placebo.is_placebo(attribute):
             continue
         rows = readings[readings["attribute"] == attribute]
-        looked = of_group[of_group["looked"] > 0]
         steps = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
-                "sweeps": len(of_group),
-                "kept": int(of_group["kept"].sum()),
+                "verdicts": of_group,
                 "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
-                "tau": _quartiles(of_group["tau"]),
-                "shift": _quartiles(of_group["shift"]),
-                "found": None
-                if looked.empty
-                else float((looked["found"] == looked["looked"]).mean()),
-                "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
                 "off_readings": list(
                     map(_name, filter(None, of_group["off_target_reading"].mode()))
@@ -110,7 +100,7 @@ def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
         frame.merge(slopes[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
     )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
-        rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
+        rows = part[:MOST].assign(reading=part["reading"].map(NAMES).fillna("")).to_dict("records")
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
         about = {
             "classifier": words.printable(classifier),
@@ -121,28 +111,6 @@ def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
         )
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
-
-
-def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
-    """As the page writes them."""
-    write = units.writer_of(row)
-    per_cent = partial(numbers.share, digits=0)
-    adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
-    reading = NAMES.get(row["reading"], "")
-    texts = {
-        "label": words.readable(row["label"]),
-        "slope": write(row["slope"]),
-        "reading": reading,
-    }
-    texts |= {
-        "adjusted": adjusted
-        if pd.isna(row["adjusted"])
-        else f"{adjusted} {units.short(row)}".strip()
-    }
-    if row["note"]:
-        return texts | {"share": row["note"]}
-    share = numbers.of_row(row, "share", per_cent, "share")
-    return texts | {"share": share, "reading": f"{reading}, {per_cent(row['most'])}"}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
@@ -189,9 +157,3 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])
-
-
-def _quartiles(column: pd.Series) -> list[float] | None:
-    if column.notna().any():
-        return column.astype(float).quantile([0.25, 0.5, 0.75]).tolist()
-    return None
