@@ -38,8 +38,8 @@ answers are exchangeable over the values.{floor}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
 DRAWING_NOTE = """\
-drawing: the label's change from the photo to value 0, with its 95 % interval, t over photos.
-Value 0 is not a face's own value, so this averages over faces of both genders."""
+drawing: the label's change from the photo to value 0 (which is not a face's own value), or to what an
+editor of others gives where no change is asked for, with its 95 % interval, t over photos."""
 FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
 
 

@@ -32,7 +32,7 @@ SECTIONS = (
     _always("title", "screens"),
     _always("kicker", "pairs", "created"),
     _always("headline", "screens", "crossed"),
-    _if("lede", "screens", "pairs", "photos", "crossed", "steps"),
+    _if("lede", "screens", "pairs", "photos", "crossed", "steps", "editors"),
     _always("nav", "screens", "crossed", "album"),
     _question("notes", "notes"),
     _question("crossed", "crossed"),

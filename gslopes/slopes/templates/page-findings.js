@@ -12,7 +12,7 @@ const ABOUT = {
   code: "finding: q below 0.05, an interval without 0, and steeper than light alone, and than any other placebo that moves the label",
 };
 
-const DRAWING = ["drawing", "Photo to 0", "num"];
+const DRAWING = ["drawing", "Drawing", "num"];
 const columnsOf = (finding) => (finding.drawing ? [...COLUMNS.slice(0, 4), DRAWING, ...COLUMNS.slice(4)] : COLUMNS);
 
 // The p that q adjusts, and where it is from.
@@ -124,7 +124,7 @@ function findingApp(root, section, finding) {
       `p: ${sources.join("; or ") || SOURCES.t}; null hypothesis: the slope is 0. ` +
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
-      (finding.drawing ? " Photo to 0: the label's change from the photo to value 0, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
+      (finding.drawing ? " Drawing: the label's change from the photo to value 0, or to what an editor of others gives where no change is asked for, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
       (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo). The same picture and a random change are drawn anew for each photo: they count if their own slope is not 0." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
