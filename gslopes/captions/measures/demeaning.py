@@ -164,16 +164,22 @@ def _add_rates(
 ) -> None:
     """The rates of a rule in the images at risk, by each column that has the group; else in all."""
     note = "" if recorder.corpus.pairs else "no annotations: captions of all people"
-    bases: list[tuple[dict[str, str], list[str]]] = [
-        (
-            {"column": column, "group": value},
-            [image for image in recorder.images if values.get(image) == value],
-        )
+    by_column = {
+        column: [image for image in recorder.images if values.get(image) == value]
         for column, values in recorder.corpus.groups.items()
         if value in values.values()
-    ]
-    for names, images in bases or [({}, recorder.images)]:
-        recorder.rates(counts, images, concept=rule, note=note, **names)
+    }
+    for column, images in by_column.items():
+        recorder.rates(
+            counts,
+            images,
+            concept=rule,
+            column=column,
+            group=value,
+            note=note,
+        )
+    if not by_column:
+        recorder.rates(counts, recorder.images, concept=rule, note=note)
 
 
 # -- adjectives as nouns ----------------------------------------------------------------------------------------------

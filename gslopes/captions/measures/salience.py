@@ -255,6 +255,7 @@ def _row(
         "concept": concept,
         **ends((low, high), "split"),
         "finding_paper": bool(fitted.eligible and (low > 0 or high < 0)),
+        "rank": None,
     }
 
 

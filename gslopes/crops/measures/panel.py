@@ -75,7 +75,8 @@ class Panel:
                 name: np.array([number[p] for p in persons if p in number], np.int64)
                 for name, persons in members.items()
             }
-            weights[column] = draw_weights(coded[column], BOOTSTRAP, seed)
+            sizes = {name: len(group) for name, group in coded[column].items()}
+            weights[column] = draw_weights(sizes, BOOTSTRAP, seed)
         of_photo = lookup(used.assign(person=codes), "photo", "person")
         return cls(of_photo, len(number), coded, weights)
 
