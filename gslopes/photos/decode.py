@@ -69,10 +69,8 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
     # a coloured photo answers after its first row
-    for part in (pixels[:1], pixels):
-        if gray or not (part == part[..., :1]).all():
-            return pixels, gray, icc
-    return pixels, True, icc
+    gray = gray or all((part == part[..., :1]).all() for part in (pixels[:1], pixels))
+    return pixels, gray, icc
 
 
 def is_upright(data: bytes) -> bool:

@@ -170,6 +170,8 @@ def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     u = (x - left)[..., None]
     v = (y - top)[..., None]
     photo = np.arange(len(pixels))[:, None]
-    upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, left + 1] * u
-    lower = pixels[photo, top + 1, left] * (1 - u) + pixels[photo, top + 1, left + 1] * u
+    upper, lower = (
+        pixels[photo, row, left] * (1 - u) + pixels[photo, row, left + 1] * u
+        for row in (top, top + 1)
+    )
     return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite
