@@ -30,15 +30,9 @@ _BITS = 258  # tags of a TIFF
 _PHOTOMETRIC = 262
 _GRAY = ("1", "L", "LA", "La")
 _SPACES = {**dict.fromkeys(_GRAY, b"GRAY"), "CMYK": b"CMYK", "LAB": b"Lab "}
-_TRANSPOSE = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+# Of EXIF's orientations from 2 on.
+_TURNS = "FLIP_LEFT_RIGHT ROTATE_180 FLIP_TOP_BOTTOM TRANSPOSE ROTATE_270 TRANSVERSE ROTATE_90"
+_TRANSPOSE = {number: Image.Transpose[name] for number, name in enumerate(_TURNS.split(), 2)}
 
 
 def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
