@@ -11,7 +11,6 @@ import json
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -23,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.config import convert
+from gslopes.core.config import convert, read_toml
 from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
 from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
@@ -35,9 +34,7 @@ GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
 _STORAGE = {
     getattr(errno, code): (refusal["why"], refusal["hint"])
-    for refusal in tomllib.loads(
-        Path(__file__).with_name("storage.toml").read_text("utf-8")
-    ).values()
+    for refusal in read_toml(Path(__file__).with_name("storage.toml")).values()
     for code in refusal["codes"]
 }
 
@@ -185,7 +182,7 @@ def is_gated(run: Path) -> bool:
 # Of the keys of ``run.json`` that are used, and of the section gate.
 _FORMS: dict[str, Any] = {
     **dict.fromkeys(("config", "versions", "gate"), dict),
-    **dict.fromkeys(("classifiers", "models"), dict[str, dict]),
+    **dict.fromkeys(("classifiers", "models"), dict[str, dict[str, Any]]),
     "seed": int,
     "values": dict[str, list[float]],
 }

@@ -127,8 +127,8 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame.get("status", [""] * len(frame))
-        parts = map(split_prose, frame["reason"], statuses)
-        frame = frame.assign(**pd.DataFrame(parts, frame.index, ["reason", "detail"]))
+        pairs = map(split_prose, frame["reason"], statuses)
+        frame = frame.assign(**pd.DataFrame(pairs, frame.index, ["reason", "detail"]))
     wrong = {
         "lacks": [name for name in table.columns if name not in frame.columns],
         "has unknown": [name for name in frame.columns if name not in table.columns],

@@ -248,24 +248,19 @@ def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:
         return pixels
     srgb = ImageCms.createProfile("sRGB")
     with suppress(ImageCms.PyCMSError):  # of gray, or not to be written to
-        there = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        converted = ImageCms.profileToProfile(
-            Image.fromarray(pixels), srgb, there, outputMode="RGB"
-        )
-        return np.array(converted)
+        image = Image.fromarray(pixels)
+        there = io.BytesIO(icc)
+        return np.array(ImageCms.profileToProfile(image, srgb, there, outputMode="RGB"))
     return pixels
 
 
 def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
     """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
     srgb = ImageCms.createProfile("sRGB")
+    source: Any = io.BytesIO(icc or b"")
+    if icc is None and image.mode == "LAB":
+        source = ImageCms.createProfile("LAB")
     with suppress(ImageCms.PyCMSError):
-        if icc is not None:
-            source = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        elif image.mode == "LAB":
-            source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
-        else:
-            return image.convert("RGB")
         converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
         if converted is not None:
             return converted

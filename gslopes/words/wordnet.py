@@ -8,7 +8,6 @@ Source: Fellbaum (ed.) 1998, WordNet: An Electronic Lexical Database; database f
 
 import io
 import math
-import tomllib
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -18,11 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.files import hexdigest
 
 DATA = Path(__file__).parent / "data"
-GRAMMAR = tomllib.loads((DATA / "grammar.toml").read_text("utf-8"))
+GRAMMAR = read_toml(DATA / "grammar.toml")
 SHA256 = {
     "wordnet-lemmas.parquet": "f1d7b411f387d23fedc65c5cbfbc485d71822f55f6bee6e2f5e62c8e754c8730",
     "wordnet-synsets.parquet": "a73387b386f4fb30a8d423d890adb20a82a2263ba58b09b5ee4fd6a4e7b4dbd7",

@@ -27,8 +27,9 @@ def patches(
 ) -> ByteArray:
     """As ``paste.patches``; the chip's ``edited`` may be a tensor, on this device."""
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        columns = (torch.as_tensor(part, device=device) for part in (chip.edited, chip.neutral))
-        layers = carried(*columns, blend, torch.log).permute(0, 3, 1, 2).contiguous()
+        edited = torch.as_tensor(chip.edited, device=device)
+        neutral = torch.as_tensor(chip.neutral, device=device)
+        layers = carried(edited, neutral, blend, torch.log).permute(0, 3, 1, 2).contiguous()
         check_finite(bool(torch.isfinite(layers).all()))
         if head is not None:
             _tone(layers, chip, head, blend)
