@@ -3,6 +3,7 @@
 Its package is not imported: it imports torchvision, and that torch's compiler, which takes longer than a photo.
 """
 
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gslopes.core.config import read_toml
-
-LAYERS = read_toml(Path(__file__).with_suffix(".toml"))
+LAYERS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 class Network(nn.Module):
