@@ -68,7 +68,7 @@ def check(config: Any, where: str = "") -> None:
 def _value(field: Any, kind: Any, value: Any, where: str) -> Any:
     """The value of a field, of its type and within its bounds."""
     name = f"{where}.{field.name}" if where else field.name
-    converted = _convert(kind, value, name)
+    converted = convert(kind, value, name)
     bounds = field.metadata.get("option", field.metadata)
     least = bounds.get("least")
     most = bounds.get("most")
@@ -122,16 +122,17 @@ def to_dict(obj: Any) -> Any:
     return obj
 
 
-def _convert(kind: Any, value: Any, where: str) -> Any:
+def convert(kind: Any, value: Any, where: str) -> Any:
+    """A value of a type, such as ``dict[str, float]``.  where: its name.  Raises: ConfigError if it is of another."""
     origin = typing.get_origin(kind)
     args = typing.get_args(kind)
     if kind is Any or (value is None and type(None) in args):
         return value
     if origin in (typing.Union, types.UnionType):
         errors = []
-        for alternative in (alternative for alternative in args if alternative is not type(None)):
+        for alternative in args:
             try:
-                return _convert(alternative, value, where)
+                return convert(alternative, value, where)
             except ConfigError as error:
                 errors.append(error)
         raise errors[0]
@@ -157,11 +158,11 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         kinds = args if fixed else [args[0] if args else Any] * len(value)
         pairs = enumerate(zip(kinds, value, strict=True))
         return container(
-            _convert(item_kind, item, f"{where}[{index}]") for index, (item_kind, item) in pairs
+            convert(item_kind, item, f"{where}[{index}]") for index, (item_kind, item) in pairs
         )
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
-        return {str(key): _convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
+        return {str(key): convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
     if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         if not abs(value) <= sys.float_info.max:
             raise ConfigError(f"{where} is {value}; it must be a finite number.")

@@ -124,9 +124,8 @@ def read_csv(
         raise raises(
             f"{show(path)} has {len(head):,} columns, and at most {MOST_COLUMNS:,} are read.", hint
         )
-    twice, times = Counter(filter(None, head)).most_common(1)[0] if any(head) else ("", 1)
-    if times > 1:
-        raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
+    if twice := [name for name, times in Counter(filter(None, head)).items() if times > 1]:
+        raise raises(f"{show(path)} has two columns {twice[0][:40]!r}.", "Keep one of them.")
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
     columns = {name: [row[column] for row in rows[1:]] for column, name in enumerate(head) if name}

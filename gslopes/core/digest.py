@@ -168,14 +168,8 @@ class _Digest:
         function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
         members = state if isinstance(state, dict) else {}
         named = members if all(isinstance(key, str) for key in members) else {}
-        parts = [
-            kind,
-            function,
-            arguments,
-            None if named else state,
-            list(items or ()),
-            list(pairs or ()),
-        ]
+        rest = None if named else state
+        parts = [kind, function, arguments, rest, list(items or ()), list(pairs or ())]
         return _hashed("object", self._all(name, parts), self._members("state", named))
 
     def _tensor(self, tensor: Any) -> bytes:
@@ -211,20 +205,17 @@ class _Digest:
         is_own = _is_own(function.__module__)
         if not is_own and "<locals>" not in name:
             return _hashed("installed", name)
-        cells = {}
-        for variable, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            if cell != types.CellType():
-                cells[variable] = cell.cell_contents
-        defaults = [function.__defaults__, function.__kwdefaults__]
-        parts = [self._members("closure", cells), self._members("attributes", vars(function))]
-        parts.append(self._all("defaults", defaults))
-        if is_own:
-            return _hashed(
-                "function", *parts, self._code(function.__code__), self._globals(function)
-            )
-        return _hashed("function", *parts, name)
+        pairs = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        empty = types.CellType()
+        cells = {variable: cell.cell_contents for variable, cell in pairs if cell != empty}
+        rest = [self._code(function.__code__), self._globals(function)] if is_own else [name]
+        return _hashed(
+            "function",
+            self._members("closure", cells),
+            self._members("attributes", vars(function)),
+            self._all("defaults", [function.__defaults__, function.__kwdefaults__]),
+            *rest,
+        )
 
     def _code(self, code: types.CodeType) -> bytes:
         return _hashed(
@@ -347,11 +338,9 @@ def _imported(code: types.CodeType, package: str) -> Iterator[str]:
 def _source(module: str) -> bytes:
     """The source of a module that is imported when code runs, and may not be imported yet."""
     top = module.partition(".")[0]
-    is_installed = top in sys.stdlib_module_names or _own_file(top) is None
-    file = (
-        None if is_installed else _own_file(module)
-    )  # looking for a part of a package runs the package
-    if file is None:
+    # looking for a part of a package runs the package
+    file = top not in sys.stdlib_module_names and _own_file(top) and _own_file(module)
+    if not file:
         return _hashed("installed", module)
     return _hashed("source", module, read_regular(file, LARGEST_TABLE))
 

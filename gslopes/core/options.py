@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import inspect
 import os
+import re
 import tomllib
 import types
 import typing
@@ -67,22 +68,15 @@ class Option:
     @property
     def several(self) -> bool:
         """Whether it is a list of any length."""
-        return any(
-            typing.get_origin(k) is tuple and typing.get_args(k)[-1] is ...
-            for k in _alternatives(self.kind)
-        )
+        return any(... in typing.get_args(kind) for kind in _alternatives(self.kind))
 
     @property
     def default_words(self) -> str:
         """The default as help and reference have it; empty if there is nothing to show."""
         if self.default is True:
             return self.shown or f"--{self.flag}"
-        nothing = (
-            self.default in (None, "", ())
-            or self.default is False
-            or self.default is dataclasses.MISSING
-        )
-        if self.shown or nothing or isinstance(self.default, dict):
+        nothing = self.default in (None, "", (), dataclasses.MISSING)
+        if self.shown or nothing or isinstance(self.default, (bool, dict)):
             return self.shown
         values = self.default if isinstance(self.default, tuple) else (self.default,)
         return ",".join(
@@ -148,19 +142,12 @@ def _options(
             facts = dict(field.metadata["option"])
             if "help" not in facts:
                 facts |= _described(config)[field.name]
-            short_name = facts.get("name") or field.name
-            facts["name"] = (
-                short_name if flat is None or field.name in flat else ".".join(full_path)
-            )
+            facts.setdefault("name", field.name)
+            if flat is not None and field.name not in flat:
+                facts["name"] = ".".join(full_path)
             default = {} if field.default_factory is not dataclasses.MISSING else field.default
-            options.append(
-                Option(
-                    path=full_path,
-                    kind=hints[field.name],
-                    default=default,
-                    **{"group": group, **facts},
-                )
-            )
+            facts = {"group": group, **facts}
+            options.append(Option(path=full_path, kind=hints[field.name], default=default, **facts))
     return options
 
 
@@ -187,10 +174,9 @@ def build(config: type[T], options: Mapping[str, Any]) -> T:
 
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
     """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
-    file = options.get("config")
-    explicit = _merged(
-        config, {name: value for name, value in options.items() if name != "config"}, base
-    )
+    given = dict(options)
+    file = given.pop("config", None)
+    explicit = _merged(config, given, base)
     if file:
         return over(explicit, _merged(config, read_toml(Path(file)), Path(file).parent))
     return explicit
@@ -263,8 +249,7 @@ def _plain(option: Option, value: Any, base: Path | None) -> Any:
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
-    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    if union:
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return typing.get_args(kind)
     return (kind,)
 
@@ -309,7 +294,7 @@ def extent(text: str) -> tuple[float, float]:
 
 def counts(text: str) -> tuple[int, int]:
     """``5,3`` as two whole numbers."""
-    first, comma, second = text.partition(",")
-    if not (comma and first.strip().isdecimal() and second.strip().isdecimal()):
+    match = re.fullmatch(r"\s*(\d+)\s*,\s*(\d+)\s*", text)
+    if match is None:
         raise ValueError(f"{text!r} is not two odd numbers such as 5,3.")
-    return int(first), int(second)
+    return int(match[1]), int(match[2])

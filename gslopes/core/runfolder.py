@@ -11,7 +11,6 @@ import json
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -23,7 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
+from gslopes.core.config import convert, read_toml
+from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
 from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
@@ -34,9 +34,7 @@ GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
 _STORAGE = {
     getattr(errno, code): (refusal["why"], refusal["hint"])
-    for refusal in tomllib.loads(
-        Path(__file__).with_name("storage.toml").read_text("utf-8")
-    ).values()
+    for refusal in read_toml(Path(__file__).with_name("storage.toml")).values()
     for code in refusal["codes"]
 }
 
@@ -164,10 +162,13 @@ def read_manifest(run: Path) -> dict[str, Any]:
         raise UsageError(
             f"{show(path)} is not the manifest of a run.", "Choose another run folder."
         )
-    for key in manifest.keys() & _CHECKED:
-        if not _is_sound(key, manifest[key]):
+    for key in manifest.keys() & _FORMS.keys():
+        try:
+            _check_form(key, manifest[key])
+        except ConfigError as error:
             hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
-            raise UsageError(f"{show(path)} is damaged: its {key!r} makes no sense.", hint)
+            problem = f"{show(path)} is damaged: its {key!r} makes no sense."
+            raise UsageError(problem, hint) from error
     return manifest
 
 
@@ -178,38 +179,27 @@ def is_gated(run: Path) -> bool:
     )
 
 
-_CHECKED = {"seed", "config", "versions", "classifiers", "models", "gate", "values"}
-
-
-def _is_sound(key: str, value: Any) -> bool:
-    """Whether the value of a key of ``run.json`` has the form in which it is used."""
-    if key == "seed":
-        return isinstance(value, int)
-    if not isinstance(value, dict):
-        return False
-    if key in ("classifiers", "models"):
-        return all(isinstance(section, dict) for section in value.values())
-    if key == "values":  # attribute to the values of its sweep
-        sweeps = [
-            sweep if isinstance(sweep, list) and len(sweep) > 1 else [None]
-            for sweep in value.values()
-        ]
-        return all(
-            isinstance(number, (int, float)) and abs(number) <= FARTHEST
-            for sweep in sweeps
-            for number in sweep
-        )
-    if key == "gate":
-        thresholds = value.get("thresholds", {})
-        heads = value.get("heads", [])
-        numeric = isinstance(thresholds, dict) and all(
-            isinstance(tau, (int, float)) for tau in thresholds.values()
-        )
-        return numeric and isinstance(heads, list) and all(isinstance(head, str) for head in heads)
-    return True
-
-
+# Of the keys of ``run.json`` that are used, and of the section gate.
+_FORMS: dict[str, Any] = {
+    **dict.fromkeys(("config", "versions", "gate"), dict),
+    **dict.fromkeys(("classifiers", "models"), dict[str, dict[str, Any]]),
+    "seed": int,
+    "values": dict[str, list[float]],
+}
+_GATE = {"thresholds": dict[str, float], "heads": list[str]}
 FARTHEST = 1e6  # of a sweep's values from 0
+
+
+def _check_form(key: str, value: Any) -> None:
+    """Raises: ConfigError if the value of a key of ``run.json`` has not the form in which it is used."""
+    convert(_FORMS[key], value, key)
+    if key == "gate":
+        for name in value.keys() & _GATE.keys():
+            convert(_GATE[name], value[name], name)
+    if key == "values" and any(
+        len(sweep) < 2 or max(map(abs, sweep)) > FARTHEST for sweep in value.values()
+    ):
+        raise ConfigError("A sweep is too short, or goes too far.")
 
 
 def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:

@@ -135,18 +135,14 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     Raises: TableError if a column is missing, unknown, null against its schema, or cannot be cast safely to its type.
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
-        statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
-        pairs = [
-            split_prose(text, status)
-            for text, status in zip(frame["reason"], statuses, strict=True)
-        ]
-        frame = frame.assign(
-            reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs]
-        )
-    missing = [name for name in table.columns if name not in frame.columns]
-    unknown = [name for name in frame.columns if name not in table.columns]
-    if missing or unknown:
-        wrong = {"lacks": missing, "has unknown": unknown}
+        statuses = frame.get("status", [""] * len(frame))
+        pairs = map(split_prose, frame["reason"], statuses)
+        frame = frame.assign(**pd.DataFrame(pairs, frame.index, ["reason", "detail"]))
+    wrong = {
+        "lacks": [name for name in table.columns if name not in frame.columns],
+        "has unknown": [name for name in frame.columns if name not in table.columns],
+    }
+    if any(wrong.values()):
         parts = " and ".join(
             f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names
         )

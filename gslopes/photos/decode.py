@@ -30,15 +30,9 @@ _BITS = 258  # tags of a TIFF
 _PHOTOMETRIC = 262
 _GRAY = ("1", "L", "LA", "La")
 _SPACES = {**dict.fromkeys(_GRAY, b"GRAY"), "CMYK": b"CMYK", "LAB": b"Lab "}
-_TRANSPOSE = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+# Of EXIF's orientations from 2 on.
+_TURNS = "FLIP_LEFT_RIGHT ROTATE_180 FLIP_TOP_BOTTOM TRANSPOSE ROTATE_270 TRANSVERSE ROTATE_90"
+_TRANSPOSE = {number: Image.Transpose[name] for number, name in enumerate(_TURNS.split(), 2)}
 
 
 def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
@@ -69,10 +63,8 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
     # a coloured photo answers after its first row
-    for part in (pixels[:1], pixels):
-        if gray or not (part == part[..., :1]).all():
-            return pixels, gray, icc
-    return pixels, True, icc
+    gray = gray or all((part == part[..., :1]).all() for part in (pixels[:1], pixels))
+    return pixels, gray, icc
 
 
 def is_upright(data: bytes) -> bool:
@@ -256,24 +248,19 @@ def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:
         return pixels
     srgb = ImageCms.createProfile("sRGB")
     with suppress(ImageCms.PyCMSError):  # of gray, or not to be written to
-        there = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        converted = ImageCms.profileToProfile(
-            Image.fromarray(pixels), srgb, there, outputMode="RGB"
-        )
-        return np.array(converted)
+        image = Image.fromarray(pixels)
+        there = io.BytesIO(icc)
+        return np.array(ImageCms.profileToProfile(image, srgb, there, outputMode="RGB"))
     return pixels
 
 
 def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
     """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
     srgb = ImageCms.createProfile("sRGB")
+    source: Any = io.BytesIO(icc or b"")
+    if icc is None and image.mode == "LAB":
+        source = ImageCms.createProfile("LAB")
     with suppress(ImageCms.PyCMSError):
-        if icc is not None:
-            source = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        elif image.mode == "LAB":
-            source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
-        else:
-            return image.convert("RGB")
         converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
         if converted is not None:
             return converted

@@ -6,7 +6,6 @@ but the cue changed, and what a planted classifier reads there ships too: the tr
 The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
 """
 
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core.arrays import Array
+from gslopes.core.config import read_toml
 from gslopes.core.errors import StorageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.runfolder import make_folder, storage
@@ -83,7 +83,7 @@ def readings() -> FloatArray:
 # background and the hair are never looked at. They are linear statistics of a drawing's conventions, made to be
 # recovered by an audit, and mean nothing on photos of people.
 
-READOUTS = tomllib.loads((DATA / "readouts.toml").read_text("utf-8"))
+READOUTS = read_toml(DATA / "readouts.toml")
 
 
 def colours(codes: str) -> FloatArray:
@@ -170,6 +170,8 @@ def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     u = (x - left)[..., None]
     v = (y - top)[..., None]
     photo = np.arange(len(pixels))[:, None]
-    upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, left + 1] * u
-    lower = pixels[photo, top + 1, left] * (1 - u) + pixels[photo, top + 1, left + 1] * u
+    upper, lower = (
+        pixels[photo, row, left] * (1 - u) + pixels[photo, row, left + 1] * u
+        for row in (top, top + 1)
+    )
     return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite

@@ -11,6 +11,7 @@ from functools import cache
 from gslopes.words.graph import Fact, Mentions, Senses, compounds
 from gslopes.words.pos_tagger import (
     GRAMMAR,
+    NOTHING,
     Animate,
     HanTa,
     Phrase,
@@ -65,15 +66,11 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
     fixed: list[Token] = []
     for token in tokens:
         tag = "NN1" if token.tag == "UNC" else token.tag
-        before = fixed[-1] if fixed else None
-        noun_before = (
-            before is not None
-            and before.tag.startswith("NN")
-            and animate(_singular(before, wordnet))
-        )
+        before = fixed[-1] if fixed else NOTHING
+        noun_before = before.tag.startswith("NN") and animate(_singular(before, wordnet))
         if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
             fixed.append(Token(token.word, wordnet.base(token.word, "v") or token.lemma, "VVG"))
-        elif before is not None and (before.word, token.word) in compounds():
+        elif (before.word, token.word) in compounds():
             plural = token.word.endswith("s") and not token.word.endswith("ss")
             tag = tag if tag.startswith("NN") else "NN2" if plural else "NN1"
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)

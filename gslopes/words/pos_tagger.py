@@ -7,7 +7,6 @@ Source: Wartena 2019, A probabilistic morphology model for German lemmatization;
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib import metadata, util
@@ -18,7 +17,8 @@ from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.text import plain
 from gslopes.words.wordlists import shipped
-from gslopes.words.wordnet import DATA, WordNet
+from gslopes.words.wordnet import GRAMMAR as GRAMMAR
+from gslopes.words.wordnet import WordNet
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
@@ -39,6 +39,9 @@ class Token(NamedTuple):
     word: str
     lemma: str
     tag: str
+
+
+NOTHING = Token("", "", "")
 
 
 def sentences(text: str) -> list[list[str]]:
@@ -128,7 +131,6 @@ def hanta() -> HanTa:
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
-GRAMMAR = tomllib.loads((DATA / "grammar.toml").read_text("utf-8"))
 MULTIWORD = tuple(tuple(words.split()) for words in GRAMMAR["multiword"])
 PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
@@ -192,7 +194,7 @@ def _attributes(
     attributes: list[str] = []
     while index < len(tokens):
         token = tokens[index]
-        following = tokens[index + 1] if index + 1 < len(tokens) else Token("", "", "")
+        following = tokens[index + 1] if index + 1 < len(tokens) else NOTHING
         adjective = following.tag.startswith("AJ")
         if token.tag.startswith("AJ") or (
             token.tag in participles and (is_noun(following) or adjective)
@@ -295,11 +297,7 @@ def _thing(tokens: Sequence[Token], index: int, participles: bool) -> list[str]:
     """Base forms of the nouns that follow, past adjectives and the possessor that an *and* joins."""
     skipped = ("AJ", "AV0", "CRD", "ORD", *(("VVG", "VVN") if participles else ()))
     while index < len(tokens) and not is_noun(tokens[index]):
-        if (
-            tokens[index].tag == "CJC"
-            and index + 1 < len(tokens)
-            and tokens[index + 1].tag == "AT0"
-        ):
+        if [token.tag for token in tokens[index : index + 2]] == ["CJC", "AT0"]:
             index += 1
         elif not tokens[index].tag.startswith((*skipped, "CJC")):
             return []

@@ -15,7 +15,7 @@ from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import hexdigest, read_text
 from gslopes.core.text import plain
-from gslopes.words.wordnet import WordNet
+from gslopes.words.wordnet import GRAMMAR, WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
 
@@ -98,21 +98,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
 
 
-_DENIAL = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "neither",
-        "nor",
-        "without",
-        "hardly",
-        "less",
-        "lacks",
-        "isn't",
-        "doesn't",
-    ]
-)
+_DENIAL = frozenset(GRAMMAR["denials"])
 _REACH = 3  # words
 
 

@@ -17,22 +17,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.files import hexdigest
 
 DATA = Path(__file__).parent / "data"
+GRAMMAR = read_toml(DATA / "grammar.toml")
 SHA256 = {
     "wordnet-lemmas.parquet": "f1d7b411f387d23fedc65c5cbfbc485d71822f55f6bee6e2f5e62c8e754c8730",
     "wordnet-synsets.parquet": "a73387b386f4fb30a8d423d890adb20a82a2263ba58b09b5ee4fd6a4e7b4dbd7",
     "wordnet-irregular.parquet": "7bf35f1209fa1f4aa0d15041e589d4292891706fdaef5e6173bbdec8e667577c",
 }
 DEPTH = {"n": 19, "v": 13}  # of the taxonomies, in NLTK's counting
-SUFFIXES = {
-    "n": ("s:", "ses:s", "ves:f", "xes:x", "zes:z", "ches:ch", "shes:sh", "men:man", "ies:y"),
-    "v": ("s:", "ies:y", "es:e", "es:", "ed:e", "ed:", "ing:e", "ing:"),
-    "a": ("er:", "est:", "er:e", "est:e"),
-    "r": (),
-}
 Ints = NDArray[np.int32]
 
 
@@ -108,8 +104,7 @@ class WordNet:
         listed = self._irregular.get((part, form))
         if listed is not None and self.knows(listed, part):
             return listed
-        for rule in SUFFIXES[part]:
-            suffix, _, ending = rule.partition(":")
+        for suffix, ending in GRAMMAR["suffixes"][part]:
             stem = form.removesuffix(suffix) + ending
             if form.endswith(suffix) and len(stem) > len(ending) and self.knows(stem, part):
                 return stem

@@ -125,8 +125,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     # Linear interpolation reaches one pixel of the chip further than its last value.
     across = (left - 1, left + wide)
     down = (top - 1, top + high)
-    linear = np.linalg.inv(matrix[:, :2])
-    back = np.column_stack([linear, -linear @ matrix[:, 2]])  # chip frame to photo frame
+    back = cv2.invertAffineTransform(matrix)  # chip frame to photo frame
     corners = np.array([(x, y, 1) for x in across for y in down], np.float64) @ back.T
     x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()

@@ -16,6 +16,7 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, EditedChip, Motion
 from gslopes.faces.compose.composite import FRACTIONS, Footprint, check_finite, cut
 from gslopes.faces.compose.masks import LEFT, MEAN, NEAR, SIDE, Head
+from gslopes.faces.compose.paste import carried
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
 
@@ -26,7 +27,9 @@ def patches(
 ) -> ByteArray:
     """As ``paste.patches``; the chip's ``edited`` may be a tensor, on this device."""
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        layers = _layers(chip, blend, device)
+        edited = torch.as_tensor(chip.edited, device=device)
+        neutral = torch.as_tensor(chip.neutral, device=device)
+        layers = carried(edited, neutral, blend, torch.log).permute(0, 3, 1, 2).contiguous()
         check_finite(bool(torch.isfinite(layers).all()))
         if head is not None:
             _tone(layers, chip, head, blend)
@@ -40,20 +43,6 @@ def patches(
 
 
 # --- What is carried into the photo: (K, 3, S, S) ---------------------------------------------------------------------
-
-
-def _layers(chip: EditedChip, blend: Blend, device: str) -> Tensor:
-    layers = torch.as_tensor(chip.edited, device=device)
-    neutral = torch.as_tensor(chip.neutral, device=device)
-    if blend == "ratio":
-        layers = _logs(layers) - _logs(neutral)
-    elif blend == "difference":
-        layers = layers - neutral
-    return layers.permute(0, 3, 1, 2).contiguous()
-
-
-def _logs(levels: Tensor) -> Tensor:
-    return (levels + OFFSET).clamp_(min=OFFSET / 2).log_()
 
 
 def _tone(layers: Tensor, chip: EditedChip, head: Head, blend: Blend) -> None:
@@ -76,8 +65,8 @@ def _widened(layers: Tensor, head: Head) -> Tensor:
     inner = F.pad(layers, around) * face
     mean = inner.sum((2, 3), keepdim=True) / face.sum().clamp(min=1e-6)
     near = _gaussian(face[None, None], NEAR * size, "constant")
-    carried = _gaussian(inner, NEAR * size, "constant")
-    return inner + (1 - face) * ((carried + MEAN * mean) / (near + MEAN))
+    spread = _gaussian(inner, NEAR * size, "constant")
+    return inner + (1 - face) * ((spread + MEAN * mean) / (near + MEAN))
 
 
 def _gaussian(layers: Tensor, sigma: float, beyond: str) -> Tensor:
@@ -102,18 +91,18 @@ def _blended(footprint: Footprint, layers: Tensor, blend: Blend) -> Tensor:
         layers = (layers * luma).sum(1, keepdim=True).expand_as(layers)
     channels = layers.flatten(0, 1)[None]
     grid = _grid(footprint, layers)
-    carried = F.grid_sample(channels, grid, "bicubic", padding_mode="border", align_corners=True)
+    edit = F.grid_sample(channels, grid, "bicubic", padding_mode="border", align_corners=True)
     # cubic interpolation runs beyond the chip's own values
     least = channels.amin((2, 3), keepdim=True)
     greatest = channels.amax((2, 3), keepdim=True)
-    carried = carried.clamp(least, greatest).view(*layers.shape[:2], *footprint.weight.shape)
+    edit = edit.clamp(least, greatest).view(*layers.shape[:2], *footprint.weight.shape)
     pixels = np.ascontiguousarray(cut(footprint.pixels, footprint.box))
     photo = torch.from_numpy(pixels).to(layers.device).permute(2, 0, 1).float()
     weight = torch.from_numpy(footprint.weight).to(layers.device)
     if blend == "ratio":
-        mixed = photo + (photo + OFFSET) * torch.expm1(weight * carried)
+        mixed = photo + (photo + OFFSET) * torch.expm1(weight * edit)
     else:
-        mixed = photo + weight * (carried - photo if blend == "paste" else carried)
+        mixed = photo + weight * (edit - photo if blend == "paste" else edit)
     if footprint.motion is not None:
         return _moved(mixed, weight, footprint.motion)
     return mixed

@@ -5,7 +5,8 @@ same on a GPU.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import cv2
 import numpy as np
@@ -97,17 +98,17 @@ def _layers(chip: EditedChip, blend: Blend) -> tuple[FloatArray, Shares]:
             return _layers_of_ends(edited, neutral, alone=chip.tone is not None)
         ways = edited.shares[:, None, None, None] * edited.ratios[edited.towards]
         edited = floats((neutral + OFFSET) * np.exp(ways) - OFFSET)
+    return carried(edited, neutral, blend, np.log), [(index, 1.0) for index in range(len(edited))]
+
+
+def carried(edited: Any, neutral: Any, blend: Blend, log: Callable[[Any], Any]) -> Any:
+    """What is carried into the photo of pictures, (K, S, S, 3), arrays or tensors, as ``log`` takes them."""
     if blend == "paste":
-        layers = edited
-    elif blend == "difference":
-        layers = edited - neutral
-    else:
-        layers = _logs(edited) - _logs(neutral)
-    return layers, [(index, 1.0) for index in range(len(layers))]
-
-
-def _logs(levels: FloatArray) -> FloatArray:
-    return np.log(np.maximum(levels + OFFSET, OFFSET / 2))
+        return edited
+    if blend == "difference":
+        return edited - neutral
+    edited, neutral = (log((levels + OFFSET).clip(OFFSET / 2)) for levels in (edited, neutral))
+    return edited - neutral
 
 
 def _layers_of_ends(ends: Ends, neutral: FloatArray, alone: bool) -> tuple[FloatArray, Shares]:
@@ -139,20 +140,20 @@ def _draw(
     weight = footprint.weight[..., None]
     motion = footprint.motion
     move = None if motion is None else Mover(motion.field)
-    carried = layers[0]
+    edit = layers[0]
     last = -1
     for step, (index, share) in enumerate(shares):
         if index != last:
-            carried = to_photo(layers[index], footprint.matrix, footprint.box)
-            carried = weight * (carried - photo if blend == "paste" else carried)
+            edit = to_photo(layers[index], footprint.matrix, footprint.box)
+            edit = weight * (edit - photo if blend == "paste" else edit)
             last = index
         # with a weight of 0 the photo comes out as it went in, in every blend
         if blend == "ratio":
-            mixed = np.expm1(np.float32(share) * carried)
+            mixed = np.expm1(np.float32(share) * edit)
             mixed *= photo + OFFSET
             mixed += photo
         else:
-            mixed = carried + photo
+            mixed = edit + photo
         if move is not None and motion is not None:
             mixed = move(mixed, motion.distances[step])
         patches[step] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)

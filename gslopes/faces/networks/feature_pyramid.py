@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core import frozen
+from gslopes.faces.networks.tagger import convolution
 
 STEM = 32  # channels
 # kernel, stride, expansion, channels, blocks
@@ -120,17 +121,17 @@ class FeaturePyramid(nn.Module):
         self.encoder = EfficientNetLite()
         channels = [STAGES[stage][3] for stage in LEVELS]
         *widths, deepest = config.widths
-        self.deepest = _conv(channels[-1], deepest, 3)
+        self.deepest = convolution(channels[-1], deepest, 3)
         self.scene = nn.Sequential(
             nn.Conv2d(channels[-1], deepest, 1), nn.ReLU()
         )  # of the whole chip
         self.lateral = nn.ModuleList(
-            [_conv(c, w, 1) for c, w in zip(channels, widths, strict=False)]
+            [convolution(c, w, 1) for c, w in zip(channels, widths, strict=False)]
         )
         self.down = nn.ModuleList(
             [nn.Conv2d(a, b, 1) for a, b in zip(config.widths[1:], widths, strict=True)]
         )
-        self.smooth = nn.ModuleList([_conv(w, w, 3) for w in widths])
+        self.smooth = nn.ModuleList([convolution(w, w, 3) for w in widths])
         self.head = nn.Conv2d(widths[0], config.classes, 1)
 
     def forward(self, chips: Tensor) -> Tensor:
@@ -141,14 +142,6 @@ class FeaturePyramid(nn.Module):
             above = _grow(self.down[level](x), finer[level])
             x = self.smooth[level](self.lateral[level](finer[level]) + above)
         return _grow(self.head(x), chips)  # from (B, classes, S/2, S/2)
-
-
-def _conv(inputs: int, outputs: int, kernel: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False),
-        nn.BatchNorm2d(outputs),
-        nn.ReLU(inplace=True),
-    )
 
 
 def _grow(x: Tensor, like: Tensor) -> Tensor:

@@ -28,11 +28,7 @@ class Tagger(nn.Module):
         super().__init__()
         self.config = config
         stem, *stages = config.widths
-        self.stem = nn.Sequential(
-            nn.Conv2d(3, stem, 3, stride=2, padding=1, bias=False),
-            nn.BatchNorm2d(stem),
-            nn.ReLU(inplace=True),
-        )
+        self.stem = convolution(3, stem, 3, stride=2)
         blocks = [Block(a, b, stride=2) for a, b in zip(config.widths[:-1], stages, strict=True)]
         self.blocks = nn.Sequential(*blocks, Block(config.widths[-1], config.widths[-1], stride=1))
         self.head = nn.Sequential(
@@ -58,23 +54,24 @@ class Block(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False),
-            nn.BatchNorm2d(outputs),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
-            nn.BatchNorm2d(outputs),
-        )
+        first = convolution(inputs, outputs, 3, stride)
+        self.body = nn.Sequential(*first, *convolution(outputs, outputs, 3)[:2])
         self.shortcut: nn.Module = nn.Identity()
         if inputs != outputs or stride > 1:
-            self.shortcut = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False),
-                nn.BatchNorm2d(outputs),
-            )
+            self.shortcut = convolution(inputs, outputs, 1, stride)[:2]
         self.activation = nn.ReLU(inplace=True)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.activation(self.body(x) + self.shortcut(x))
+
+
+def convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Sequential:
+    """Convolution, batch norm, rectifier: (B, inputs, h, w) to (B, outputs, h / stride, w / stride)."""
+    return nn.Sequential(
+        nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True),
+    )
 
 
 Network = TypeVar("Network", bound=nn.Module)

@@ -1,8 +1,7 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
-import tomllib
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import torch
@@ -10,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.arrays import Array, slices
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
@@ -19,7 +19,7 @@ from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together tell nothing
-WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+WORDS = read_toml(Path(__file__).with_name("words.toml"))
 Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 
