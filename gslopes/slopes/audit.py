@@ -310,14 +310,9 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
-def edits_here(run: Run) -> bool:
-    """Whether pictures are our own edits, or others' that are there: an editor of others is asked part by part."""
-    return not run.config.outside
-
-
 def keep_pictures(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
-    if table == EDITING.name and edits_here(run):
+    if table == EDITING.name and not run.config.outside:
         return None
     return lambda rows: rows
 
@@ -479,7 +474,8 @@ SLOPES = Audit(
     stages=(
         Stage(
             "synthesise", ("inputs",), ("edits", "editing", "photos", "edits/"), make_pictures,
-            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=edits_here,
+            items=lambda run: run.inputs.files, part=lambda run: run.config.part,
+            threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures, keep=keep_pictures, check=outside.conclude, options=(),
             due=lambda run: run.config.outside and run.config.score.retry_failed,
         ),

@@ -97,12 +97,11 @@ def conclude(run: Run) -> None:
     rows = run.table(EDITING.name)
     content = runfolder.read_manifest(run.folder)
     of = {
-        name: sweep
+        name: sweep.attribute
         for sweep in run.inputs.sweeps
         for name in (sweep.name, *placebo.names(sweep.name))
     }
-    attributes = rows["attribute"].map(lambda name: of[name].attribute)
-    for attribute, models in rows["model"].groupby(attributes):
+    for attribute, models in rows["model"].groupby(rows["attribute"].map(of)):
         named = models[models != ""].value_counts(sort=False).to_dict()
         content["editor"][attribute]["models"] = named
         if len(named) > 1:

@@ -14,13 +14,13 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
-from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, same_bytes, size_of
+from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
@@ -220,9 +220,17 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
+    price = None
     if walk.editor is not None:
-        facts["editor"] = asdict(walk.price(len(walk.files)))
-    return _lines(walk, run, done), facts
+        price = walk.price(len(walk.files))
+        facts["editor"] = asdict(price)
+    about: dict[str, Any] = {"lacking": 0, "price": price, "show": show}
+    about |= {"walk": walk, "facts": facts, "bytes": _bytes(walk)}
+    about["minutes"] = walk.images * SECONDS_A_PICTURE / 60
+    if walk.pairs is not None:
+        about["lacking"] = int((walk.pairs.units["lacks"] != "").sum())
+    house = templates(Path(__file__).parent / "templates")
+    return house.get_template("outline.txt.j2").render(about).rstrip("\n").split("\n"), facts
 
 
 def _bytes(walk: Walk) -> int:
@@ -234,40 +242,3 @@ def _bytes(walk: Walk) -> int:
     if walk.config.compose.placebo:
         return 4 * size
     return size
-
-
-def _lines(walk: Walk, run: Path | None, done: int) -> list[str]:
-    """The outline in words.  done: parts that have their pictures."""
-    config = walk.config
-    minutes = walk.images * SECONDS_A_PICTURE / 60
-    size = _bytes(walk)
-    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
-    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    units = "units " * (walk.pairs is not None)
-    lines = [f"photos       {len(walk.files):,} {units}in {show(config.pairs or config.photos)}"]
-    if walk.pairs is not None and (lacking := int((walk.pairs.units["lacks"] != "").sum())):
-        lines.append(f"incomplete   {many(lacking, 'unit')}, left out where values lack")
-    lines += [
-        f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}"
-        for name, values in walk.values.items()
-        if not walk.grid or name in walk.grid.names
-    ]
-    if walk.grid:
-        placebos = f", and as many for each of {len(placebo.KINDS)} placebos"
-        placebos *= config.compose.placebo
-        lines.append(f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}")
-    if walk.editor is not None:
-        lines.append(f"editor       {walk.price(len(walk.files))}")
-    lines += [
-        f"images       {walk.images:,} at most (photos without a usable face give none)",
-        f"classifiers  {', '.join(walk.classifiers) or 'none'}",
-        f"calls        {walk.calls:,} at most, a picture each",
-        f"time         {time} or so for the pictures on one core",
-        f"disk         {disk} or so for the pictures",
-        f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
-        f"device       {walk.device}",
-        f"engine       {config.engine}",
-    ]
-    if run is None:
-        return lines
-    return [*lines, f"run folder   {show(run)}"]
