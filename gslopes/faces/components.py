@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.records import (
-    ByteArray,
-    Classifier,
-    EditedChips,
-    Editor,
-    Finder,
-    FloatArray,
-    Masker,
-)
+from gslopes.core.records import Editor, Finder, Masker
 from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
@@ -45,17 +37,11 @@ class Components:
 
 @frozen
 class Place:
-    """Where an editor that others made may change a photo, in place of an editor of chips; see ``records.Editor``."""
+    """Where an editor that others made may change a photo, in place of a ``records.Editor``.  size: of the chip."""
 
     size: int
-    sha256: str = ""
-    blend: Literal["difference", "ratio", "paste"] = "paste"
     border: float | None = None
-    region: Literal["face", "head"] = "face"
-
-    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
-        """Is not called: its pictures are asked for."""
-        raise NotImplementedError
+    region: str = "face"
 
 
 def default_components(
@@ -78,7 +64,7 @@ def default_components(
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         if outside is not None:
-            editors[attribute] = cast("Editor", Place(outside.size or CHIP))
+            editors[attribute] = cast("Any", Place(outside.size or CHIP))
             continue
         name, spec, _ = _edited_by(config, attribute)
         reader = _reader_of(spec)
@@ -137,7 +123,7 @@ def model_records(
         name: {"sha256": digest, "licence": spec.licence} for name, (spec, digest) in models.items()
     }
     if outside is not None:
-        known = not traits_of(cast("Classifier", outside)).unknown
+        known = not traits_of(cast("Any", outside)).unknown
         records[outside.name] = {"version": outside.version * known}
     return records
 

@@ -88,14 +88,14 @@ class Missing:
         if not marker.exists():
             return True
         try:
-            rows = _checked(run, stage, folder, part)
+            frames = _checked(run, stage, folder, part)
         except (TableError, OSError, ValueError):
             marker.unlink(missing_ok=True)
             return True
-        statuses = {*rows.get("status", ())}
+        statuses = {status for rows in frames for status in rows.get("status", ())}
         if statuses == {"failed"} or ("failed" in statuses and stage.due(run)):
             return True
-        return stage.lacks(run, name, self.piece(part), rows)
+        return stage.lacks(run, name, self.piece(part), frames[-1])
 
 
 def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
@@ -116,20 +116,20 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
         runfolder.write_table(table, frame, part_path(run.folder, folder, table, part))
 
 
-def _checked(run: Run, stage: Stage, folder: str, part: int) -> pd.DataFrame:
-    """The rows of a part's last table.  Raises: TableError, OSError, ValueError unless all of the part is there."""
+def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[pd.DataFrame]:
+    """The tables of a part.  Raises: TableError, OSError, ValueError unless all of the part is there."""
     notes = _notes_file(run, folder, part)
     if notes.exists():
         _sentences(notes)
-    rows = pd.DataFrame()
+    frames = list[pd.DataFrame]()
     for table in _part_tables(run.audit, stage):
         path = part_path(run.folder, folder, table, part)
         if not path.exists() and stage.keep(run, table.name) is None:
             continue
-        rows = tables.read(table, path)
-        for picture in _pictures(run, stage, rows):
+        frames.append(tables.read(table, path))
+        for picture in _pictures(run, stage, frames[-1]):
             picture.stat()
-    return rows
+    return frames
 
 
 def _pictures(run: Run, stage: Stage, rows: pd.DataFrame) -> list[Path]:

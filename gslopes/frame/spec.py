@@ -107,7 +107,7 @@ class Stage:
     goes_with: the stage with which ``--only`` does this one.
     uses: what else it is made from, as JSON has it, such as the versions of models; by name if there is ``each``.
         Parts that were made from another are done again, and workers elsewhere must have the same.
-    due: whether something is left to do although nothing changed, such as what failed; parts with failed rows.
+    due: whether something is left to do although nothing changed, such as what failed: parts with failed rows.
     lacks: whether a part is to be done again, by its name, its items and the rows of its last table.
     begin: called before any part is done, with each name's number of missing items, such as to confirm their price.
     check: raises if the tables of all parts are of no use.
@@ -192,7 +192,7 @@ class Audit:
     name: of the verb, and ``kind`` in run.json.  home: its folder.
     config: dataclass of all options, see ``core.options``.
     tables: of its stages, by name.
-    inputs: looks at the source, after the frame has looked for photos there.
+    inputs: looks at the source of a plan, after the frame has looked for photos there.
     photos: whether a folder that is given is one of photos, by the configuration; by default it is.
     outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
@@ -217,7 +217,7 @@ class Audit:
     home: Path
     config: type
     tables: Mapping[str, Table]
-    inputs: Callable[[Path, Any], Inputs]
+    inputs: Callable[[Plan], Inputs]
     outline: Callable[[Plan], tuple[list[str], Any]]
     stages: tuple[Stage, ...]
     judged: Callable[[Opened], pd.DataFrame]
@@ -285,7 +285,7 @@ class Plan:
             notes = (look_through(self.source, getattr(self.config, "limit", None)),)
         elif self.source.is_dir():
             check_files(self.source)
-        looked = self.audit.inputs(self.source, self.config)
+        looked = self.audit.inputs(self)
         return replace(looked, notes=(*filter(None, notes), *looked.notes))
 
     @cached_property

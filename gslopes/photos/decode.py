@@ -6,7 +6,7 @@ import struct
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, cast
@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageError, features
 
+from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import read_named, show
 from gslopes.core.reasons import Reason, SkipReason
@@ -240,6 +241,13 @@ def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
         return pixels
     image = Image.fromarray(pixels)
     return np.array(to_srgb(image.convert("L") if icc[16:20] == b"GRAY" else image, icc))
+
+
+@lru_cache
+def is_srgb(icc: bytes | None) -> bool:
+    """Whether pixels with this profile are in sRGB, but for rounding; without one they are."""
+    cube = 51 * np.indices((6, 6, 6), np.uint8).reshape(3, -1, 1).T
+    return bool(np.abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
 
 
 def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:

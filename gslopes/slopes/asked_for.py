@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 
 DRAWS = 2  # pictures of the same placebo, of an editor that takes words
 STEPS = 3  # of a sweep in words, unless more are asked for
-Wishes = dict[tuple[str, int], Wish]
+
+
+class Asked(NamedTuple):
+    """A picture that is asked for.  sweep, step, wording: as in core.tables.EDITING."""
+
+    sweep: str
+    step: int
+    wording: int
+    wish: Wish
 
 
 @frozen_identity
@@ -47,66 +56,58 @@ class Sweep:
             for step, value in enumerate(self.wanted)
         ]
 
-    def wording(self, photo: str, seed: int) -> int:
-        """Which one a photo is asked in; -1 of an editor that takes values."""
-        if self.prompts is None:
-            return -1
-        return int(_lot(photo, seed, "wording").integers(self.prompts.wordings))
-
-    def no_change(self, photo: str, seed: int, draw: int = 0) -> Wish:
-        """The wish for the photo as it is."""
-        text = ""
-        if self.prompts is not None:
-            text = self.prompts.same(self.wording(photo, seed))
-        return Wish(self.attribute, None, text, draw, seed)
-
-    def of(self, photo: str, seed: int) -> Wishes:
-        """The wishes of its pictures, by sweep and step.  photo: its sha256."""
-        wording = self.wording(photo, seed)
-        texts = [
-            "" if self.prompts is None else self.prompts.sentence(value, wording)
-            for value in self.wanted
-        ]
-        return {
-            (self.name, step): Wish(self.attribute, value, text, seed=seed)
-            for step, (value, text) in enumerate(zip(self.wanted, texts, strict=True))
-        }
-
     def sentences(self) -> dict[str, list[str]]:
         """What is said for each value, end or no change, in each wording; empty without words."""
-        prompts = self.prompts
-        if prompts is None:
-            return {}
-        wordings = range(prompts.wordings)
-        said = {"same": [prompts.same(wording) for wording in wordings]}
-        for value in self.wanted:
-            name = value if isinstance(value, str) else f"{value:g}"
-            said[name] = [prompts.sentence(value, wording) for wording in wordings]
+        said: dict[str, list[str]] = {}
+        for wording in range(self.prompts.wordings if self.prompts else 0):
+            for value, text in self._texts(wording).items():
+                name = f"{value:g}" if isinstance(value, float) else value or "same"
+                said.setdefault(name, []).append(text)
         return said
 
-    def placebos(self, photo: str, seed: int) -> Wishes:
-        """The wishes of its placebos' pictures, of those that the editor makes; random has none at the centre."""
+    def asked(self, photo: str, seed: int, placebos: bool, neutral: bool) -> list[Asked]:
+        """All pictures of a photo, by sweep and step; of *random* there is none at the centre.
+
+        photo: its sha256.  neutral: whether the picture of no change is needed: the first one of *same*.
+        """
         same, _, random = placebo.names(self.name)
         count = len(self.wanted)
-        draws = [0] * count
+        wording = -1
+        draws = np.zeros(count, int)
+        sides: list[str] = []
         if self.prompts is not None:
-            draws = (_lot(photo, seed, "same").permutation(count) % DRAWS).tolist()
-        wishes = {
-            (same, step): self.no_change(photo, seed, draw) for step, draw in enumerate(draws)
-        }
+            wording = int(_lot(photo, seed, "wording").integers(self.prompts.wordings))
+            order = _lot(photo, seed, "same").permutation(count)
+            draws = (order + order[0]) % DRAWS  # the first one is also the picture of no change
+            lot = _lot(photo, seed, "random")
+            pair = int(lot.integers(self.prompts.pairs))
+            below = int(lot.integers(2))
+            sides = [self.prompts.random(pair, side, wording) for side in (below, 1 - below)]
+        texts = self._texts(wording)
+        wish = partial(Wish, self.attribute, seed=seed)
+        pictures = [
+            Asked(self.name, step, wording, wish(value, texts[value]))
+            for step, value in enumerate(self.wanted)
+        ]
+        pictures += [
+            Asked(same, step, wording, wish(None, texts[None], int(draws[step])))
+            for step in range(count if placebos else int(neutral))
+        ]
+        pictures += [
+            Asked(random, step, wording, wish(None, sides[2 * step >= count]))
+            for step in range(count if placebos and sides else 0)
+            if 2 * step + 1 != count
+        ]
+        return pictures
+
+    def _texts(self, wording: int) -> dict[float | str | None, str]:
+        """What is said for no change, and for each value; empty texts to an editor that takes values."""
         if self.prompts is None:
-            return wishes
-        lot = _lot(photo, seed, "random")
-        pair = int(lot.integers(self.prompts.pairs))
-        below = int(lot.integers(2))
-        wording = self.wording(photo, seed)
-        texts = [self.prompts.random(pair, side, wording) for side in (below, 1 - below)]
-        for step in range(count):
-            place = 2 * step + 1 - count
-            if place:
-                text = texts[place > 0]
-                wishes[random, step] = Wish(self.attribute, None, text, seed=seed)
-        return wishes
+            return dict.fromkeys((None, *self.wanted), "")
+        said: dict[float | str | None, str] = {None: self.prompts.same(wording)}
+        for value in self.wanted:
+            said[value] = self.prompts.sentence(value, wording)
+        return said
 
 
 def sweeps_of(edit: EditConfig, editor: PictureEditor, baseline: str | None) -> tuple[Sweep, ...]:
@@ -147,20 +148,6 @@ def values_of(sweeps: Sequence[Sweep], placebos: bool) -> dict[str, list[float]]
         names = placebo.names(sweep.name) if placebos else ()
         values |= dict.fromkeys((sweep.name, *names), sweep.values)
     return values
-
-
-def wishes_of(
-    sweeps: Sequence[Sweep], photo: str, seed: int, placebos: bool, neutral: bool
-) -> Wishes:
-    """All wishes of a photo.  neutral: whether each sweep needs the picture of no change."""
-    wishes: Wishes = {}
-    for sweep in sweeps:
-        wishes |= sweep.of(photo, seed)
-        if placebos:
-            wishes |= sweep.placebos(photo, seed)
-        elif neutral:
-            wishes[placebo.name(sweep.name, "same"), 0] = sweep.no_change(photo, seed)
-    return wishes
 
 
 def _contrasts(attribute: str, prompts: Prompts, bases: Sequence[str]) -> Iterator[Sweep]:

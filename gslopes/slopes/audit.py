@@ -194,14 +194,11 @@ def _plan(
     photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any
 ) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
-    inputs = partial(look, given=ready.editor)
-    audit = replace(SLOPES, inputs=inputs)
-    if ready.components is not None:
-        stages = list(SLOPES.stages)
-        if not ready.components.named:  # objects stay in this process, and in one thread
-            stages[0] = replace(stages[0], threads=False, here=True)
-        inputs = partial(inputs, components=ready.components)
-        audit = replace(audit, inputs=inputs, stages=tuple(stages))
+    audit = SLOPES
+    if ready.components is not None and not ready.components.named:
+        # objects stay in this process, and in one thread
+        first = replace(SLOPES.stages[0], threads=False, here=True)
+        audit = replace(SLOPES, stages=(first, *SLOPES.stages[1:]))
     return planned(audit, photos, out, options, given=ready, **about)
 
 
@@ -232,18 +229,16 @@ def configured(
     return config
 
 
-def look(
-    photos: Path,
-    config: RunConfig,
-    components: Components | None = None,
-    given: PictureEditor | None = None,
-) -> Inputs:
+def look(plan: Plan) -> Inputs:
     """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError, UsageError."""
+    config: RunConfig = plan.config
     if config.fit.photos_csv is not None:
         check_about(config.fit.photos_csv, config.fit.columns)
     if config.device != "auto":
         runtime.pick_device(config.device)
-    walk = look_at(replace(config, photos=photos), components, given)
+    ready = plan.given or Ready()
+    config = replace(config, photos=plan.source)
+    walk = look_at(config, ready.components, ready.editor, plan.trust)
     return Inputs(walk, walk.facts)
 
 
@@ -280,12 +275,11 @@ def check_before(run: Run, executor: Executor) -> None:
         reader_digest()
     models = tuple(run.models.values())
     prices = estimates(walk, models, executor)
-    if walk.editor is None:
-        check_models(run, prices, executor)
-    else:
-        left = len(missing) * walk.config.part if parts else len(walk.files)
-        prices.insert(0, walk.price(min(left, len(walk.files))))
-        check_models(run, prices, executor, [walk.asked_of_editor()])
+    more = []
+    if walk.editor is not None:
+        prices.insert(0, outside.price(run))
+        more.append(walk.asked_of_editor())
+    check_models(run, prices, executor, more)
     ask_first(models, walk.files, run.config.score, run.once(money), executor)
 
 
@@ -316,32 +310,11 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
-def edits_here(run: Run) -> bool:
-    """Whether pictures are our own edits, or others' that are there: an editor of others is asked part by part."""
-    return not run.config.outside
-
-
 def keep_pictures(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
-    if table == EDITING.name and edits_here(run):
+    if table == EDITING.name and not run.config.outside:
         return None
     return lambda rows: rows
-
-
-def asks_again(run: Run) -> bool:
-    """Whether an editor of others is asked again for pictures that it failed to give."""
-    return run.config.outside and bool(run.once(outside.failed_photos))
-
-
-def lacks_pictures(run: Run, name: str | None, part: Tables, photos: pd.DataFrame) -> bool:
-    """Whether a part has such pictures."""
-    return asks_again(run) and not run.once(outside.failed_photos).isdisjoint(photos["photo"])
-
-
-def check_pictures(run: Run) -> None:
-    """Tell what came of all pictures of an editor of others."""
-    if run.config.outside:
-        outside.conclude(run)
 
 
 def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
@@ -501,9 +474,10 @@ SLOPES = Audit(
     stages=(
         Stage(
             "synthesise", ("inputs",), ("edits", "editing", "photos", "edits/"), make_pictures,
-            items=lambda run: run.inputs.files, part=lambda run: run.config.part, threads=edits_here,
-            begin=begin_pictures, keep=keep_pictures, check=check_pictures, due=asks_again, lacks=lacks_pictures,
-            options=(),
+            items=lambda run: run.inputs.files, part=lambda run: run.config.part,
+            threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
+            begin=begin_pictures, keep=keep_pictures, check=outside.conclude, options=(),
+            due=lambda run: run.config.outside and run.config.score.retry_failed,
         ),
         Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
         Stage(

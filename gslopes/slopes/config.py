@@ -196,8 +196,6 @@ class RunConfig:
 
     def _check_editor(self) -> None:
         """Raises: ConfigError for what only goes with our own editors."""
-        if not self.outside:
-            return
         against = {
             "--as-published": self.as_published,
             "--cross": self.cross,
@@ -206,9 +204,8 @@ class RunConfig:
             "--set compose.blend=ratio": self.compose.blend == "ratio",
             "--set edit.calibrated=false": not self.edit.calibrated,
         }
-        for other in (name for name, given in against.items() if given):
-            problem = f"An editor that others made does not go with {other}."
-            raise ConfigError(problem, "Leave one of the two out.")
+        if self.outside:
+            _refuse("An editor that others made", against, "Leave one of the two out.")
 
     @property
     def outside(self) -> bool:
@@ -226,11 +223,7 @@ class RunConfig:
             "--as-published": self.as_published,
             "--steps": self.edit.steps,
         }
-        for other in (name for name, given in against.items() if given):
-            raise ConfigError(
-                f"--cross does not go with {other}.",
-                "Leave one out; --grid 5,3 says how many values.",
-            )
+        _refuse("--cross", against, "Leave one out; --grid 5,3 says how many values.")
         if len(names) != 2:
             hint = "Name both, as in --attribute gender --attribute race --cross."
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
@@ -264,6 +257,12 @@ class RunConfig:
         if self.outside:
             sections["edit"]["model"] = canonical_name(self.edit.model)
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
+
+
+def _refuse(what: str, others: Mapping[str, object], hint: str) -> None:
+    """Raises: ConfigError for the first of other options that is given."""
+    for other in (name for name, given in others.items() if given):
+        raise ConfigError(f"{what} does not go with {other}.", hint)
 
 
 def configure(

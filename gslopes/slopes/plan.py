@@ -14,20 +14,19 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
-from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, same_bytes, size_of
-from gslopes.slopes.asked_for import Sweep, Wishes, sweeps_of, values_of, wishes_of
+from gslopes.report.inline import templates
+from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
 # Of one counterfactual photo on one core of an AMD EPYC.
 SECONDS_A_PICTURE = 0.022
-_ANY = "0" * 64  # all photos have as many wishes
 
 
 @dataclass(frozen=True)
@@ -50,29 +49,28 @@ class Walk:
     editor: PictureEditor | None = None
     sweeps: tuple[Sweep, ...] = ()
 
-    @property
-    def blend(self) -> str:
-        """How the pictures of an editor of others go into the photo."""
-        chosen = self.config.compose.blend
-        return "paste" if chosen == "auto" else chosen
-
-    def wishes(self, photo: str) -> Wishes:
-        """What the editor is asked for about a photo, by sweep and step.  photo: its sha256."""
+    def asked(self, photo: str = "") -> list[Asked]:
+        """What the editor is asked for about a photo.  photo: its sha256; of all photos it is as much."""
         compose = self.config.compose
-        neutral = self.blend == "difference"
-        return wishes_of(self.sweeps, photo, self.config.seed, compose.placebo, neutral)
+        needs = compose.placebo, compose.blend == "difference"
+        return [
+            one for sweep in self.sweeps for one in sweep.asked(photo, self.config.seed, *needs)
+        ]
+
+    @property
+    def asked_of_each(self) -> int:
+        """Pictures of a photo that the editor is asked for."""
+        return len({one.wish for one in self.asked()})
 
     def asked_of_editor(self) -> Classifier:
         """Who is asked for the first of a photo's pictures."""
-        assert self.editor is not None
-        return self.editor.at(next(iter(self.wishes(_ANY).values())))
+        return cast("PictureEditor", self.editor).at(self.asked()[0].wish)
 
     def price(self, photos: int) -> Price:
         """What an editor that others made costs at most.  photos: that are still to be edited."""
-        assert self.editor is not None
-        pictures = len({*self.wishes(_ANY).values()})
-        price = estimate(self.asked_of_editor(), [photos] * pictures)
-        return replace(price, name=self.editor.name, stage="editor")
+        classifier = self.asked_of_editor()
+        price = estimate(classifier, [photos] * self.asked_of_each)
+        return replace(price, name=getattr(self.editor, "name", ""), stage="editor")
 
     @property
     def parts(self) -> int:
@@ -148,10 +146,11 @@ def look_at(
     config: RunConfig,
     components: Components | None = None,
     given: PictureEditor | None = None,
+    trust: bool = False,
 ) -> Walk:
     """Check everything that can be checked without loading a model, and count.
 
-    given: the editor that the configuration names, if it is an object.
+    given: the editor that the configuration names, if it is an object.  trust: whether programs in files may run.
 
     Raises: UsageError (names, folders, no photos); as ``ask.editors.load_editor``, ``asked_for.sweeps_of``.
     """
@@ -164,20 +163,11 @@ def look_at(
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
-    if config.outside:
-        return _asked_for(config, classifiers, given)
-    values = config.sweeps()
     files, inputs = read_inputs(config)
-    return Walk(config, files, values, inputs, classifiers, components)
-
-
-def _asked_for(
-    config: RunConfig, classifiers: tuple[str, ...], given: PictureEditor | None
-) -> Walk:
-    """The walk with an editor that others made; its sentences are read, too."""
-    editor = given or load_editor(config.edit.model, Setting(config.device))
+    if not config.outside:
+        return Walk(config, files, config.sweeps(), inputs, classifiers, components)
+    editor = given or load_editor(config.edit.model, Setting(config.device, trust))
     sweeps = sweeps_of(config.edit, editor, config.baseline)
-    files, inputs = read_inputs(config)
     digests = {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}
     if digests:
         inputs["prompts"] = digests
@@ -230,9 +220,17 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
+    price = None
     if walk.editor is not None:
-        facts["editor"] = asdict(walk.price(len(walk.files)))
-    return _lines(walk, run, done), facts
+        price = walk.price(len(walk.files))
+        facts["editor"] = asdict(price)
+    about: dict[str, Any] = {"lacking": 0, "price": price, "show": show}
+    about |= {"walk": walk, "facts": facts, "bytes": _bytes(walk)}
+    about["minutes"] = walk.images * SECONDS_A_PICTURE / 60
+    if walk.pairs is not None:
+        about["lacking"] = int((walk.pairs.units["lacks"] != "").sum())
+    house = templates(Path(__file__).parent / "templates")
+    return house.get_template("outline.txt.j2").render(about).rstrip("\n").split("\n"), facts
 
 
 def _bytes(walk: Walk) -> int:
@@ -244,40 +242,3 @@ def _bytes(walk: Walk) -> int:
     if walk.config.compose.placebo:
         return 4 * size
     return size
-
-
-def _lines(walk: Walk, run: Path | None, done: int) -> list[str]:
-    """The outline in words.  done: parts that have their pictures."""
-    config = walk.config
-    minutes = walk.images * SECONDS_A_PICTURE / 60
-    size = _bytes(walk)
-    time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
-    disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    units = "units " * (walk.pairs is not None)
-    lines = [f"photos       {len(walk.files):,} {units}in {show(config.pairs or config.photos)}"]
-    if walk.pairs is not None and (lacking := int((walk.pairs.units["lacks"] != "").sum())):
-        lines.append(f"incomplete   {many(lacking, 'unit')}, left out where values lack")
-    lines += [
-        f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}"
-        for name, values in walk.values.items()
-        if not walk.grid or name in walk.grid.names
-    ]
-    if walk.grid:
-        placebos = f", and as many for each of {len(placebo.KINDS)} placebos"
-        placebos *= config.compose.placebo
-        lines.append(f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}")
-    if walk.editor is not None:
-        lines.append(f"editor       {walk.price(len(walk.files))}")
-    lines += [
-        f"images       {walk.images:,} at most (photos without a usable face give none)",
-        f"classifiers  {', '.join(walk.classifiers) or 'none'}",
-        f"calls        {walk.calls:,} at most, a picture each",
-        f"time         {time} or so for the pictures on one core",
-        f"disk         {disk} or so for the pictures",
-        f"parts        {walk.parts:,}, of which {done:,} have their pictures already",
-        f"device       {walk.device}",
-        f"engine       {config.engine}",
-    ]
-    if run is None:
-        return lines
-    return [*lines, f"run folder   {show(run)}"]

@@ -21,7 +21,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import maker_of
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Stage
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Plan, Run, Stage
 from gslopes.photos.folder import PhotoFile, list_files, list_photos, open_photo
 from tests.frame.audits import AUDITS
 
@@ -38,8 +38,8 @@ class Config:
     score: ScoreConfig = section(ScoreConfig)
 
 
-def look(folder: Path, config: Config) -> Inputs:
-    files = list_photos(folder)
+def look(plan: Plan) -> Inputs:
+    files = list_photos(plan.source)
     return Inputs(files, {"photos": len(files)})
 
 
@@ -174,7 +174,7 @@ def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key
     photos: Path, tmp_path: Path
 ):
     shutil.copy(photos / "0.png", photos / "z.png")
-    every = replace(MIRROR, inputs=lambda folder, config: Inputs(list_files(folder), {"photos": 6}))
+    every = replace(MIRROR, inputs=lambda plan: Inputs(list_files(plan.source), {"photos": 6}))
     with pytest.raises(
         TableError,
         match=r"The edits table has two rows with the key photo [0-9a-f]{64}, attribute m",

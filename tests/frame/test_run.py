@@ -19,7 +19,7 @@ from gslopes.frame.parts import Parts
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result, load
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Made, Run, Section, Stage, Tables
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Plan, Run, Section, Stage, Tables
 
 TABLES = """
 [words]
@@ -70,8 +70,8 @@ class Config:
     longest: int = option(99, help="Leave longer words out of the answers.")
 
 
-def look(source: Path, config: Config) -> Inputs:
-    text = source.read_text()
+def look(plan: Plan) -> Inputs:
+    text = plan.source.read_text()
     return Inputs(text.split(), {"letters": len(text)}, notes=("Read once.",))
 
 

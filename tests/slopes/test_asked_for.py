@@ -1,6 +1,7 @@
 """What a photo's sweeps and placebos are asked for: the same for the same photo and seed, equal wishes once."""
 
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -9,9 +10,25 @@ import pytest
 from gslopes.core import placebo
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.faces.config import EditConfig
-from gslopes.slopes.asked_for import sweeps_of, values_of, wishes_of
+from gslopes.faces.edit.protocol import Wish
+from gslopes.slopes.asked_for import Sweep, sweeps_of, values_of
 
 PHOTOS = [sha256(bytes([index])).hexdigest() for index in range(200)]
+
+
+def wishes_of(
+    sweeps: Sequence[Sweep], photo: str, seed: int, placebos: bool, neutral: bool
+) -> dict[tuple[str, int], Wish]:
+    every = [one for sweep in sweeps for one in sweep.asked(photo, seed, placebos, neutral)]
+    wishes = {(one.sweep, one.step): one.wish for one in every}
+    assert len(wishes) == len(every)
+    return wishes
+
+
+def wording_of(sweep: Sweep, photo: str) -> int:
+    """The one in which all of a photo is asked for."""
+    (wording,) = {one.wording for one in sweep.asked(photo, 0, placebos=True, neutral=False)}
+    return wording
 
 
 class Words:
@@ -85,7 +102,7 @@ def test_lots_are_the_photo_s_and_the_seed_s_and_fall_evenly() -> None:
     first = [wishes_of([sweep], photo, 0, True, False) for photo in PHOTOS]
     assert first == [wishes_of([sweep], photo, 0, True, False) for photo in PHOTOS]
     assert first != [wishes_of([sweep], photo, 1, True, False) for photo in PHOTOS]
-    wordings = Counter(sweep.wording(photo, 0) for photo in PHOTOS)
+    wordings = Counter(wording_of(sweep, photo) for photo in PHOTOS)
     assert len(wordings) == sweep.prompts.wordings
     assert min(wordings.values()) > 0.35 * len(PHOTOS) / (len(wordings) / 2)
     below = Counter(wishes["gender-random", 0].text for wishes in first)
@@ -104,7 +121,7 @@ def test_one_wording_a_photo_in_everything_that_it_is_asked_for() -> None:
     prompts = sweeps[0].prompts
     assert prompts is not None
     for photo in PHOTOS[:20]:
-        wording = sweeps[0].wording(photo, 0)
+        wording = wording_of(sweeps[0], photo)
         wishes = wishes_of(sweeps, photo, 0, placebos=True, neutral=False)
         assert wishes["gender", 0].text == prompts.sentence(-2.0, wording)
         assert wishes["gender-same", 0].text == prompts.same(wording)

@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -16,8 +18,13 @@ from gslopes.ask.editors.python import as_editor
 from gslopes.core import placebo
 from gslopes.core.errors import ClassifierError, ConfigError, RunFolderMismatch
 from gslopes.core.tables import EDITING, EDITS, PHOTOS
-from gslopes.slopes.audit import audit, synthesise
+from gslopes.frame.plan import plan
+from gslopes.photos.decode import in_srgb
+from gslopes.slopes.audit import SLOPES, audit, synthesise
 from tests.fixtures import Faces
+from tests.profiles import rgb_profile
+
+P3 = rgb_profile("display-p3")
 
 VALUES = 3
 
@@ -338,3 +345,86 @@ def test_the_drawing_effect_is_that_of_no_change(
     assert same.mean() > photos["score"].mean()
     assert drawing["drawing"] == pytest.approx(expected, rel=1e-3)
     assert drawing["n"] == 4
+
+
+# -- trust, colours, time and money ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_trust_reaches_the_editor(
+    faces: Faces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trust: bool
+) -> None:
+    settings: list[Any] = []
+
+    def load(name: str, setting: Any) -> Any:
+        settings.append(setting)
+        return as_editor(Editor(), name="mine", version="1")
+
+    monkeypatch.setattr("gslopes.slopes.plan.load_editor", load)
+    given = {**faces.known, "editor": "python:mine.py:edit", "device": "cpu"}
+    planned = plan(SLOPES, faces.photos, tmp_path / "run", given, trust=trust)
+    assert planned.inputs.content.editor.name == "mine"
+    assert [setting.trust for setting in settings] == [trust]
+
+
+@pytest.fixture
+def in_p3(faces: Faces, tmp_path: Path) -> Path:
+    """The same photos as a phone writes them, of colours that sRGB has, too."""
+    folder = tmp_path / "p3"
+    folder.mkdir()
+    for path in faces.photos.iterdir():
+        muted = np.asarray(Image.open(path).convert("RGB"), np.float32) * 0.5 + 64
+        Image.fromarray(muted.astype(np.uint8)).save(folder / path.name, icc_profile=P3)
+    return folder
+
+
+@pytest.mark.parametrize("takes", ["photo", "chip"])
+def test_a_photo_of_a_phone_is_edited_in_srgb_and_comes_back_as_it_was(
+    faces: Faces, in_p3: Path, tmp_path: Path, takes: str
+) -> None:
+    seen: list[Any] = []
+
+    def edit(image: np.ndarray, value: float | None) -> np.ndarray:
+        seen.append(image)
+        return image
+
+    editor = as_editor(edit, name="mine", version="1", takes=takes)
+    given = {**faces.known, "gate": False, "steps": 3, "blend": "whole", "format": "png"}
+    walked = synthesise(in_p3, tmp_path / "run", editor=editor, cache=tmp_path / "cache", **given)
+    names = table(walked, PHOTOS).set_index("photo")["path"]
+    edits = table(walked, EDITS)
+    assert len(edits) == 12
+    for _, row in edits.iterrows():
+        with Image.open(in_p3 / names[row["photo"]]) as photo:
+            own = np.asarray(photo.convert("RGB"), np.int16)
+        with Image.open(walked.folder / row["file"]) as made:
+            assert made.info["icc_profile"] == P3
+        off = np.abs(picture(walked, row) - own)
+        # a chip is resampled twice
+        assert off.max() <= 2 if takes == "photo" else off.mean() < 1
+    photos = [np.asarray(Image.open(path).convert("RGB")) for path in in_p3.iterdir()]
+    sent = seen if takes == "photo" else []
+    assert all(any(np.array_equal(one, in_srgb(photo, P3)) for photo in photos) for one in sent)
+    assert not any(np.array_equal(one, photo) for photo in photos for one in sent)
+
+
+def test_a_line_tells_how_long_all_pictures_take(
+    run: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = count(0, 300)  # seconds, which the first two pictures take
+    monkeypatch.setattr(
+        "gslopes.ask.editors.remote.time", SimpleNamespace(monotonic=lambda: next(clock))
+    )
+    run(Editor(), progress=True)
+    assert "editor     about 40 minutes for 16 pictures, one at a time\n" in capsys.readouterr().err
+    run(Editor(), "again", progress=True)
+    assert " minutes for " not in capsys.readouterr().err  # all were given before
+
+
+def test_a_dry_run_tells_price_and_minutes(gslopes: Callable[..., Any], faces: Faces) -> None:
+    editor = "http:http://127.0.0.1:9/edit,rate=0.2,price=40"
+    done = gslopes("audit", faces.photos, "--editor", editor, "--steps", 3, "--dry-run")
+    assert done.code == 0, done.err
+    (line,) = (line for line in done.out.splitlines() if line.startswith("editor "))
+    # three values and no change, of four photos
+    assert line.endswith("16 pictures, 16 calls, 0.64 USD, 1.3 minutes at the quota")

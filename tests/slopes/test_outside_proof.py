@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
+from gslopes.core.errors import BudgetReached
 from gslopes.core.records import ByteArray
 from gslopes.photos.decode import decode
 from gslopes.slopes.audit import audit, synthesise
@@ -129,9 +131,12 @@ def service() -> Iterator[Service]:
         yield service
 
 
-def begin(service: Service, faces: Faces, run: Path, cache: Path) -> Any:
-    given = {**faces.known, "placebo": True, "gate": False, "steps": 3, "part": 2}
-    return synthesise(faces.photos, run, editor=service.editor, cache=cache, yes=True, **given)
+def begin(
+    service: Service, faces: Faces, run: Path, cache: Path, more: str = "", **options: Any
+) -> Any:
+    given = {**faces.known, "placebo": True, "gate": False, "steps": 3, "part": 2, **options}
+    editor = service.editor + more
+    return synthesise(faces.photos, run, editor=editor, cache=cache, yes=True, **given)
 
 
 def content(run: Path) -> dict[str, Any]:
@@ -214,3 +219,50 @@ def test_two_processes_ask_for_each_wish_once(
     assert {*service.asked.values()} == {1}
     assert content(tmp_path / "one") == content(tmp_path / "two")
     shutil.rmtree(tmp_path / "one")
+
+
+# -- a budget, and Ctrl-C ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.evidence
+def test_a_budget_is_never_passed_and_a_larger_one_goes_on_from_there(
+    service: Service, faces: Faces, tmp_path: Path
+) -> None:
+    places = tmp_path / "run", tmp_path / "cache"
+    priced = ",price=100"  # 10 cents a picture
+    for budget, paid in ((0.35, 3), (0.5, 8)):  # of each command
+        with pytest.raises(BudgetReached, match="the same command with a larger --budget goes on"):
+            begin(service, faces, *places, priced, budget=budget)
+        assert len(service.asked) == paid
+    begin(service, faces, *places, priced, budget=2.0)
+    assert len(service.asked) == 16
+    assert {*service.asked.values()} == {1}
+    undisturbed = begin(service, faces, tmp_path / "undisturbed", tmp_path / "other-cache")
+    assert content(tmp_path / "run") == content(undisturbed.folder)
+
+
+@pytest.mark.evidence
+def test_after_control_c_what_was_on_its_way_is_kept(faces: Faces, tmp_path: Path) -> None:
+    def slowly(data: bytes, value: float | None) -> bytes:
+        time.sleep(0.3)
+        return lighter(data, value)
+
+    places = tmp_path / "run", tmp_path / "cache"
+    with serving(Service(slowly), Handler) as service:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                begin(service, faces, *places)
+            except KeyboardInterrupt:
+                code = 130
+            finally:
+                os._exit(code)
+        while sum(service.asked.values()) < 5:
+            time.sleep(0.01)
+        os.kill(child, signal.SIGINT)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
+        assert 5 <= len(service.asked) < 12
+        begin(service, faces, *places)
+    assert len(service.asked) == 16
+    assert {*service.asked.values()} == {1}

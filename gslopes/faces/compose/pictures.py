@@ -1,5 +1,6 @@
 """Blend whole pictures, which an editor of others gave and which lie on their photo, into it."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,22 +11,22 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.compose.composite import Composite, Footprint, cut
 from gslopes.faces.compose.masks import Head
 
-Whole = Literal["paste", "difference", "whole"]
+Whole = Literal["auto", "paste", "difference", "whole"]
 
 
 def composite_of(
     photo: Photo,
     face: Face,
     mask: FloatArray,
-    pictures: ByteArray,
+    pictures: Sequence[ByteArray],
     blend: Whole,
     neutral: ByteArray | None = None,
     head: Head | None = None,
 ) -> Composite:
     """Blend K pictures that lie on their photo into it.
 
-    mask: (S, S) float32 in [0, 1], chip frame.  pictures: (K, H, W, 3) uint8 RGB.
-    blend: with m the mask in the photo, ``paste``: m·picture + (1 - m)·photo; ``difference``:
+    mask: (S, S) float32 in [0, 1], chip frame.  pictures: K of (H, W, 3) uint8 RGB.
+    blend: with m the mask in the photo, ``paste``, as ``auto``: m·picture + (1 - m)·photo; ``difference``:
         photo + m·(picture - neutral); ``whole``: the picture. Of a gray photo their luminance counts.
     neutral: (H, W, 3) uint8 RGB, the picture of no change.  head: where ears and neck may change too; None if not.
     """

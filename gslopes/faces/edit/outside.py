@@ -19,7 +19,7 @@ from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import around
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.photos.decode import in_profile, in_srgb
+from gslopes.photos.decode import in_profile, in_srgb, is_srgb, is_upright
 from gslopes.photos.folder import photo_of
 
 ASPECT = 0.06  # by how much an aspect may differ: models round sides to multiples of up to 64
@@ -44,27 +44,31 @@ class Fitted:
     pixels: (H, W, 3) uint8 RGB, of the photo's size and in its colour space.
     moved: how far it was moved to lie there, its corner that moved most, share of the photo's diagonal.
     background: mean change outside of the face's surroundings, of 255; clothes: below them; NaN if nothing is there.
-    exact: whether nothing had to be fitted.
+    file: as it came, if nothing had to be fitted; else empty.
     """
 
     pixels: ByteArray
     moved: float
     background: float
     clothes: float
-    exact: bool
+    file: bytes
 
 
-def fitted(data: bytes, photo: Photo, face: Face) -> Fitted:
-    """The picture in a file that an editor gave for a photo.
+def fitted(data: bytes, photo: Photo, face: Face, size: int = 0) -> Fitted:
+    """The picture in a file that an editor gave for a photo; or for its chip, which stays a chip.
+
+    size: of the chip's side, pixels; 0 of a photo.
 
     Raises: PhotoError, whose reason is a SkipReason: unreadable, WRONG_SIZE, MIRRORED or MOVED.
     """
+    height, width = photo.pixels.shape[:2]
     came = photo_of(data, photo.path)
-    pixels = _sized(_in_colours_of(photo, came), photo)
+    pixels = _sized(_in_colours_of(photo, came), photo, size or width, size or height)
+    if size:
+        return Fitted(pixels, math.nan, math.nan, math.nan, b"")
     matrix = _motion(photo, face, pixels)
     moved = 0.0
     if matrix is not None:
-        height, width = pixels.shape[:2]
         moved = _farthest(matrix, (0, 0, width, height)) / math.hypot(width, height)
         if moved > FARTHEST:
             raise _unfit(photo, Reason.MOVED, f"by {moved:.1%} of the diagonal")
@@ -73,9 +77,8 @@ def fitted(data: bytes, photo: Photo, face: Face) -> Fitted:
             pixels, matrix, (width, height), flags=back, borderMode=cv2.BORDER_REPLICATE
         )
         pixels = np.asarray(moved_back, np.uint8)
-    background, clothes = _changes(photo, face, pixels)
-    exact = matrix is None and came.pixels.shape == photo.pixels.shape
-    return Fitted(pixels, moved, background, clothes, exact)
+    exact = pixels is came.pixels and is_upright(data)
+    return Fitted(pixels, moved, *_changes(photo, face, pixels), data if exact else b"")
 
 
 def _unfit(photo: Photo, reason: Reason, detail: str = "") -> PhotoError:
@@ -83,15 +86,14 @@ def _unfit(photo: Photo, reason: Reason, detail: str = "") -> PhotoError:
 
 
 def _in_colours_of(photo: Photo, came: Photo) -> ByteArray:
-    """A picture's pixels in the photo's colour space; one that names none is in it."""
-    if came.icc in (None, photo.icc):
+    """A picture's pixels in the photo's colour space; one that names none is in sRGB, as what was sent."""
+    if came.icc == photo.icc or (is_srgb(came.icc) and is_srgb(photo.icc)):
         return came.pixels
     return in_profile(in_srgb(came.pixels, came.icc), photo.icc)
 
 
-def _sized(pixels: ByteArray, photo: Photo) -> ByteArray:
-    """The picture at the photo's size.  Raises: PhotoError if its aspect is another."""
-    height, width = photo.pixels.shape[:2]
+def _sized(pixels: ByteArray, photo: Photo, width: int, height: int) -> ByteArray:
+    """The picture at this size.  Raises: PhotoError if its aspect is another."""
     high, wide = pixels.shape[:2]
     if (high, wide) == (height, width):
         return pixels

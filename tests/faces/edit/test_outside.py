@@ -91,7 +91,7 @@ def test_a_picture_that_did_not_move_keeps_every_bit(seed: int) -> None:
     for pixels in (photo.pixels, edited(photo, face)):
         fit = fitted(png(pixels), photo, face)
         np.testing.assert_array_equal(fit.pixels, pixels)
-        assert (fit.exact, fit.moved, fit.background) == (True, 0, 0)
+        assert (bool(fit.file), fit.moved, fit.background) == (True, 0, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,7 +103,7 @@ def test_compression_and_light_are_no_motion(seed: int) -> None:
         png(np.clip(photo.pixels * 1.2, 0, 255).astype(np.uint8)),
     ):
         fit = fitted(data, photo, face)
-        assert fit.exact
+        assert fit.file
         np.testing.assert_array_equal(fit.pixels, photo_of(data, photo.path).pixels)
         assert 0.5 < fit.background < 50
 
@@ -122,10 +122,10 @@ def test_a_picture_that_moved_a_little_is_moved_back(motion: dict[str, float]) -
     for seed in range(2):
         photo, face = scene(seed)
         fit = fitted(png(warped(edited(photo, face), **motion)), photo, face)
-        assert not fit.exact
+        assert not fit.file
         assert 0.002 < fit.moved <= FARTHEST
         before = fitted(png(edited(photo, face)), photo, face).pixels
-        left = Fitted(warped(before, **motion), 0, 0, 0, False)
+        left = Fitted(warped(before, **motion), 0, 0, 0, b"")
         right = Photo("", photo.path, before)
         assert error(fit, right) < 0.6 * error(left, right)
 
@@ -161,7 +161,7 @@ def test_another_size_of_the_same_aspect_is_taken() -> None:
     for size in ((160, 160), (336, 320), (640, 608)):
         data = png(np.asarray(Image.fromarray(photo.pixels).resize(size, Image.Resampling.LANCZOS)))
         fit = fitted(data, photo, face)
-        assert (fit.pixels.shape, fit.exact) == (photo.pixels.shape, False)
+        assert (fit.pixels.shape, fit.file) == (photo.pixels.shape, b"")
         assert error(fit, photo) < 6
 
 
@@ -198,7 +198,7 @@ def test_a_small_photo_of_nothing_is_not_moved() -> None:
     pixels = np.full((12, 9, 3), 80, np.uint8)
     photo = photo_of(png(pixels), Path("plain.png"))
     _, face = scene(0)
-    assert fitted(png(pixels), photo, face).exact
+    assert fitted(png(pixels), photo, face).file
 
 
 def test_what_changed_outside_of_the_face_is_told() -> None:
