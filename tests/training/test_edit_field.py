@@ -111,6 +111,36 @@ def test_an_edit_of_age_holds_gender_and_race(training):
     torch.testing.assert_close(preserved.logits(x)[:, 0].sigmoid(), read)
 
 
+def test_an_edit_of_age_holds_what_else_the_tagger_takes_for_gender(training):
+    x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
+    of_age, of_race = (edit_field._Preserved(name, "cpu") for name in ("age", "race"))
+    labels = [of_age.tagger.spec.labels[tag] for tag in of_age.tags]
+    assert labels == list(edit_field.HELD_TAGS["age"])
+    assert of_age.logits(x).shape[1] == of_race.logits(x).shape[1] + len(labels)
+
+
+def test_a_field_at_brows_and_eyes_costs_and_elsewhere_it_does_not(chips, masks):
+    brows = edit_field.brow_masks(chips, "cpu")
+    assert brows.shape == masks.shape
+    share = (brows > 127).float().mean((1, 2, 3))
+    assert ((share > 0.01) & (share < 0.15)).all()
+    at_brows, mask = brows.float() / 255, masks.float() / 255
+    window = edit_field.face_window(128)
+
+    def cost(form: torch.Tensor, where: torch.Tensor) -> float:
+        motion = torch.zeros(2, 2, 128, 128)
+        costs = edit_field._costs(form, motion, mask, where, mask[:1], window, 30.0)
+        return float(costs["brows"])
+
+    there, elsewhere = (
+        0.1 * (brows > 0) * torch.ones(2, 3, 1, 1),
+        0.1 * (brows == 0) * torch.ones(2, 3, 1, 1),
+    )
+    assert cost(there, at_brows) > 1e-3
+    assert cost(elsewhere, at_brows) == 0
+    assert cost(there, at_brows[:, :0]) == 0
+
+
 def test_masks_are_made_once_and_then_read_from_the_run(training, tmp_path, monkeypatch):
     masks = edit_field.kept_masks(training[0][:2], tmp_path, "cpu")
     monkeypatch.setattr(edit_field, "face_masks", None)
