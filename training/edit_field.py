@@ -259,6 +259,7 @@ def train_edit_field(
     loss_weights: LossWeights = LossWeights(),
     augmentation: Augmentation = AUGMENTATION,
     trunk: str = "",  # an edit field of the zoo, whose trunk training begins with
+    begin_with: str = "",  # or one of the same shape that it goes on from, with a new critic
     features: bool = False,  # a critic by what the face parser's encoder sees, which learns from fewer photos
     bfloat16: bool = False,  # on a CPU too
     seed: int = 0,
@@ -276,6 +277,8 @@ def train_edit_field(
     network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
     if trunk:
         network.load_state_dict(trunk_of(FieldEditor(trunk, device).network), strict=False)
+    if begin_with:
+        network.load_state_dict(FieldEditor(begin_with, device).network.state_dict())
     config = network.config
     count = labels.shape[1]
     steps = optimisation.steps

@@ -76,6 +76,22 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
 
 
+def test_training_goes_on_from_an_edit_field_with_all_of_its_weights(training, tmp_path):
+    teacher = FieldEditor("gender-teacher")
+    pixels, labels = training[0][:4], np.repeat(training[1][:4, :1], 3, 1)
+    state = train_edit_field(
+        teacher.spec,
+        pixels,
+        labels,
+        np.ones(4),
+        tmp_path,
+        optimisation=Optimisation(steps=1, batch=2, warm=2),
+        begin_with="gender-teacher",
+    )
+    before = teacher.network.state_dict()
+    assert all(torch.equal(state[name], before[name]) for name in before)
+
+
 def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
     labels = torch.tensor([[1.0, -0.5, 0.25]]).repeat(3000, 1)
     false, certainty = critics.false_label(labels, torch.Generator().manual_seed(0))
