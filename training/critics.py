@@ -159,6 +159,8 @@ class FeatureCritic(nn.Module):
     see: pictures to features (B, channels, side, side) of each level, sides of 8 or more that are powers of 2; none of
     the weights that are trained or kept.
 
+    What another attribute says may differ from end to end: men do not grow old as women do.
+
     Source: Sauer et al. 2021, Projected GANs converge faster, arXiv 2111.01007, §3.1, without mixing across levels.
     """
 
@@ -172,7 +174,8 @@ class FeatureCritic(nn.Module):
         self.see = see
         self.heads = nn.ModuleList(_narrowed(*level) for level in levels)
         self.ends = nn.ModuleList(nn.Linear(WIDEST, 2) for _ in levels)
-        self.others = nn.ModuleList(nn.Linear(attributes - 1, WIDEST, bias=False) for _ in levels)
+        known = 2 * (attributes - 1)  # each of the others by itself, and times the edited one
+        self.others = nn.ModuleList(nn.Linear(known, WIDEST, bias=False) for _ in levels)
 
     def forward(self, pictures: Tensor, attributes: Tensor) -> Tensor:
         """The logits of pictures."""
@@ -188,9 +191,10 @@ class FeatureCritic(nn.Module):
         """The logits of what it saw."""
         share = (attributes[:, :1] + 1) / 2
         both = torch.cat([1 - share, share], 1)
+        known = torch.cat([attributes[:, 1:], attributes[:, :1] * attributes[:, 1:]], 1)
         logits = []
         for features_here, ends, others in zip(features, self.ends, self.others, strict=True):
-            agreement = (others(attributes[:, 1:]) * features_here).sum(1) / 4
+            agreement = (others(known) * features_here).sum(1) / 4
             logits.append((ends(features_here) * both).sum(1) + agreement)
         return torch.stack(logits)
 

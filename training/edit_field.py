@@ -14,6 +14,7 @@ augmentation, §3.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,6 +54,8 @@ from training.loop import Ema, Steps, descend, seed_step, set_rate
 
 
 BATCH = 128
+BROWS = ("left brow", "right brow", "left eye", "right eye")
+AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the side
 INNER = (
     0.6,
     0.9,
@@ -84,12 +87,35 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
     return torch.cat(masks)
 
 
-def kept_masks(pixels: ByteArray, folder: Path, device: str) -> Tensor:
-    """As ``face_masks``; made once, then read from ``folder``, so that a run that goes on begins at once."""
-    file = folder / f"masks-{hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]}.pt"
+def brow_masks(pixels: ByteArray, device: str) -> Tensor:
+    """Where chips (n, S, S, 3) uint8 RGB have brows, lashes and eyes, with a soft rim: (n, 1, S, S) uint8."""
+    parser = load("face-parser", device)
+    members = [parser.spec.labels.index(name) for name in BROWS]
+    radius = round(AROUND * pixels.shape[1])
+    masks = []
+    for start in range(0, len(pixels), BATCH):
+        chips = np.array(pixels[start : start + BATCH])
+        likely = class_probabilities(parser, chips, torch.device(device))[:, members].sum(
+            1, keepdim=True
+        )
+        wide = F.max_pool2d(likely, 2 * radius + 1, 1, radius)
+        masks.append((255 * blurred(wide, AROUND / 2)).round().byte())
+    return torch.cat(masks)
+
+
+def kept_masks(
+    pixels: ByteArray,
+    folder: Path,
+    device: str,
+    make: Callable[[ByteArray, str], Tensor] = face_masks,
+    kind: str = "masks",
+) -> Tensor:
+    """As ``make``; made once, then read from ``folder``, so that a run that goes on begins at once."""
+    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]
+    file = folder / f"{kind}-{digest}.pt"
     if file.is_file():
         return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
-    masks = face_masks(pixels, device)
+    masks = make(pixels, device)
     torch.save(masks, file.with_suffix(".partial"))
     file.with_suffix(".partial").replace(file)
     return masks
@@ -201,6 +227,7 @@ class LossWeights:
     size: of the squared field.  rough: of its differences between neighbours.  rim: of the squared field at the mask's
     rim and beyond the inner face.  colour: how much more colour weighs than lightness.
     broad: of the squared field of lightness that varies slowly, beyond ``BROAD``: dark chins and foreheads.
+    brows: of the squared field at brows, lashes and eyes, so that an edit that is none of hair leaves theirs as it is.
     moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
     others: of what labeller and tagger see change in age, smile, and race or gender.
     beard: what beard, stubble and goatee count among these; 0 if they belong to the attribute.
@@ -212,6 +239,7 @@ class LossWeights:
     rim: float = 3.0
     colour: float = 30.0
     broad: float = 0.0
+    brows: float = 0.0
     moved: float = 0.01
     fold: float = 10.0
     others: float = 0.5
@@ -231,6 +259,7 @@ def train_edit_field(
     loss_weights: LossWeights = LossWeights(),
     augmentation: Augmentation = AUGMENTATION,
     trunk: str = "",  # an edit field of the zoo, whose trunk training begins with
+    begin_with: str = "",  # or one of the same shape that it goes on from, with a new critic
     features: bool = False,  # a critic by what the face parser's encoder sees, which learns from fewer photos
     bfloat16: bool = False,  # on a CPU too
     seed: int = 0,
@@ -248,6 +277,8 @@ def train_edit_field(
     network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
     if trunk:
         network.load_state_dict(trunk_of(FieldEditor(trunk, device).network), strict=False)
+    if begin_with:
+        network.load_state_dict(FieldEditor(begin_with, device).network.state_dict())
     config = network.config
     count = labels.shape[1]
     steps = optimisation.steps
@@ -275,10 +306,12 @@ def train_edit_field(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    photos = _Photos(
-        pixels, kept_masks(pixels, folder, device), labels, weights, augmentation, generator, device
-    )
-    inner = inner_face(photos.masks)
+    masks = kept_masks(pixels, folder, device)
+    inner = inner_face(masks)
+    if loss_weights.brows:
+        brows = kept_masks(pixels, folder, device, brow_masks, "brows")
+        masks = torch.cat([masks, brows], 1)
+    photos = _Photos(pixels, masks, labels, weights, augmentation, generator, device)
     face = face_window(spec.size).to(device)
     preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
 
@@ -289,8 +322,9 @@ def train_edit_field(
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
         # Photos of both ends, each edited to the other one; and photos of that one.
-        x, m, a = photos.batch(optimisation.batch)
-        real, real_m, real_a = photos.batch(optimisation.batch)
+        x, regions, a = photos.batch(optimisation.batch)
+        m, at_brows = regions[:, :1], regions[:, 1:]
+        real, real_regions, real_a = photos.batch(optimisation.batch)
         units = -FLIP * a[:, :1]
         target = torch.cat([-a[:, :1], a[:, 1:]], 1)
         with half():
@@ -299,7 +333,9 @@ def train_edit_field(
         views = as_critic_sees(composites, m, inner, not config.colours)
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
-        real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
+        real = disturbed(
+            as_critic_sees(real, real_regions[:, :1], inner, not config.colours), generator
+        )
         false_labels, certainty = false_label(real_a, generator)
         with half():
             seen_in_photos = critic.features(real)
@@ -321,7 +357,7 @@ def train_edit_field(
             with half():
                 judged = critic(disturbed(views, generator), target).float()
             critic.requires_grad_(True)
-            costs = _costs(form, motion, m, inner, face, loss_weights.colour)
+            costs = _costs(form, motion, m, at_brows, inner, face, loss_weights.colour)
             leak = preserved.change(x, composites, a)
             loss = F.softplus(-judged).mean() + loss_weights.others * leak
             loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
@@ -379,7 +415,7 @@ class _Photos:
         self.generator = generator
 
     def batch(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Chips (count, 3, S, S) and masks (count, 1, S, S) in [0, 1], labels (count, A); the first half is of -1."""
+        """Chips (count, 3, S, S) and masks (count, M, S, S) in [0, 1], labels (count, A); the first half is of -1."""
         generator = self.generator
         index = torch.cat(
             [
@@ -406,6 +442,8 @@ class _Photos:
 
 # What must stay as it is next to the smile, by what is edited.
 HELD = {"gender": ("young", "race"), "race": ("young", "gender"), "age": ("gender", "race")}
+# What the tagger must read the same besides: a second reading of gender, and what others take for it.
+HELD_TAGS = {"age": ("Male", "Heavy_Makeup", "Bushy_Eyebrows", "Arched_Eyebrows")}
 
 
 class _Preserved:
@@ -419,14 +457,15 @@ class _Preserved:
         self.column = {name: index for index, name in enumerate(self.labeller.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
+        self.tags = [self.tagger.spec.labels.index(name) for name in HELD_TAGS.get(edited, ())]
         self.held = HELD.get(edited, HELD["race"])
         self.share = beard
 
     def logits(self, chips: Tensor) -> Tensor:
-        """Chips (B, 3, S, S) to (B, 6) logits.
+        """Chips (B, 3, S, S) to (B, 6) logits, or more.
 
         The two of ``HELD``, race as White less Black, with smiling between; then no beard, stubble and goatee, times
-        what these count.
+        what these count; then what ``HELD_TAGS`` has.
         """
         chips = chips.clamp(0, 1)
         answers = self.labeller.model.module(normalised(self.labeller.model, chips)).float()
@@ -439,7 +478,7 @@ class _Preserved:
             "race": answers[:, self.column["white"]] - answers[:, self.column["black"]],
         }
         first = torch.stack([read[self.held[0]], tags[:, self.smile], read[self.held[1]]], 1)
-        return torch.cat([first, self.share * tags[:, self.beard]], 1)
+        return torch.cat([first, self.share * tags[:, self.beard], tags[:, self.tags]], 1)
 
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
         """What changes with the attribute: of each face a little, of all faces of an end on average the more."""
@@ -452,9 +491,18 @@ class _Preserved:
 
 
 def _costs(
-    form: Tensor, motion: Tensor, masks: Tensor, inner: Tensor, face: Tensor, colour: float
+    form: Tensor,
+    motion: Tensor,
+    masks: Tensor,
+    brows: Tensor,
+    inner: Tensor,
+    face: Tensor,
+    colour: float,
 ) -> dict[str, Tensor]:
-    """The terms of the loss of an edit from one end to the other, see ``LossWeights``."""
+    """The terms of the loss of an edit from one end to the other, see ``LossWeights``.
+
+    masks: (B, 1, S, S).  brows: the same, or (B, 0, S, S) if they do not count.
+    """
     field = FLIP * form
     moves = FLIP * motion
     weight = field.new_tensor([1.0] + [colour] * (form.shape[1] - 1))[:, None, None]
@@ -466,6 +514,7 @@ def _costs(
     slow = slow - (slow * face_mask).sum((2, 3), keepdim=True) / face_mask.sum(
         (2, 3), keepdim=True
     ).clamp(min=100)
+    at_brows = (field.square() * weight).sum(1, keepdim=True) * brows
     rim = 1 - well_inside(masks) * inner
     rough = [(field.diff(dim=axis).abs() * weight.sqrt()).mean() for axis in (2, 3)]
     steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
@@ -476,6 +525,7 @@ def _costs(
         "broad": (
             (slow.square() * face_mask).sum((1, 2, 3)) / face_mask.sum((1, 2, 3)).clamp(min=100)
         ).mean(),
+        "brows": (at_brows.sum((1, 2, 3)) / brows.sum((1, 2, 3)).clamp(min=30)).mean(),
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
     }

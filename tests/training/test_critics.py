@@ -15,6 +15,20 @@ def test_a_feature_critic_answers_once_a_level_and_keeps_no_weights_of_what_it_s
     assert {name.split(".")[0] for name in critic.state_dict()} == {"heads", "ends", "others"}
 
 
+def test_what_a_feature_critic_makes_of_another_attribute_differs_from_end_to_end():
+    torch.manual_seed(0)
+    critic = FeatureCritic(lambda pictures: [pictures], [(3, 8)], 2)
+    seen = critic.features(torch.rand(4, 3, 8, 8))
+
+    def of_the_other(end: float) -> torch.Tensor:
+        """How much more the critic believes in +1 than in -1 of the other attribute, at an end of the edited one."""
+        answers = [critic.answer(seen, torch.tensor([[end, other]] * 4)) for other in (1.0, -1.0)]
+        return answers[0] - answers[1]
+
+    assert not torch.allclose(of_the_other(1.0), of_the_other(-1.0), atol=1e-3)
+    torch.testing.assert_close(of_the_other(0.0), (of_the_other(1.0) + of_the_other(-1.0)) / 2)
+
+
 def critic(attributes: int) -> PictureCritic:
     torch.manual_seed(0)
     return PictureCritic(1, attributes, widths=(4, 8, 8, 8, 8, 8))

@@ -76,6 +76,22 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
 
 
+def test_training_goes_on_from_an_edit_field_with_all_of_its_weights(training, tmp_path):
+    teacher = FieldEditor("gender-teacher")
+    pixels, labels = training[0][:4], np.repeat(training[1][:4, :1], 3, 1)
+    state = train_edit_field(
+        teacher.spec,
+        pixels,
+        labels,
+        np.ones(4),
+        tmp_path,
+        optimisation=Optimisation(steps=1, batch=2, warm=2),
+        begin_with="gender-teacher",
+    )
+    before = teacher.network.state_dict()
+    assert all(torch.equal(state[name], before[name]) for name in before)
+
+
 def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
     labels = torch.tensor([[1.0, -0.5, 0.25]]).repeat(3000, 1)
     false, certainty = critics.false_label(labels, torch.Generator().manual_seed(0))
@@ -109,6 +125,36 @@ def test_an_edit_of_age_holds_gender_and_race(training):
     x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
     read = preserved.labeller.attributes(x, ("gender",))[:, 0]
     torch.testing.assert_close(preserved.logits(x)[:, 0].sigmoid(), read)
+
+
+def test_an_edit_of_age_holds_what_else_the_tagger_takes_for_gender(training):
+    x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
+    of_age, of_race = (edit_field._Preserved(name, "cpu") for name in ("age", "race"))
+    labels = [of_age.tagger.spec.labels[tag] for tag in of_age.tags]
+    assert labels == list(edit_field.HELD_TAGS["age"])
+    assert of_age.logits(x).shape[1] == of_race.logits(x).shape[1] + len(labels)
+
+
+def test_a_field_at_brows_and_eyes_costs_and_elsewhere_it_does_not(chips, masks):
+    brows = edit_field.brow_masks(chips, "cpu")
+    assert brows.shape == masks.shape
+    share = (brows > 127).float().mean((1, 2, 3))
+    assert ((share > 0.01) & (share < 0.15)).all()
+    at_brows, mask = brows.float() / 255, masks.float() / 255
+    window = edit_field.face_window(128)
+
+    def cost(form: torch.Tensor, where: torch.Tensor) -> float:
+        motion = torch.zeros(2, 2, 128, 128)
+        costs = edit_field._costs(form, motion, mask, where, mask[:1], window, 30.0)
+        return float(costs["brows"])
+
+    there, elsewhere = (
+        0.1 * (brows > 0) * torch.ones(2, 3, 1, 1),
+        0.1 * (brows == 0) * torch.ones(2, 3, 1, 1),
+    )
+    assert cost(there, at_brows) > 1e-3
+    assert cost(elsewhere, at_brows) == 0
+    assert cost(there, at_brows[:, :0]) == 0
 
 
 def test_masks_are_made_once_and_then_read_from_the_run(training, tmp_path, monkeypatch):

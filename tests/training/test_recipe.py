@@ -6,11 +6,20 @@ from gslopes.core import runfolder
 from gslopes.core.config import load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, StorageError, UnknownName
 from gslopes.core.files import read_json
-from gslopes.faces.zoo.spec import PACKAGE, find_spec
+from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, find_spec
 from training.data import SETS
-from training.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
+from training.recipe import (
+    LOOPS,
+    Recipe,
+    check_teacher,
+    check_trunk,
+    find_recipe,
+    loop_options,
+    run_recipe,
+)
 
 RECIPES = sorted((PACKAGE.parent / "training").glob("*.toml"))
+AGE = PACKAGE.parent / "training/age"  # a home of models that are not good enough to ship
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -23,6 +32,21 @@ def test_every_shipped_recipe_is_complete(path):
     assert header.startswith("# python -m training ")
     for word in ("minutes", "cores", "held-out"):
         assert word in header, f"{path.name}'s header does not say {word}"
+
+
+@pytest.mark.parametrize("name", ["age-teacher", "age-field"])
+def test_the_recipes_of_age_are_complete_in_their_home(name, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(AGE))
+    path = find_recipe(name)
+    assert path.is_relative_to(AGE)
+    test_every_shipped_recipe_is_complete(path)
+    plan = load_toml(Recipe, path)
+    spec = find_spec(plan.model)
+    options = loop_options(plan, LOOPS[spec.network], path)
+    if "trunk" in options:
+        check_trunk(find_spec(options["trunk"]), spec)
+    else:
+        check_teacher(options["teacher"], spec, path)
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
