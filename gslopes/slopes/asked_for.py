@@ -57,12 +57,19 @@ class Sweep:
         ]
 
     def sentences(self) -> dict[str, list[str]]:
-        """What is said for each value, end or no change, in each wording; empty without words."""
+        """What is said for each value, end, no change and random change, in each wording; empty without words."""
         said: dict[str, list[str]] = {}
-        for wording in range(self.prompts.wordings if self.prompts else 0):
+        if self.prompts is None:
+            return said
+        for wording in range(self.prompts.wordings):
             for value, text in self._texts(wording).items():
                 name = f"{value:g}" if isinstance(value, float) else value or "same"
                 said.setdefault(name, []).append(text)
+            for pair in range(self.prompts.pairs):
+                for side in range(2):
+                    name = f"random {pair + 1}{'ab'[side]}"
+                    text = self.prompts.random(pair, side, wording)
+                    said.setdefault(name, []).append(text)
         return said
 
     def asked(self, photo: str, seed: int, placebos: bool, neutral: bool) -> list[Asked]:
@@ -77,8 +84,7 @@ class Sweep:
         sides: list[str] = []
         if self.prompts is not None:
             wording = int(_lot(photo, seed, "wording").integers(self.prompts.wordings))
-            order = _lot(photo, seed, "same").permutation(count)
-            draws = (order + order[0]) % DRAWS  # the first one is also the picture of no change
+            draws = _lot(photo, seed, "same").permutation(count) % DRAWS
             lot = _lot(photo, seed, "random")
             pair = int(lot.integers(self.prompts.pairs))
             below = int(lot.integers(2))
