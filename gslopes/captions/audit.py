@@ -127,21 +127,35 @@ CAPTIONS = Audit(
     outline=outline,
     stages=(
         Stage(
-            "read", ("inputs",), ("images", "sentences", "people", "coverage.json"), read,
+            "read",
+            ("inputs",),
+            ("images", "sentences", "people", "coverage.json"),
+            read,
             options=("senses", "lists", "groups", "columns", "limit"),
         ),
         Stage(
-            "parse", ("inputs", "images", "sentences"), ("tuples",), parse,
-            items=parsed_images, part=2000, unit="images", join=with_labels,
+            "parse",
+            ("inputs", "images", "sentences"),
+            ("tuples",),
+            parse,
+            items=parsed_images,
+            part=2000,
+            unit="images",
+            join=with_labels,
             options=("tuples", "senses"),
         ),
         Stage(
-            "measure", ("images", "sentences", "people", "tuples", "coverage.json"),
-            ("measures", "inclusions", "salience", "examples", "cases", "techniques"), measure,
+            "measure",
+            ("images", "sentences", "people", "tuples", "coverage.json"),
+            ("measures", "inclusions", "salience", "examples", "cases", "techniques"),
+            measure,
             options=("senses", "lists", "truth", "techniques", "options"),
         ),
         Stage(
-            "review", ("cases", "techniques", "review.csv"), ("reviews", "review.html"), review,
+            "review",
+            ("cases", "techniques", "review.csv"),
+            ("reviews", "review.html"),
+            review,
             options=("review", "images"),
         ),
     ),
@@ -150,4 +164,4 @@ CAPTIONS = Audit(
     counts=counts,
     shown=("measures",),
     page=page.SECTIONS,
-)  # fmt: skip
+)

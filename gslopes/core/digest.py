@@ -41,9 +41,17 @@ _WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each, where a pickle
     type(functools.lru_cache(len)): ("__wrapped__",),
 }
 _OF_CODE = (
-    "co_exceptiontable", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
-    "co_posonlyargcount", "co_kwonlyargcount", "co_flags",
-)  # fmt: skip
+    "co_exceptiontable",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+)
 _MANGLED = re.compile(
     rb"\.?___torch_mangle_\d+"
 )  # what tells compiled classes of one process apart

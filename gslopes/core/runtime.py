@@ -15,9 +15,16 @@ from typing import Any
 from gslopes.core.errors import UsageError
 
 PACKAGES = (
-    "torch", "numpy", "pandas", "pyarrow", "scipy", "pillow", "opencv-contrib-python-headless", "facenet-pytorch",
+    "torch",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "pillow",
+    "opencv-contrib-python-headless",
+    "facenet-pytorch",
     "onnxruntime",
-)  # fmt: skip
+)
 
 
 @cache
@@ -123,9 +130,14 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 # The words of torch on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
 _NO_MEMORY = (
-    "can't allocate memory", "insufficient memory", "out of memory", "failed to map segment", "cannot allocate memory",
-    "can't start new thread", "bad_alloc",
-)  # fmt: skip
+    "can't allocate memory",
+    "insufficient memory",
+    "out of memory",
+    "failed to map segment",
+    "cannot allocate memory",
+    "can't start new thread",
+    "bad_alloc",
+)
 
 
 def trim_heap() -> None:

@@ -79,9 +79,31 @@ Record = Mapping[Any, Any]  # a row that is only read, as ``DataFrame.to_dict`` 
 
 TABLES = read_tables(Path(__file__).with_name("tables.toml"))
 
-(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
- PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING, EXPLAINED,
- MANIFEST, SOURCES, CENSUS, COMPOSITION, EDITING) = TABLES.values()  # fmt: skip
+(
+    PHOTOS,
+    EDITS,
+    VERDICTS,
+    READINGS,
+    ASKED,
+    SCORES,
+    SLOPES,
+    GROUPS,
+    DIFFERENCES,
+    BALANCE,
+    PLACEBOS,
+    REACH,
+    GATING,
+    ERROR_RATES,
+    ERROR_SLOPES,
+    OBSERVED,
+    DRAWING,
+    EXPLAINED,
+    MANIFEST,
+    SOURCES,
+    CENSUS,
+    COMPOSITION,
+    EDITING,
+) = TABLES.values()
 
 EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut
 READING = "photo-rate"

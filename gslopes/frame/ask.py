@@ -70,12 +70,25 @@ def ask(
     asking = _Asking(pictures, makes, gate, whom, folder or ASKED)
     others = (table for table in reads if table != pictures)
     return Stage(
-        name, reads, makes, asking.work, along=pictures, each=lambda run: sorted(asking.versions(run)),
-        streams=True, here=True, splits=asking.splits, keep=asking.keep, merging=(*others, *options),
-        when=None if needed else lambda run: bool(asking.versions(run)), uses=asking.versions,
+        name,
+        reads,
+        makes,
+        asking.work,
+        along=pictures,
+        each=lambda run: sorted(asking.versions(run)),
+        streams=True,
+        here=True,
+        splits=asking.splits,
+        keep=asking.keep,
+        merging=(*others, *options),
+        when=None if needed else lambda run: bool(asking.versions(run)),
+        uses=asking.versions,
         due=lambda run: bool(run.config.score.retry_failed and whom(run)),
-        lacks=asking.lacks, begin=asking.begin, check=asking.check, options=options,
-    )  # fmt: skip
+        lacks=asking.lacks,
+        begin=asking.begin,
+        check=asking.check,
+        options=options,
+    )
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,16 @@ from gslopes.core.text import printable
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
 TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
 _SPECIAL = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$", "†": r"\dag{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "†": r"\dag{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
-}  # fmt: skip
+}
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
 
 

@@ -101,7 +101,7 @@ def gathered(
 
     photo, label: (P,) codes.  numbers: (P, K).  cluster: (n,) codes of the units that photos belong to; without it
         each photo is one.  errors: (P,), see ``Outcomes``.
-    """  # fmt: skip
+    """
     if cluster is None:
         starts = np.searchsorted(label, np.arange(labels + 1)).astype(np.int64)
         return Outcomes(values, np.ones(photos), photo, starts, numbers, errors)

@@ -176,10 +176,15 @@ class Asker:
                 continue
             rows, scores, x, y, plan = batch
             outcome_of = outcomes(
-                scores, x, y, plan, policies, temperature=temperature,
+                scores,
+                x,
+                y,
+                plan,
+                policies,
+                temperature=temperature,
                 ties="first" if self.as_published else "half",
                 draw=None if draw is None else draw[np.asarray(rows)],
-            )  # fmt: skip
+            )
             highest = maxima(scores, owners(x, y, plan))
             flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
             for index, row in enumerate(rows):

@@ -26,15 +26,40 @@ from gslopes.faces.zoo.reader import on_device, standardised
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
 # face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
 CLASSES = (
-    "background", "skin", "nose", "eyeglasses", "left eye", "right eye", "left brow", "right brow", "left ear",
-    "right ear", "mouth", "upper lip", "lower lip", "hair", "hat", "earring", "necklace", "neck", "cloth",
-)  # fmt: skip
+    "background",
+    "skin",
+    "nose",
+    "eyeglasses",
+    "left eye",
+    "right eye",
+    "left brow",
+    "right brow",
+    "left ear",
+    "right ear",
+    "mouth",
+    "upper lip",
+    "lower lip",
+    "hair",
+    "hat",
+    "earring",
+    "necklace",
+    "neck",
+    "cloth",
+)
 
 # What is the face's skin, and what the face: neither hair, ears, neck, spectacles nor background.
 SKIN = ("skin", "nose")
 FACE = (
-    "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
-)  # fmt: skip
+    "skin",
+    "left eye",
+    "right eye",
+    "left brow",
+    "right brow",
+    "nose",
+    "mouth",
+    "upper lip",
+    "lower lip",
+)
 
 # Only by name: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
 REGIONS: dict[str, tuple[str, ...]] = {

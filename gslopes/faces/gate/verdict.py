@@ -106,7 +106,7 @@ def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipRea
         (sweep.shift < gate.shift, Reason.READING_DOES_NOT_FOLLOW, f"shift {sweep.shift:+.2f}"),
         (sweep.tau < gate.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
         (abs(sweep.off_target) > gate.off_target, moves_too, f"{sweep.off_target:+.2f} per unit"),
-    )  # fmt: skip
+    )
     return next(
         (SkipReason(reason, detail) for failed, reason, detail in checks if failed), SkipReason()
     )

@@ -116,9 +116,13 @@ class _Residual(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            nn.GroupNorm(GROUPS, width), nn.SiLU(inplace=True), nn.Conv2d(width, width, 3, padding=1),
-            nn.GroupNorm(GROUPS, width), nn.SiLU(inplace=True), nn.Conv2d(width, width, 3, padding=1),
-        )  # fmt: skip
+            nn.GroupNorm(GROUPS, width),
+            nn.SiLU(inplace=True),
+            nn.Conv2d(width, width, 3, padding=1),
+            nn.GroupNorm(GROUPS, width),
+            nn.SiLU(inplace=True),
+            nn.Conv2d(width, width, 3, padding=1),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return self.body(x).add_(x)

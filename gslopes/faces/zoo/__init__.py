@@ -20,9 +20,17 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "LoadedModel", "ModelEntry", "ModelSpec", "build", "editor_for", "identify", "list_models", "load",
-    "load_folder", "read_spec",
-]  # fmt: skip
+    "LoadedModel",
+    "ModelEntry",
+    "ModelSpec",
+    "build",
+    "editor_for",
+    "identify",
+    "list_models",
+    "load",
+    "load_folder",
+    "read_spec",
+]
 
 
 def __getattr__(name: str) -> Any:
