@@ -30,6 +30,17 @@ def floats(numbers: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(numbers, dtype=np.float32)
 
 
+def quotients(top: ArrayLike, bottom: Array, otherwise: ArrayLike = np.nan) -> Array:
+    """Top / bottom where the bottom is above 0.  otherwise: of the others.
+
+    >>> quotients([1, 1], np.array([4.0, 0.0]), 9).tolist()
+    [0.25, 9.0]
+    """
+    top = doubles(top)
+    shape = np.broadcast_shapes(top.shape, bottom.shape)
+    return np.divide(top, bottom, out=np.full(shape, otherwise, float), where=bottom > 0)
+
+
 def slices(count: int, step: int) -> Iterator[slice]:
     """What cuts ``count`` rows into parts of ``step``.
 

@@ -24,7 +24,7 @@ from gslopes.core.text import many, two_digits
 from gslopes.report import caution
 from gslopes.report.headline import Sentences
 from gslopes.report.inline import plain
-from gslopes.stats.clusters import codes_of, effective_units, few
+from gslopes.stats.clusters import codes_of, enough
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
@@ -222,9 +222,7 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)), most
     )
     contrasts = contrast(units.joined(photos), permutations=FLIPS)
-    p, _ = below_floor(
-        contrasts.p_perm, contrasts.p, FLIPS, trusted=not few(effective_units(sizes))
-    )
+    p, _ = below_floor(contrasts.p_perm, contrasts.p, FLIPS, trusted=enough(sizes))
     p = np.where(
         contrasts.varying > 0, np.fmax(p, 2.0 ** (1 - contrasts.varying)), np.nan
     )  # the least that signs can show

@@ -1,7 +1,6 @@
 """What a pilot run tells about a label, for planning the audit: the slopes of its photos, or of its people's photos."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
@@ -87,10 +86,9 @@ def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int
     labels = reduce(np.union1d, [sweep.labels for sweep in sweeps])
     labels = labels[np.argsort(labels != label, kind="stable")]
     edit = sweeps[0]
-    codes = np.arange(len(edit.photos)) if edit.units is None else edit.units
-    order = np.argsort(codes, kind="stable")
-    single = [slopes_by_measure(replace(sweep, units=None), labels) for sweep in sweeps]
-    slopes = np.stack([units.sums.toarray()[:, order] for units in single])
+    order = np.argsort(edit.codes, kind="stable")
+    single = [slopes_by_measure(sweep.single, labels).sums for sweep in sweeps]
+    slopes = np.stack([sums.toarray()[:, order] for sums in single])
     changes = edit.present.any(axis=1) & ~edit.present.all(axis=1)
     varies = np.zeros(slopes.shape[1:], bool)
     varies[edit.places_in(labels)[edit.label[changes]], edit.photo[changes]] = True
@@ -98,5 +96,6 @@ def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int
     bound = np.inf
     if label not in edit.measures:
         bound = SCALE["rate"] * np.maximum(line_weights(edit.values), 0).sum()
-    sizes = np.unique(codes, return_counts=True)[1]
-    return Pilot(Pool(slopes, varies, sizes, np.arange(len(labels))), least, float(bound))
+    return Pilot(
+        Pool(slopes, varies, np.bincount(edit.codes), np.arange(len(labels))), least, float(bound)
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, quotients
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
 from gslopes.stats.rounding import STORED, exceeds, places, settled
@@ -52,7 +52,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     up = np.sign(difference) * exceeds(np.abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
-    return np.divide(up @ along, untied, out=np.full(len(up), np.nan), where=untied > 0)
+    return quotients(up @ along, untied)
 
 
 class RankCorrelation(NamedTuple):

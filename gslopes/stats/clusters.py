@@ -65,6 +65,11 @@ def few(units: float) -> bool:
     return bool(exceeds(FEW, units))
 
 
+def enough(sizes: Array) -> bool:
+    """Whether a t over units of these sizes, (U,), is to be trusted."""
+    return not few(effective_units(sizes))
+
+
 def clustered_ratio(top: Array, bottom: Array, bounds: Bounds = UNBOUNDED) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, doubles
+from gslopes.core.arrays import Array, Flags, Integers, doubles, quotients
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.outcomes import Cells, Moments, Spread, departures, spread_of
@@ -255,7 +255,7 @@ def difference(
         errors = EXACT * (np.abs(one) + np.abs(other))
     gap = settled(one - other, errors, 1)
     cubes = skews[0] * se_one**3 - skews[1] * se_other**3
-    skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
+    skew = quotients(cubes, se**3, 0)
     low, high = skewed_ends(gap, se, dof, skew, (-most, most))
     p = skewed_test(t_ratio(gap, se), dof, skew)
     p_perm = np.full(len(gap), np.nan)
@@ -304,7 +304,7 @@ class _Groups:
         length = np.sqrt(self.all[2])
         self.length = length / max(photos, 1)
         errors = units.lengths(units.rounding)
-        self.rounding = np.divide(errors, length[:, 0], out=errors, where=length[:, 0] > 0)
+        self.rounding = quotients(errors, length[:, 0], errors)
 
     def _of(self, stored: list[Array], photos: Any, squares: Any) -> list[Array]:
         """Sums of the departures, of them times the sizes, and of their squares, over units with and without numbers.

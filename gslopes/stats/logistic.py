@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, quotients
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 from gslopes.stats.rounding import EXACT, STORED, exceeds, highest, settled
@@ -89,9 +89,7 @@ def efficient_scores(
     spread = np.sqrt(variance)
     length, before = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
     separate = settled(length, before, STORED) > 0  # not a mixture of the design
-    t = np.full(len(spread), np.nan)
-    np.divide(residual @ rest, spread, out=t, where=separate & (spread > 0))
-    return t, information
+    return quotients(residual @ rest, np.where(separate, spread, 0)), information
 
 
 def informative_units(tested: Array, design: Array, y: Array) -> float:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.stats.outcomes import Outcomes, Single
 from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
@@ -200,7 +200,7 @@ class _Block:
         slopes = np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)
         spread = np.sqrt(np.square(slopes).sum(axis=1))
         error = np.abs(self.codes).sum() * rounding
-        error = np.divide(error, spread, out=error, where=spread > 0)
+        error = quotients(error, spread, error)
         self.limit = as_extreme(doubles(statistic[:, 0]), 1, error)
 
     def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 from scipy import special, stats
 
 from gslopes.slopes.measures.answers import Answers
@@ -18,7 +19,7 @@ from gslopes.slopes.measures.differences import membership_test
 from gslopes.slopes.measures.estimators import linear
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.measures.reach import ratios
-from gslopes.slopes.measures.selection import Asked, Gate, bounds, gating_rows
+from gslopes.slopes.measures.selection import Asked, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
@@ -223,8 +224,9 @@ def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         reading = 0.35 * VALUES + error + 0.5 * rng.standard_normal((400, 7))
         retained = reading @ line > 0.25
         questions = retained | (rng.random(400) < 0.5)
-        gate = Gate(retained[questions], dropped=int((~retained).sum()), total=400)
-        row = gating_rows(as_answers(present[questions][None]), gate, options).iloc[0]
+        asked_first = np.argsort(~questions, kind="stable")
+        verdicts = pd.Series(retained[asked_first], [f"{i:06d}" for i in range(400)])
+        row = gating_rows(as_answers(present[questions][None]), verdicts, options).iloc[0]
         for name in names:
             flags[name][index] = not row[f"{name}_low"] <= 0 <= row[f"{name}_high"]
     for name in names:
@@ -329,9 +331,7 @@ def as_answers(present: np.ndarray) -> Answers:
     names = np.array([f"{i:06d}" for i in range(len(present))], dtype=object)
     photos = np.array([f"{i:06d}" for i in range(present.shape[1])], dtype=object)
     codes = (photo.astype(np.int32), label.astype(np.int32))
-    return Answers(
-        "c", "gender", VALUES, names, photos, {}, *codes, rows, rows.astype(np.float32), 0.5
-    )
+    return Answers("c", "gender", VALUES, names, photos, *codes, rows, rows.astype(np.float32), 0.5)
 
 
 CASES: dict[str, Cell] = {

@@ -55,9 +55,7 @@ def drawn(
         answered[rows],
         answered[rows].astype(np.float32),
     )
-    answers = Answers(
-        "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
-    )
+    answers = Answers("c", "gender", VALUES, np.array(["smile"], dtype=object), names, *pairs, 0.5)
     return (
         answers,
         Truth("smiles", "smile", pd.Series(np.where(true, "yes", "no"), index=names)),
@@ -109,7 +107,7 @@ def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
     )
     expected = Truth("smiles", "smile", pd.Series("yes", index=names))
     return Answers(
-        "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
+        "c", "gender", VALUES, np.array(["smile"], dtype=object), names, *pairs, 0.5
     ), expected
 
 

@@ -142,7 +142,7 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
         np.ones(ages.shape, bool),
         ages.astype(np.float32),
     )
-    answers = Answers("c", "gender", values, label, photos, {}, *pairs, 0.0)
+    answers = Answers("c", "gender", values, label, photos, *pairs, 0.0)
     of_age = Finding("f0", "c", "gender", values, slopes, PLACEBOS.empty())
     page = page_data.finding(of_age, answers, {}, {})
     assert page["labels"] == ["age", "hat"]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, quotients
 from gslopes.core.tables import Row, lookup
 from gslopes.crops.config import BOOTSTRAP
 from gslopes.crops.measures.parity import compared, draw_weights
@@ -149,5 +149,4 @@ def _means(
     """(size,) the weighted mean of the values of each code, NaN without one; and the sum of its weights."""
     count = np.bincount(codes, weights, size).astype(float)
     total = np.bincount(codes, weights * values, size)
-    mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-    return mean, count
+    return quotients(total, count), count

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, quotients
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 from gslopes.stats.resampling import multinomial_counts, percentile
@@ -249,7 +249,7 @@ def resampled(
     weights = weights_of(h, counts)
     over = np.einsum("bn,bn->b", rows @ (weights * np.nan_to_num(h)), columns)
     under = np.einsum("bn,bn->b", rows @ weights, columns)
-    return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
+    return quotients(over, under)
 
 
 def interval(draws: Array) -> tuple[float, float]:

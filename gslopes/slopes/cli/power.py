@@ -11,7 +11,6 @@ import click
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.options import build, option
-from gslopes.core.text import many
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ def power(as_json: bool, **options: Any) -> int:
     hides, a small run over your own photos tells best: --pilot. Its slopes are drawn from; if it was fitted by
     clusters, people are drawn with all their photos.
     """
+    from gslopes.report.inline import plain
     from gslopes.slopes.measures import power as planning
 
     config = build(PowerConfig, options)
@@ -86,8 +86,13 @@ def power(as_json: bool, **options: Any) -> int:
         plan |= {"rate": label.rate, "noise": label.noise}
     if as_json:
         print_json(plan)
-    else:
-        _print(config, label, plan)
+        return 0
+    calm = None
+    if isinstance(label, planning.Presence) and config.noise is None:
+        calm = planning.power(replace(label, noise=0.0), units, plan["slope"], asked)
+    house = Path(__file__).parents[1] / "templates"
+    least = label.least
+    say(plain("power.txt.j2", house, plan=plan, config=config, least=least, calm=calm))
     return 0
 
 
@@ -118,34 +123,3 @@ def _label(config: PowerConfig) -> tuple[Presence | Pilot, str]:
         hint = "Fit it by people: gslopes audit RUN --only fit --photos-csv CSV --cluster COLUMN."
         raise UsageError("The pilot run has no people with several photos.", hint)
     return label, unit
-
-
-def _print(config: PowerConfig, label: Presence | Pilot, plan: dict[str, Any]) -> None:
-    from gslopes.report.numbers import share
-    from gslopes.slopes.measures import power as planning
-
-    photos, people = plan["photos"], plan["people"]
-    size = abs(plan["slope"])
-    labels = f"one of {many(label.labels, 'label')}" if label.labels > 1 else "one label"
-    known = f"on {share(config.rate)} of the photos"
-    if config.pilot is not None:
-        known = f"“{config.label}”, whose answers vary as in the pilot run"
-    whose = "" if people is None else f" of {people:,} people"
-    say(
-        f"{many(photos, 'photo')}{whose} make a slope of {size:.2g} {plan['unit']} a finding with a chance of "
-        f"{share(plan['power'], 0)}:\n{labels}, {known}."
-    )
-    if not isinstance(label, planning.Presence):
-        return
-    if config.noise is None:
-        calm = replace(label, noise=0.0)
-        chance = planning.power(calm, people or photos, size, config.placebo_photos)
-        say(
-            "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
-            f"chance is {share(chance, 0)}.\n"
-            "A small run over your own photos says which it is: --pilot RUN --label LABEL."
-        )
-    if photos * min(label.rate, 1 - label.rate) < label.least:
-        say(
-            f"Fewer than {label.least} photos would have the label, or lack it: the fit may not judge it."
-        )

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gslopes.core import frozen_identity, placebo, tables
-from gslopes.core.arrays import Array, Integers, Objects
+from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.slopes.measures.answers import Answers, gather
@@ -32,7 +32,6 @@ from gslopes.slopes.measures.selection import (
     LOSSES,
     STATUS,
     Asked,
-    Gate,
     asked_about,
     bounds,
     check_status,
@@ -240,7 +239,9 @@ class Fit:
         sweep = self.sweep(classifier, attribute)
         options = self._options(sweep)
         if attribute in self.gates:
-            yield "gating", self._gating(self.sweeps[classifier, attribute], options)
+            everyone = self.sweeps[classifier, attribute]
+            everyone = replace(everyone, units=self.units(everyone.photos))
+            yield "gating", gating_rows(everyone, self.gates[attribute], options)
             if not len(sweep.photos):
                 return  # the gate dropped them all: nothing but the sample of them is left
         asked = asked_about(
@@ -265,7 +266,7 @@ class Fit:
             differences = placebo_differences(sweep, fakes, options)
             yield "placebos", differences
             lost = " and ".join(depend)
-            rows = decide(rows, differences, options, lost=lost, units=_sizes(sweep))
+            rows = decide(rows, differences, options, lost=lost, units=sweep.sizes)
             yield from self._beside(sweep, rows, options, fakes.get("same"))
         yield "slopes", rows
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
@@ -279,12 +280,6 @@ class Fit:
             return self.options
         return replace(self.options, estimators=tuple(names))
 
-    def _gating(self, everyone: Answers, options: FitOptions) -> pd.DataFrame:
-        verdicts = self.gates[everyone.attribute]
-        passed = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
-        gate = Gate(passed, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
-        return gating_rows(replace(everyone, units=self.units(everyone.photos)), gate, options)
-
     def _beside(
         self, sweep: Answers, slopes: pd.DataFrame, options: FitOptions, same: Answers | None
     ) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -295,14 +290,15 @@ class Fit:
         study = self.study
         if sweep.classifier in study.unedited:
             unedited = measured(study.unedited[sweep.classifier], sweep.measures)
-            odds = self._read(sweep.attribute)["odds"] if study.reach is not None else None
+            read = self._read(sweep.attribute).get(sweep.attribute)
+            odds = None if read is None else read["odds"]
             decisions = tables.lookup(tables.reading(slopes), "label", "decision")
             for frame in self._observed(sweep, unedited, odds, decisions):
                 yield "observed", frame
-            if sweep.attribute in study.unchanged and same is not None:
+            if sweep.attribute not in study.unchanged:
+                same = None
+            if same is not None or sweep.attribute in study.drawn:
                 yield "drawing", drawing_rows(sweep, unedited, options, same)
-            elif sweep.attribute in study.drawn:
-                yield "drawing", drawing_rows(sweep, unedited, options)
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)
 
@@ -318,12 +314,13 @@ class Fit:
             frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
             yield frame.assign(column=name)
 
-    def _read(self, attribute: str, reading: str = "") -> pd.DataFrame:
-        """By photo how far a reading moved along an attribute; by default the attribute's own reading."""
-        assert self.study.reach is not None
-        reading = reading or attribute
-        rows = self.study.reach.query("attribute == @attribute and reading == @reading")
-        return rows.drop_duplicates("photo").set_index("photo")
+    def _read(self, attribute: str) -> dict[str, pd.DataFrame]:
+        """Reading to how far it moved along an attribute, by photo."""
+        if self.study.reach is None:
+            return {}
+        rows = self.study.reach.query("attribute == @attribute")
+        by_photo = rows.drop_duplicates(["reading", "photo"]).set_index("photo")
+        return {str(name): of_it for name, of_it in by_photo.groupby("reading", observed=True)}
 
     def _by_group(
         self, sweep: Answers, options: FitOptions, light: Answers | None
@@ -337,14 +334,11 @@ class Fit:
         if self.study.tones is not None:
             named.append(("skin tone", _texts(self.study.tones, sweep.photos)))
         reached = None
-        if self.study.reach is not None:
-            along_it = self.study.reach.query("attribute == @sweep.attribute")
-            for reading in sorted(along_it["reading"].unique()):
-                reach = self._read(sweep.attribute, reading)["reach"]
-                rows = reach_rows(sweep, reach, options, named).assign(reading=str(reading))
-                yield "reach", rows
-                if reading == sweep.attribute:
-                    reached = rows
+        for reading, by_photo in self._read(sweep.attribute).items():
+            rows = reach_rows(sweep, by_photo["reach"], options, named).assign(reading=reading)
+            yield "reach", rows
+            if reading == sweep.attribute:
+                reached = rows
         for groups, differences in compared:
             yield "groups", groups
             yield "differences", per_reach(differences, reached)
@@ -363,7 +357,7 @@ class Fit:
     def _balance(self, sweep: Answers, asked: Asked) -> tuple[pd.DataFrame, list[str]]:
         """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
         used = len(sweep.photos)
-        sizes = _sizes(sweep)
+        sizes = sweep.sizes
         cluster = self.study.cluster
         largest = float(sizes.max()) / used if used else np.nan
         effective = effective_units(sizes)
@@ -453,11 +447,6 @@ def _truths(
         truths.append(Truth(column, label, normal_texts(cells)))
     check_truths(truths, labels)
     return truths
-
-
-def _sizes(sweep: Answers) -> Array:
-    """How many photos each unit has."""
-    return np.bincount(codes_of(sweep.units, len(sweep.photos))).astype(np.float64)
 
 
 def _texts(column: pd.Series, photos: Objects) -> list[str]:

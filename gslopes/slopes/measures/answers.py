@@ -24,6 +24,7 @@ from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doub
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY
+from gslopes.stats.clusters import codes_of
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 
@@ -33,9 +34,7 @@ class Answers:
 
     values: (K,) float64, increasing; the centre is ``core.arrays.centre_of`` them.
     labels: (L,) str, sorted: every label returned for this attribute, those on dropped photos too.
-    photos: (n,) str, sorted, answered at all K values; the others drop out whole and are counted in ``dropped``.
-    dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
-        the first of the reasons that holds.
+    photos: (n,) str, sorted, answered at all K values; the others drop out whole, see ``selection.Asked``.
     photo: (P,) int32 into photos.  label: (P,) int32 into labels; pairs are sorted by label, then photo.
     present: (P, K) bool, whether the label was returned.  score: (P, K) float32, 0 if it was not; in [0, 1] but for
         numbers in another unit.
@@ -51,7 +50,6 @@ class Answers:
     values: Array
     labels: Objects
     photos: Objects
-    dropped: Mapping[str, int]
     photo: NDArray[np.int32]
     label: NDArray[np.int32]
     present: Flags
@@ -99,6 +97,21 @@ class Answers:
     def places_in(self, labels: Objects) -> Integers:
         """(L,) the place of each of these answers' labels among others."""
         return pd.Index(labels).get_indexer(pd.Index(self.labels))
+
+    @property
+    def codes(self) -> Integers:
+        """(n,) the number of each photo's unit, from 0."""
+        return codes_of(self.units, len(self.photos))
+
+    @property
+    def sizes(self) -> Array:
+        """(U,) photos of each unit."""
+        return doubles(np.bincount(self.codes))
+
+    @property
+    def single(self) -> "Answers":
+        """The same with each photo as a unit."""
+        return replace(self, units=None)
 
     @property
     def active(self) -> Integers:
@@ -149,13 +162,13 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         which photos count.
     values: attribute to its (K,) values.
     """
+    asked = asked.filter(pc.field("status") == "answered")
     codes = [
         encode(asked.column(name), scores.column(name))
         for name in ("classifier", "attribute", "photo")
     ]
     (classifier, classifiers), (attribute, attributes), (photo, photos) = codes
     label, labels = encode(scores.column("label"))
-    status, statuses = encode(asked.column("status"))
     asked_step = asked.column("step").to_numpy()
     step, score = (scores.column(name).to_numpy() for name in ("step", "score"))
     pair = classifier * len(attributes) + attribute
@@ -169,8 +182,8 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         width = len(values[edit])
         questions = asked_pair == code
         rows = np.flatnonzero(pair == code)
-        own = asked_photo[questions], asked_step[questions], statuses[status[questions]]
-        complete, dropped = _complete(*own, len(photos), width)
+        cells = asked_photo[questions].astype(np.int64) * width + asked_step[questions]
+        complete = np.bincount(np.unique(cells) // width, minlength=len(photos)) == width
         threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
         names_of, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
         ids, photo_codes = _ranks(photos, complete)
@@ -192,7 +205,6 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
             values[edit],
             labels=names_of,
             photos=ids,
-            dropped=dropped,
             photo=(pairs % size).astype(np.int32),
             label=(pairs // size).astype(np.int32),
             present=~np.isnan(table),
@@ -217,25 +229,6 @@ def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in unified.chunks])
     names = np.array(unified.chunk(0).dictionary.to_pylist(), dtype=object)
     return codes.astype(np.int32, copy=False), names
-
-
-def _complete(
-    photo: NDArray[np.int32], step: NDArray[np.int16], status: Objects, photos: int, steps: int
-) -> tuple[Flags, dict[str, int]]:
-    """(photos,) whether the photo was answered at every one of the steps, and why the other photos were not."""
-    answered = status == "answered"
-    pairs = np.unique(photo[answered].astype(np.int64) * steps + step[answered])
-    complete = np.bincount(pairs // steps, minlength=photos) == steps
-    rest = np.zeros(photos, dtype=bool)
-    rest[photo] = True
-    rest &= ~complete
-    dropped = {}
-    for reason in ("refused", "failed"):
-        hit = np.zeros(photos, dtype=bool)
-        hit[photo[status == reason]] = True
-        dropped[reason] = int((hit & rest).sum())
-        rest &= ~hit
-    return complete, {**dropped, "missing": int(rest.sum())}
 
 
 def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:

@@ -42,7 +42,7 @@ from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joi
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.stats.clusters import effective_units, few
+from gslopes.stats.clusters import enough, few
 from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.permutation import below_floor
@@ -125,7 +125,7 @@ def decide(
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
-    trusted = not few(effective_units(units))
+    trusted = enough(units)
     names = [estimator.name for estimator in contrasted(options)]
     tested = slopes[slopes["estimator"].isin(names)]
     if "measure" not in tested or tested.empty:

@@ -33,7 +33,7 @@ from gslopes.slopes.measures.kinds import (
     unit_slopes,
 )
 from gslopes.slopes.measures.options import RARE, FitOptions
-from gslopes.stats.clusters import effective_units, few, named_codes
+from gslopes.stats.clusters import enough, named_codes
 from gslopes.stats.contrast import Units, contrast, difference, membership_p
 from gslopes.stats.multiplicity import are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.ols import Lines
@@ -207,15 +207,15 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
     seed = options.seed
     if answers.units is None:
         return membership_p(unit_slopes(answers, kind), first, m, seed)
-    codes = np.unique(answers.units, return_inverse=True)[1]
-    sizes = np.bincount(codes)
+    codes = answers.codes
+    sizes = answers.sizes
     members = np.bincount(codes, first)
     mixed = (members > 0) & (members < sizes)
     if not mixed.any():
         return membership_p(unit_slopes(answers, kind), members > 0, m, seed)
     if sizes[mixed].sum() < 0.5 * len(first):
         return untested
-    of_photos = unit_slopes(replace(answers, units=None), kind)
+    of_photos = unit_slopes(answers.single, kind)
     return membership_p(of_photos, first, m, seed, within=codes)
 
 
@@ -293,7 +293,7 @@ def _paired(
     p, p_perm = (
         np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm)
     )
-    tested, _ = below_floor(p_perm, p, permutations, trusted=not few(effective_units(old.sizes)))
+    tested, _ = below_floor(p_perm, p, permutations, trusted=enough(old.sizes))
     return {
         "varying": varies,
         "difference": np.where(one_sided, np.nan, result.difference),

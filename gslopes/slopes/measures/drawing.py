@@ -24,7 +24,6 @@ import pandas as pd
 from gslopes.slopes.measures.answers import Answers, all_labels, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
-from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.rounding import STORED, settled
@@ -60,9 +59,9 @@ def drawing_rows(
     if len(steps) > 1:
         moved = moved.times(ones / len(steps))
     moved = replace(moved, most=before.most)  # no share is below 0
-    along = slopes_by_measure(replace(sweep, units=None), labels)
+    along = slopes_by_measure(sweep.single, labels)
     along = along.times(np.full(len(labels), extent))
-    units = codes_of(sweep.units, len(sweep.photos))
+    units = sweep.codes
     drawn, swept = contrast(moved.joined(units)), contrast(along.joined(units))
     longer = moved.times(np.sign(drawn.difference)).minus(along.times(np.sign(swept.difference)))
     further = contrast(longer.joined(units))

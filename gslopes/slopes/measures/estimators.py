@@ -22,14 +22,14 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import frozen, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
 from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers, columns_of
 from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
 from gslopes.slopes.measures.options import RARE, FitOptions
-from gslopes.stats.clusters import effective_units, few
+from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import Lines, fit_lines, line_weights
@@ -98,7 +98,7 @@ def paper(answers: Answers) -> pd.DataFrame:
     """
     counts = answers.counts()
     centre = doubles(counts[:, [centre_of(answers.values)]])
-    relative = np.divide(counts, centre, out=np.full(counts.shape, np.nan), where=centre > 0)
+    relative = quotients(counts, centre)
     lines = fit_lines(answers.values, relative)
     columns = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p)}
     return answers.frame(**answers.facts(), **columns, estimator="paper")
@@ -199,12 +199,11 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
 
 def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.measures.analysis.analyse``."""
-    tests: dict[Kind, Tests] = {}
+    kinds = {estimator.kind for estimator in chosen(options)}
+    tests = {kind: _tests(answers, kind, options) for kind in kinds}
     frames = []
     for estimator in chosen(options):
         kind = estimator.kind
-        if kind not in tests:
-            tests[kind] = _tests(answers, kind, options)
         frame = estimator.rows(answers, tests[kind]).assign(
             estimator=estimator.name, unit=estimator.unit, varying=tests[kind].varying
         )
@@ -250,7 +249,7 @@ def _tests(answers: Answers, kind: Kind, options: FitOptions) -> Tests:
     if options.permutations:
         with_paper = PAPER in chosen(options) and kind == PAPER.kind
         permuted = permute(rows, judged, options.permutations, options.seed, paper=with_paper)
-    trusted = not few(effective_units(rows.sizes))
+    trusted = enough(rows.sizes)
     p, source = below_floor(permuted.p, t_p, options.permutations, trusted=trusted)
     return Tests(lines, sums.slopes.influence, varies, judged, p, source, permuted)
 
@@ -275,7 +274,7 @@ def _by_measure(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> 
 
 def spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
-    rows = outcomes(replace(answers, units=None), "measure")
+    rows = outcomes(answers.single, "measure")
     if rows.photos < 2:
         return {}
     middle = doubles(rows.numbers[:, centre_of(rows.values)])

@@ -30,7 +30,6 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.kinds import answers_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.slopes.measures.reach import log_odds
-from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import Estimate, fieller, linearised, t_quantile
 from gslopes.stats.rounding import STORED, highest, settled
 
@@ -62,7 +61,7 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     part = answers.only(complete)
     n = len(part.photos)
     names, z = _moves(part.values, read[complete], sorted({*moved["reading"]}))
-    units = codes_of(part.units, n)
+    units = part.codes
     member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
     note = "" if names else STILL
     if member.shape[0] < len(names) + SPARE:

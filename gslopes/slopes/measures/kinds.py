@@ -119,8 +119,7 @@ def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
         return sweep
     complete = numbered[sweep.label] & sweep.present.all(axis=1)
     keep = np.bincount(sweep.photo[complete], minlength=len(sweep.photos)) == numbered.sum()
-    dropped = {**sweep.dropped, "missing": sweep.dropped["missing"] + int((~keep).sum())}
-    return replace(sweep.only(keep), dropped=dropped)
+    return sweep.only(keep)
 
 
 def beyond(scores: NDArray[np.floating]) -> Flags:

@@ -15,7 +15,6 @@ correction over clusters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -28,7 +27,6 @@ from gslopes.core.tables import Record
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
 from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
@@ -65,7 +63,7 @@ def observed_rows(
     photos = sweep.photos
     labels = all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
-    units = codes_of(sweep.units, len(photos))
+    units = sweep.codes
     read = np.full(len(photos), np.nan)
     if odds is not None:
         read = odds.reindex(photos).to_numpy(np.float64)
@@ -74,7 +72,7 @@ def observed_rows(
     readable &= np.isin(names, seen.index[seen >= options.min_varying])
     readings = Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
     answers = answers_by_measure(unedited, labels)
-    slopes = slopes_by_measure(replace(sweep, units=None), labels)
+    slopes = slopes_by_measure(sweep.single, labels)
     frames = []
     for pair in combinations(sorted({*names} - {""}), 2) if len(labels) else ():
         distance = _welch(readings, [(names == name) & readable for name in pair], units)

@@ -24,7 +24,7 @@ from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.answers import columns_of
 from gslopes.slopes.measures.decision import paired, placebo_step
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.stats.clusters import effective_units, few
+from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.ols import line_weights
@@ -259,7 +259,7 @@ def _is_found(
     """Whether the first label is a finding of one audit that is drawn."""
     places, sizes = pool.drawn(rng, units)
     varying = _any(pool.varies[places], sizes).sum(axis=1)
-    trusted = not few(effective_units(doubles(sizes)))
+    trusted = enough(doubles(sizes))
     slopes = pool.slopes[0][places]
     own = contrast(_units(slopes, sizes))
     first = contrast(_units(slopes[:1], sizes), permutations=_OWN)

@@ -24,12 +24,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, quotients
 from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Units
 from gslopes.stats.intervals import fieller, t_quantile
 from gslopes.stats.ols import line_slopes
@@ -112,8 +111,7 @@ def reach_rows(
     frames = []
     for column, group, keep in parts:
         part = answers.only(keep)
-        codes = codes_of(part.units, len(part.photos))
-        unit_reach = doubles(np.bincount(codes, reaches[keep]))
+        unit_reach = doubles(np.bincount(part.codes, reaches[keep]))
         unreached = FEW_UNITS if len(unit_reach) < max(options.min_varying, 3) else UNREACHED
         for estimator in contrasted(options):
             slopes = unit_slopes(part, estimator.kind)
@@ -148,9 +146,7 @@ def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.Dat
     )
     reach, ratio, low, high = one.T
     other_reach, other_ratio, other_low, other_high = other.T
-    least = np.minimum(reach, other_reach)
-    most = np.maximum(reach, other_reach)
-    share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
+    share = quotients(np.minimum(reach, other_reach), np.maximum(reach, other_reach))
     gap = ratio - other_ratio
     uneven = exceeds(HALF, share) & (differences["note"] == "")
     tested = [name for name in ("p", "p_perm", "p_test", "q", "note") if name in differences]

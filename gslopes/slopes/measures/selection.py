@@ -184,47 +184,29 @@ def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
     return table.filter(chosen)
 
 
-@frozen_identity
-class Gate:
-    """The gate's verdicts about the photos that the classifier was asked about.
-
-    passed: (n,).
-    dropped: how many sweeps it dropped, asked about or not.  total: how many it judged.
-    """
-
-    passed: Flags
-    dropped: int
-    total: int
-
-    @property
-    def sampled(self) -> int:
-        """How many dropped sweeps were asked about."""
-        return int((~self.passed).sum())
-
-    @property
-    def weights(self) -> Array:
-        """(n,) how many sweeps each counts for: 1 if it passed, else dropped sweeps for each one asked about."""
-        return np.where(self.passed, 1.0, self.dropped / max(self.sampled, 1))
-
-
-def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFrame:
+def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.GATING of one classifier and attribute.
 
-    answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
+    answers: over all photos asked about, dropped sweeps among them; each of these counts for several.
+    verdicts: photo to whether the gate kept its sweep, asked about or not.
     """
-    share = (gate.total - gate.dropped) / max(gate.total, 1)
-    complete = gate.sampled > 0 or gate.dropped == 0
+    passed = verdicts.reindex(answers.photos).eq(True).to_numpy(bool)
+    sampled = int((~passed).sum())
+    dropped = int((~verdicts.astype(bool)).sum())
+    share = (len(verdicts) - dropped) / max(len(verdicts), 1)
+    complete = sampled > 0 or dropped == 0
     note = ""
     if share < LEAST_KEPT:
         advice = ", and no dropped one was asked about"
         if complete:
             advice = "; read the ungated slope too"
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
-    units = codes_of(answers.units, len(answers.photos))
-    weightings = {"gated": gate.passed.astype(np.float64), "ungated": gate.weights}
+    units = answers.codes
+    ungated = np.where(passed, 1.0, dropped / max(sampled, 1))
+    weightings = {"gated": passed.astype(np.float64), "ungated": ungated}
     frames = []
     for estimator in contrasted(options):
-        slopes = unit_slopes(replace(answers, units=None), estimator.kind)
+        slopes = unit_slopes(answers.single, estimator.kind)
         columns: dict[str, Array] = {}
         for name, weights in weightings.items():
             counted = np.flatnonzero(weights)
@@ -240,9 +222,9 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
             answers.frame(
                 **columns,
                 estimator=estimator.name,
-                n=int(gate.passed.sum()),
-                dropped=gate.dropped,
-                sampled=gate.sampled,
+                n=int(passed.sum()),
+                dropped=dropped,
+                sampled=sampled,
                 kept=share,
                 note=note,
             )

@@ -32,7 +32,7 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import placebo_differences, placebo_step, rule
 from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
-from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
+from gslopes.stats.clusters import clustered_mean, enough
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
@@ -150,7 +150,7 @@ def error_tables(
     rows = list(compress(rows, judged))
     if not rows:
         return pd.DataFrame(), pd.DataFrame()
-    units = codes_of(answers.units, len(answers.photos))
+    units = answers.codes
     rates: list[Row] = []
     slopes: list[Row] = []
     for row in rows:
@@ -162,7 +162,7 @@ def error_tables(
         if not row.never:
             rates += [head | rate for rate in _rates(row, answers.values, codes, sizes)]
         slope = _slope(row, answers.values, codes) | {"units": len(sizes), "note": row.note}
-        slopes.append(head | slope | {"trusted": not few(effective_units(sizes))})
+        slopes.append(head | slope | {"trusted": enough(sizes)})
     errors = _as_answers(answers, rows)
     frame = _tested(pd.DataFrame(slopes), errors, options)
     if placebos is not None:

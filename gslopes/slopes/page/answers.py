@@ -46,7 +46,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     none = np.empty(0, dtype=np.int32)
     flat = np.empty((0, len(values)), dtype=np.float32)
     empty = Answers(
-        classifier, attribute, values, names, names, {}, none, none, flat.astype(bool), flat, 0.0
+        classifier, attribute, values, names, names, none, none, flat.astype(bool), flat, 0.0
     )
     return next(gather(scores, asked, {attribute: values}), empty)
 

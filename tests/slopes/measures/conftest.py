@@ -84,7 +84,6 @@ def of(present: np.ndarray) -> sweeps.Answers:
         np.linspace(-2, 2, 5),
         names,
         photos,
-        {},
         rows,
         label,
         found,

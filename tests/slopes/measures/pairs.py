@@ -39,7 +39,7 @@ def drawn(
     )
     label = np.array(["score"], dtype=object)
     answers = Answers(
-        *("c", "race", values, label, photos, {}, *pairs, numbers.astype(np.float32), 0.0),
+        *("c", "race", values, label, photos, *pairs, numbers.astype(np.float32), 0.0),
         measures={"score": "value"},
     )
     index = pd.MultiIndex.from_product(

@@ -89,9 +89,11 @@ def test_dropped_photos_are_counted_once_each_under_the_first_reason(answers) ->
     scores, asked = answers(np.ones((6, 1, 3), bool), VALUES)
     asked.loc[[0, 3], "status"] = "refused"
     asked.loc[[1, 6], "status"] = "failed"
-    (sweep,) = gathered(scores, asked.drop(index=9))
-    assert dict(sweep.dropped) == {"refused": 2, "failed": 1, "missing": 1}
-    assert len(sweep.photos) == 2
+    asked = asked.drop(index=9)
+    (row,) = analyse(scores, asked).balance.to_dict("records")
+    assert (row["refused"], row["failed"], row["missing"]) == (2, 1, 1)
+    (sweep,) = gathered(scores, asked)
+    assert len(sweep.photos) == row["used"] == 2
 
 
 SEVEN = np.linspace(-2, 2, 7)

@@ -170,7 +170,7 @@ def run(present: np.ndarray, photos: list[str], labels: list[str]) -> Answers:
     """present: (labels, photos, K) bool."""
     label, photo = np.nonzero(present.any(2))
     return Answers(
-        *("model", "gender", VALUES, np.array(labels, object), np.array(photos, object), {}),
+        *("model", "gender", VALUES, np.array(labels, object), np.array(photos, object)),
         *(photo.astype(np.int32), label.astype(np.int32), present[label, photo]),
         *(present[label, photo].astype(np.float32), 0.0),
     )

@@ -26,7 +26,7 @@ def answers(values: np.ndarray, steps: np.ndarray, measure: str = "") -> Answers
     )
     rows = values.reshape(count * n, -1).astype(np.float32)
     present = np.ones(rows.shape, bool) if measure else rows > 0
-    head = ("c", "gender", steps, labels, people(n).index.to_numpy(object), {})
+    head = ("c", "gender", steps, labels, people(n).index.to_numpy(object))
     return Answers(
         *head,
         photo,

@@ -122,7 +122,6 @@ def answers(scores: np.ndarray, labels: list[str], threshold: float = 0.0) -> An
         values,
         names,
         photos,
-        {},
         photo,
         label,
         flat >= threshold,
