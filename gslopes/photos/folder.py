@@ -309,11 +309,6 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     return SkipReason(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
 
 
-def count_parts(photos: int, part: int) -> int:
-    """How many parts of ``part`` photos there are."""
-    return -(-photos // part)
-
-
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
     lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files])

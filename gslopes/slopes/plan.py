@@ -19,7 +19,7 @@ from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.spec import Plan
-from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, same_bytes, size_of
+from gslopes.photos.folder import PhotoFile, list_files, listing, same_bytes, size_of
 from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
 from gslopes.slopes.config import RunConfig
@@ -75,7 +75,7 @@ class Walk:
     @property
     def parts(self) -> int:
         """How many parts the photos are cut into."""
-        return count_parts(len(self.files), self.config.part)
+        return -(-len(self.files) // self.config.part)
 
     @cached_property
     def same(self) -> dict[str, str]:

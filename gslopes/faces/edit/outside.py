@@ -77,8 +77,9 @@ def fitted(data: bytes, photo: Photo, face: Face, size: int = 0) -> Fitted:
             pixels, matrix, (width, height), flags=back, borderMode=cv2.BORDER_REPLICATE
         )
         pixels = np.asarray(moved_back, np.uint8)
-    exact = pixels is came.pixels and is_upright(data)
-    return Fitted(pixels, moved, *_changes(photo, face, pixels), data if exact else b"")
+    background, clothes = _changes(photo, face, pixels)
+    file = data * (pixels is came.pixels and is_upright(data))
+    return Fitted(pixels, moved, background, clothes, file)
 
 
 def _unfit(photo: Photo, reason: Reason, detail: str = "") -> PhotoError:
