@@ -207,8 +207,8 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 # -- Tables 1 and 2 ---------------------------------------------------------------------------------------------------
 
 NO_LABEL = (
-    "No classifier returned any label about a sweep that counts, so no slope is fitted. If no sweep was kept, look at the "
-    "pictures; if scores are below a threshold, give threshold=0: every label is then returned, and judged by its score."
+    "No classifier returned any label about a sweep that counts, so no slope is fitted. If no sweep was kept, look at "
+    "the pictures; if scores are below a threshold, give threshold=0: all labels then return, judged by their scores."
 )
 
 
