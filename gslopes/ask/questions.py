@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen_identity, tables
 from gslopes.core.errors import PhotoError, TableError
@@ -34,7 +34,7 @@ class Question:
     value: float = 0.0
 
 
-def about_edits(edits: pd.DataFrame, folder: Path, seed: int) -> list[Question]:
+def about_edits(edits: DataFrame, folder: Path, seed: int) -> list[Question]:
     """Photos by identifier; the pictures of one photo together, in an order that depends on the seed and that photo.
 
     Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
@@ -152,7 +152,7 @@ class PartProgress:
             by_label[label].append(sum(differences) / len(differences))
         return dict(by_label)
 
-    def rows(self, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def rows(self, name: str) -> tuple[DataFrame, DataFrame]:
         """Rows of the asked table, one a picture, and of the scores table, one a label; sorted by their keys.
 
         name: of the classifier.

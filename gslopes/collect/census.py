@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConfig
 from gslopes.collect.review import item_of, render_review
@@ -68,18 +68,18 @@ class Census:
     queue: int
     answered: int
     excluded: int
-    composition: pd.DataFrame
+    composition: DataFrame
     women: dict[str, float]
 
     @property
-    def occupations(self) -> pd.DataFrame:
+    def occupations(self) -> DataFrame:
         """One row an occupation, see ``report.composition``."""
         return by_occupation(self.composition, self.women)
 
 
 def census(
     photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any
-) -> pd.DataFrame:
+) -> DataFrame:
     """How the faces in a folder of photos are read, by occupation (the sub-folder, or the collection's manifest).
 
     out: the census folder.  options: as of ``gslopes census --help``.
@@ -153,7 +153,7 @@ def take_census(
 
 
 def _write(
-    photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig
+    photos: Path, out: Path, table: DataFrame, searches: Searches, config: CensusConfig
 ) -> Census:
     """Everything that depends on the answers of people."""
     review = out / "review.csv"
@@ -227,7 +227,7 @@ def _reads(
     finder: Finder,
     reader: Reader,
     tick: Tick,
-) -> pd.DataFrame:
+) -> DataFrame:
     """core.tables.CENSUS of these photos."""
     rows: list[dict[str, Any]] = []
 
@@ -272,7 +272,7 @@ def _reads(
             for index, row in enumerate(readable):
                 row |= {name: float(values[index]) for name, values in shares.items()}
         tick(len(batch))
-    return pd.DataFrame(rows, columns=CENSUS.columns)
+    return DataFrame(rows, columns=CENSUS.columns)
 
 
 # -- what people answered ---------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def _is_due(row: Record, answer: Answer, config: CensusConfig) -> bool:
 # -- counting ---------------------------------------------------------------------------------------------------------
 
 
-def compose(read: Read, searches: Searches) -> pd.DataFrame:
+def compose(read: Read, searches: Searches) -> DataFrame:
     """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` mean all.
 
     searches: as of ``searches_of``.
@@ -339,10 +339,10 @@ def compose(read: Read, searches: Searches) -> pd.DataFrame:
                 if chance.any() or value not in ("non-binary", "unknown"):
                     share = estimate_share(chance, answered)
                     rows.append((occupation, keyword, reading, value, *astuple(share)))
-    return pd.DataFrame(rows, columns=COMPOSITION.columns)
+    return DataFrame(rows, columns=COMPOSITION.columns)
 
 
-def labels(read: Read, confidence: float) -> pd.DataFrame:
+def labels(read: Read, confidence: float) -> DataFrame:
     """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty if it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
@@ -359,7 +359,7 @@ def labels(read: Read, confidence: float) -> pd.DataFrame:
         facts["by"] = WHO.get(decision, "reader")
         rows.append(facts)
     perceived = [f"perceived_{name}" for name in VALUES]
-    return pd.DataFrame(rows, columns=["photo", "path", "occupation", *perceived, "by"])
+    return DataFrame(rows, columns=["photo", "path", "occupation", *perceived, "by"])
 
 
 def _reading(row: Record, answer: Answer) -> dict[str, tuple[dict[str, float], bool]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
@@ -74,11 +74,11 @@ class Collection:
     statuses: dict[str, int]
     reasons: dict[str, int]
     licences: dict[str, int]
-    table: pd.DataFrame = field(repr=False)
+    table: DataFrame = field(repr=False)
     people: Steps = ()
 
 
-def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
+def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -> DataFrame:
     """Photos of people at work from a provider, with licence, creator and page of each.
 
     out: the folder, made if missing.  progress: show lines of progress on stderr.
@@ -155,7 +155,7 @@ def _counts(values: Iterable[str]) -> dict[str, int]:
     return dict(Counter(values).most_common())
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
+def write_csv(table: DataFrame, path: Path) -> None:
     """A table as a CSV that no spreadsheet takes for formulas, durable."""
     runfolder.write_bytes(path, csv_bytes(table))
     runfolder.settle([path])

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.collect.search import (
     DATA,
@@ -283,8 +283,8 @@ def _year(when: str) -> str:
 
 
 def people_of(
-    manifest: pd.DataFrame, min_ethnic: int = MIN_ETHNIC, min_group: int = MIN_GROUP
-) -> tuple[pd.DataFrame, Steps]:
+    manifest: DataFrame, min_ethnic: int = MIN_ETHNIC, min_group: int = MIN_GROUP
+) -> tuple[DataFrame, Steps]:
     """Who is on the photos, in words, for the audits; small groups are dropped.
 
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
@@ -296,7 +296,7 @@ def people_of(
     list and does not use it; here it is used.
     """
     titles = [traits_of(title) for title in manifest["title"]]
-    rows = pd.DataFrame(titles, manifest.index, ["human", "gender", "ethnic_group", "people"])
+    rows = DataFrame(titles, manifest.index, ["human", "gender", "ethnic_group", "people"])
     rows = rows.rename(columns={"human": "person"}).assign(file=manifest["path"])
     # whatever became of the download
     rows["on_address"] = rows.groupby(manifest["url"])["person"].transform("nunique")
@@ -307,7 +307,7 @@ def people_of(
     left["alone on it, by the picture's name"] = rows
     rows = rows[rows.groupby("ethnic_group")["person"].transform("nunique") >= min_ethnic]
     left[f"of an ethnic group of {min_ethnic} people"] = rows
-    census = pd.DataFrame(read_rows(CENSUS, "qid")).set_index("qid")
+    census = DataFrame(read_rows(CENSUS, "qid")).set_index("qid")
     words = rows[["person"]].assign(
         gender=rows["gender"].replace(ASKED["genders"]),
         ethnicity=rows["ethnic_group"].map(census["name"]).fillna(rows["ethnic_group"]),

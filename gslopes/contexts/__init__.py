@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
+from pandas import DataFrame
 
 from gslopes.core.tables import read_tables
 
@@ -17,10 +17,10 @@ SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("
 _EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
 
 
-def filled(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def filled(name: str, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     """Rows as a frame of the table of that name; what a row lacks is NaN, 0, False or empty."""
     table = TABLES[name]
     default = {field.name: _EMPTY.get(field.type, "") for field in table.schema}
     if rows:
-        return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns)
+        return DataFrame([{**default, **row} for row in rows], columns=table.columns)
     return table.empty()

@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas import DataFrame
 
 from gslopes.core import tables
 from gslopes.core.config import convert, read_toml
@@ -122,7 +123,7 @@ def placed(path: Path) -> Iterator[Path]:
     settle([path])
 
 
-def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
+def write_table(table: Table, frame: DataFrame, path: Path) -> None:
     """``tables.write``, as ``placed``.  Raises: TableError, StorageError."""
     with placed(path) as fresh:
         tables.write(table, frame, fresh)
@@ -281,7 +282,7 @@ def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]
     return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
 
 
-def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> pd.DataFrame:
+def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> DataFrame:
     """The rows of all parts, as ``merge`` orders them, without writing them.  Raises: TableError."""
     paths = (part_path(run, stage, table, index) for stage in stages for index in range(count))
     frames = [frame for path in paths if len(frame := tables.read(table, path))]
@@ -300,7 +301,7 @@ def merge(
     table: Table,
     stages: Iterable[str],
     count: int,
-    keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    keep: Callable[[DataFrame], DataFrame] | None = None,
     name: str = "",
 ) -> Path:
     """Join the parts of a table into RUN/<table>.parquet (or <name>.parquet), few in memory at a time, atomically.

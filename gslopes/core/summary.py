@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
+from pandas import DataFrame
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
@@ -41,7 +41,7 @@ CONDITION: dict[str, float | str | bool] = {
 }
 
 
-def gated(findings: pd.DataFrame) -> pd.DataFrame:
+def gated(findings: DataFrame) -> DataFrame:
     """A table of decisions with the column ``finding``: whether each is one."""
     return findings.assign(finding=findings["decision"] == FINDING)
 
@@ -49,13 +49,13 @@ def gated(findings: pd.DataFrame) -> pd.DataFrame:
 def write(
     folder: Path,
     audit: str,
-    findings: pd.DataFrame,
+    findings: DataFrame,
     counts: tuple[int, int],
     *,
     headline: str,
     page: Path | None,
     began: Path | None = None,
-    more: Mapping[str, pd.DataFrame] | None = None,
+    more: Mapping[str, DataFrame] | None = None,
 ) -> Path:
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
@@ -111,7 +111,7 @@ def began_on(run: Path) -> str:
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 
-def _rows(frame: pd.DataFrame, form: Table) -> list[dict[str, Any]]:
+def _rows(frame: DataFrame, form: Table) -> list[dict[str, Any]]:
     """The first rows of a table."""
     return [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pandas import DataFrame
 
 from gslopes.core import frozen
 from gslopes.core.errors import TableError
@@ -45,7 +46,7 @@ class Table:
             for field in self.schema
         }
 
-    def empty(self) -> pd.DataFrame:
+    def empty(self) -> DataFrame:
         """A frame with this table's columns and no row."""
         return self.schema.empty_table().to_pandas()
 
@@ -111,7 +112,7 @@ MEASURED = "photo-measure"
 """Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
 
 
-def reading(slopes: pd.DataFrame) -> pd.DataFrame:
+def reading(slopes: DataFrame) -> DataFrame:
     """The row of each label that is to be read: by its measure, or, of tables without one, by photo-rate.
 
     slopes: with the columns of ``SLOPES``.
@@ -125,17 +126,17 @@ def reading(slopes: pd.DataFrame) -> pd.DataFrame:
 
 
 def frame_of(
-    table: Table, rows: pd.DataFrame | Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
-) -> pd.DataFrame:
+    table: Table, rows: DataFrame | Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
+) -> DataFrame:
     """Rows, as dictionaries or in the order of the columns, as a frame; the table's empty frame for no rows."""
-    if isinstance(rows, pd.DataFrame):
+    if isinstance(rows, DataFrame):
         return rows
     if rows:
-        return pd.DataFrame(rows, columns=pd.Index(table.columns))
+        return DataFrame(rows, columns=pd.Index(table.columns))
     return table.empty()
 
 
-def records(frame: pd.DataFrame) -> list[Row]:
+def records(frame: DataFrame) -> list[Row]:
     """The rows of a frame, column to value each."""
     return cast("list[Row]", frame.to_dict("records"))
 
@@ -146,12 +147,12 @@ def ends(interval: Iterable[float], name: str = "ci") -> Row:
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
+def lookup(frame: DataFrame, key: str, column: str) -> dict[str, Any]:
     """The values of one column by the values of another; of several the last."""
     return dict(zip(frame[key], frame[column], strict=True))
 
 
-def check(table: Table, frame: pd.DataFrame) -> pa.Table:
+def check(table: Table, frame: DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 
     Raises: TableError if a column is missing, unknown, null against its schema, or cannot be cast safely to its type.
@@ -159,7 +160,7 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame.get("status", [""] * len(frame))
         pairs = map(split_prose, frame["reason"], statuses)
-        frame = frame.assign(**pd.DataFrame(pairs, frame.index, ["reason", "detail"]))
+        frame = frame.assign(**DataFrame(pairs, frame.index, ["reason", "detail"]))
     wrong = {
         "lacks": [name for name in table.columns if name not in frame.columns],
         "has unknown": [name for name in frame.columns if name not in table.columns],
@@ -187,7 +188,7 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     return result.replace_schema_metadata(None)
 
 
-def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+def write(table: Table, frame: DataFrame, path: Path) -> None:
     """Write the frame, sorted by the table's key; ``runfolder.write_table`` does it atomically and durably.
 
     Raises: TableError as ``check`` and ``check_key``; OSError if the disk refuses.
@@ -213,21 +214,21 @@ def check_key(table: Table, rows: pa.Table) -> None:
     raise TableError(f"The {table.name} table has two rows with the key {key}.", hint)
 
 
-def read(table: Table, path: Path) -> pd.DataFrame:
+def read(table: Table, path: Path) -> DataFrame:
     """Read and check a table.  Raises: TableError if the file is missing, no Parquet, or of another schema."""
     return _read(table, path).to_pandas()
 
 
 def read_columns(
     table: Table, path: Path, columns: list[str], where: pc.Expression | None = None
-) -> pd.DataFrame:
+) -> DataFrame:
     """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
     return _read(table, path, columns=columns, filters=where).to_pandas()
 
 
 def read_rows(
     table: Table, run: Path, columns: list[str] | None = None, where: pc.Expression | None = None
-) -> pd.DataFrame:
+) -> DataFrame:
     """Some columns and rows of a table of the run folder, all if not named; no row if it has no such table.
 
     Raises: TableError if the file is damaged or of another schema.
@@ -268,7 +269,7 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
     )
 
 
-class Tables(Mapping[str, pd.DataFrame]):
+class Tables(Mapping[str, DataFrame]):
     """The tables of a run folder by name, each read when it is first asked for.
 
     forms: the tables that count, by name, each of which is checked when it is read; all files, unchecked, if None.
@@ -279,9 +280,9 @@ class Tables(Mapping[str, pd.DataFrame]):
     def __init__(self, folder: Path, forms: Mapping[str, Table] | None = None) -> None:
         self.folder = folder
         self.forms = forms
-        self._read: dict[str, pd.DataFrame] = {}
+        self._read: dict[str, DataFrame] = {}
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> DataFrame:
         if name not in self._read:
             if name not in self:
                 raise KeyError(
@@ -290,7 +291,7 @@ class Tables(Mapping[str, pd.DataFrame]):
             self._read[name] = self._opened(name, self.folder / f"{name}.parquet")
         return self._read[name]
 
-    def _opened(self, name: str, path: Path) -> pd.DataFrame:
+    def _opened(self, name: str, path: Path) -> DataFrame:
         if self.forms is not None:
             return read(self.forms[name], path)
         try:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
@@ -103,7 +104,7 @@ def export(
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
-def _write_answers(rows: pd.DataFrame, path: Path) -> int:
+def _write_answers(rows: DataFrame, path: Path) -> int:
     if path.suffix not in (".csv", ".parquet"):
         raise UsageError(
             f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out."
@@ -132,7 +133,7 @@ def _check(out: Path, identity: str) -> None:
         raise UsageError(f"{show(out)} is not empty, and no export of ours.", hint)
 
 
-def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> None:
+def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> None:
     """Every file that is not there, then the description of all of them."""
     files = Files(run, rows)
     for name, shard in _shards(form, rows, files.sizes()):
@@ -147,7 +148,7 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
         runfolder.settle([out / "README.md"])
 
 
-def _shards(form: Form, rows: pd.DataFrame, sizes: pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
+def _shards(form: Form, rows: DataFrame, sizes: Series) -> Iterator[tuple[str, DataFrame]]:
     """(file, its rows): whole sets, of one split each, in order, of about ``SHARD`` bytes or less.
 
     sizes: bytes of each picture.
@@ -176,7 +177,7 @@ class Files:
     run: the run folder.  rows: as ``pictures`` made them.
     """
 
-    def __init__(self, run: Path, rows: pd.DataFrame) -> None:
+    def __init__(self, run: Path, rows: DataFrame) -> None:
         self.run = run
         self.rows = rows
         manifest = runfolder.read_manifest(run)
@@ -187,7 +188,7 @@ class Files:
         # the sets of a photo follow one another
         self._original = lru_cache(maxsize=1)(self._encoded)
 
-    def sizes(self) -> pd.Series:
+    def sizes(self) -> Series:
         """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""
         try:
             sizes = [
@@ -199,10 +200,10 @@ class Files:
             raise UsageError(
                 f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
             ) from error
-        measured = pd.Series(sizes, index=self.rows.index)
+        measured = Series(sizes, index=self.rows.index)
         return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
 
-    def of(self, shard: pd.DataFrame, tick: Tick) -> Iterator[Picture]:
+    def of(self, shard: DataFrame, tick: Tick) -> Iterator[Picture]:
         """Each row of a shard as its facts and what reads its file.  tick: called with 1 after each."""
         for record in shard.to_dict("records"):
             file = record.pop("file")

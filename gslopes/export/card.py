@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.files import read_json, sha256_of
@@ -20,7 +20,7 @@ UNSTATED = "not stated: that gives no permission"
 Facts = dict[str, Any]
 
 
-def facts_of(run: Path, form: str, rows: pd.DataFrame) -> Facts:
+def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
     """The content of an export's card and Croissant file.
 
     form: of the export.  rows: as ``pictures`` made them, all sweeps of the run: a set is a sweep.
@@ -36,7 +36,7 @@ def facts_of(run: Path, form: str, rows: pd.DataFrame) -> Facts:
     edited = rows[rows["kind"] == "edit"]
     sweeps = rows.drop_duplicates("set")
     photos = rows.drop_duplicates("photo")
-    licences = photos.get("licence", pd.Series("", index=photos.index))
+    licences = photos.get("licence", Series("", index=photos.index))
     attributes = sorted(set(edited["attribute"]))
     models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
     editors = []
@@ -61,7 +61,7 @@ def facts_of(run: Path, form: str, rows: pd.DataFrame) -> Facts:
     }
 
 
-def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
+def _counts(texts: Series, sort: bool = True) -> dict[str, int]:
     return {str(name): int(count) for name, count in texts.value_counts(sort=sort).items()}
 
 

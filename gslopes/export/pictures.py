@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.crossed import check_plain
@@ -53,7 +54,7 @@ class ExportConfig:
             raise ConfigError("--split-by needs --split.", "Try --split 0.8.")
 
 
-def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
+def pictures(run: Path, config: ExportConfig) -> DataFrame:
     """The rows of an export, a set after the other: by split, photo, attribute and step.
 
     Columns: ``COLUMNS``, the people table's, ``ENDS`` and ``file``, the picture relative to the run folder;
@@ -102,14 +103,14 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     )
 
 
-def _read(run: Path, table: tables.Table) -> pd.DataFrame:
+def _read(run: Path, table: tables.Table) -> DataFrame:
     path = run / f"{table.name}.parquet"
     if not path.is_file():
         raise UsageError(f"{show(run)} has no pictures yet.", "gslopes synthesise PHOTOS --out RUN")
     return tables.read(table, path)
 
 
-def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
+def _judged(edits: DataFrame, run: Path) -> DataFrame:
     """The edits of real sweeps with the gate's verdict."""
     verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
     rows = edits[~placebo.among(edits["attribute"])].merge(
@@ -132,39 +133,39 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
     return attribute
 
 
-def _photos(run: Path) -> pd.DataFrame:
+def _photos(run: Path) -> DataFrame:
     """Size, face and path of each photo, its index the photo."""
     photos = _read(run, tables.PHOTOS)
     used = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
     return used[["width", "height", "box", "path"]].rename(columns={"path": "source_path"})
 
 
-def _sources(run: Path) -> pd.DataFrame:
+def _sources(run: Path) -> DataFrame:
     """What is known of each photo's origin, its index the photo."""
     path = run / f"{SOURCES.name}.parquet"
     if path.is_file():
         return tables.read(SOURCES, path).set_index("photo")[list(CREDIT)]
-    return pd.DataFrame()
+    return DataFrame()
 
 
-def _people(run: Path, config: ExportConfig) -> pd.DataFrame:
+def _people(run: Path, config: ExportConfig) -> DataFrame:
     """The people table's columns, texts, its index the photo; a name of ours gets ``photo_`` in front."""
     from gslopes.photos.people import read_about
 
     if config.photos_csv is None:
-        return pd.DataFrame()
+        return DataFrame()
     about = read_about(config.photos_csv, run)
     ours = {*COLUMNS, *ENDS, "file", "file_name", "image"}
     return about.rename(columns={name: f"photo_{name}" for name in about if name in ours})
 
 
-def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: int) -> pd.Series:
+def _split(photos: Series, people: DataFrame, config: ExportConfig, seed: int) -> Series:
     """``train`` or ``test`` for each row: whole photos, or whole values of a column, in an order that the seed draws.
 
     Raises: UsageError for an unknown column, or if one side would be empty.
     """
     if config.split is None:
-        return pd.Series(TRAIN, index=photos.index)
+        return Series(TRAIN, index=photos.index)
     column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
     if config.split_by and column not in people:
         columns = ", ".join(map(str, people))
@@ -183,7 +184,7 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
     return units.isin(order[:count]).map({True: TRAIN, False: TEST})
 
 
-def answers(run: Path) -> pd.DataFrame:
+def answers(run: Path) -> DataFrame:
     """One row a picture and label.
 
     Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,

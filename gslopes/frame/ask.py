@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import writable_cache
@@ -131,14 +131,14 @@ class _Asking:
             for name, model in self.whom(run).items()
         }
 
-    def lacks(self, run: Run, name: str | None, part: Tables, answers: pd.DataFrame) -> bool:
+    def lacks(self, run: Run, name: str | None, part: Tables, answers: DataFrame) -> bool:
         """Whether a part was asked about while the gate kept fewer sweeps than are wanted now."""
         selection = run.once(self.wanted).get(str(name))
         if selection is None or not selection.judged:
             return False
         return not selection.covered(part[self.pictures], answers)
 
-    def keep(self, run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+    def keep(self, run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
         """Which rows of the parts go into a table."""
         selection = run.once(self.selected)
         if table not in self.splits:
@@ -238,7 +238,7 @@ def asked_before(folder: Path, record: str = ASKED) -> dict[str, Any]:
     return {}
 
 
-def raise_if_no_use(answers: pd.DataFrame, of: str) -> None:
+def raise_if_no_use(answers: DataFrame, of: str) -> None:
     """Raises: ClassifierError for one whose pictures all failed.  of: the column with their names."""
     for _, answered in answers.groupby(of):
         hint = "Mend it and run the same command again"

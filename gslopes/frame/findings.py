@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
 from gslopes.core.text import nudged
@@ -18,7 +18,7 @@ from gslopes.stats.rounding import sort_key
 _ORDER = {FINDING: 0, UNJUDGED: 2}
 
 
-def decide(rows: pd.DataFrame) -> pd.DataFrame:
+def decide(rows: DataFrame) -> DataFrame:
     """The findings table: findings first, and of equal decisions the largest first.
 
     rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q. Rows that

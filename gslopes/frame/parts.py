@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas import DataFrame
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ModelError, TableError, UsageError
@@ -116,12 +116,12 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
         runfolder.write_table(table, frame, part_path(run.folder, folder, table, part))
 
 
-def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[pd.DataFrame]:
+def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[DataFrame]:
     """The tables of a part.  Raises: TableError, OSError, ValueError unless all of the part is there."""
     notes = _notes_file(run, folder, part)
     if notes.exists():
         _sentences(notes)
-    frames = list[pd.DataFrame]()
+    frames = list[DataFrame]()
     for table in _part_tables(run.audit, stage):
         path = part_path(run.folder, folder, table, part)
         if not path.exists() and stage.keep(run, table.name) is None:
@@ -132,7 +132,7 @@ def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[pd.DataFram
     return frames
 
 
-def _pictures(run: Run, stage: Stage, rows: pd.DataFrame) -> list[Path]:
+def _pictures(run: Run, stage: Stage, rows: DataFrame) -> list[Path]:
     """The files that a table names, of a stage that makes pictures."""
     if "file" in rows and any(name.endswith("/") for name in stage.makes):
         return [run.folder / file for file in rows["file"] if isinstance(file, str) and file]
@@ -262,14 +262,14 @@ def _sentences(notes: Path) -> list[str]:
 # -- tables of all parts ----------------------------------------------------------------------------------------------
 
 
-class _Read(Mapping[str, pd.DataFrame]):
+class _Read(Mapping[str, DataFrame]):
     """Tables by name, each read whenever it is asked for."""
 
-    def __init__(self, names: Sequence[str], read: Callable[[str], pd.DataFrame]) -> None:
+    def __init__(self, names: Sequence[str], read: Callable[[str], DataFrame]) -> None:
         self._names = names
         self._read = read
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> DataFrame:
         return self._read(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -285,7 +285,7 @@ def _piece(run: Run, stage: Stage, part: int) -> Tables:
         return {}
     maker = maker_of(run.audit, stage.along)
 
-    def read(name: str) -> pd.DataFrame:
+    def read(name: str) -> DataFrame:
         table = run.audit.tables[name]
         return tables.read(table, part_path(run.folder, maker.name, table, part))
 
@@ -306,7 +306,7 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
         dict.fromkeys(note for path in notes if path.is_file() for note in _sentences(path))
     )
 
-    def read(name: str) -> pd.DataFrame:
+    def read(name: str) -> DataFrame:
         return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
 
     own_tables = tables_of(run.audit, stage)

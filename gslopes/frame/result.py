@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
@@ -48,12 +48,12 @@ class Result:
     notes: tuple[str, ...]
 
     @cached_property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def tables(self) -> Mapping[str, DataFrame]:
         """The tables of the run folder by name, read lazily."""
         return Tables(self.folder)
 
     @property
-    def findings(self) -> pd.DataFrame:
+    def findings(self) -> DataFrame:
         """What is judged, one row each, findings first: the columns of ``core.summary.FINDINGS``."""
         return decide(self.audit.judged(Tables(self.folder)))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core.summary import FINDING, UNJUDGED
 from gslopes.frame.spec import Headline
@@ -15,10 +16,10 @@ from gslopes.report.units import writer_in
 MOST = 6  # rows of a terminal, which has fifteen lines with them, and of a chart
 
 
-def count_decisions(rows: pd.DataFrame) -> str:
+def count_decisions(rows: DataFrame) -> str:
     """How many numbers there are of each decision, and why most of those that are not judged are not.
 
-    >>> count_decisions(pd.DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
+    >>> count_decisions(DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
     '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
     """
     judged = rows[rows["decision"] != UNJUDGED]
@@ -35,7 +36,7 @@ def count_decisions(rows: pd.DataFrame) -> str:
     return f"{text}."
 
 
-def leads(rows: pd.DataFrame, lead: Headline) -> pd.Series:
+def leads(rows: DataFrame, lead: Headline) -> Series:
     """Which of the findings a headline is about."""
     first = rows["label"].astype(str).str.startswith(lead.label)
     for name, text in (("contrast", lead.contrast), ("model", lead.model)):
@@ -43,14 +44,14 @@ def leads(rows: pd.DataFrame, lead: Headline) -> pd.Series:
     return first
 
 
-def arranged(rows: pd.DataFrame, lead: Headline) -> pd.DataFrame:
+def arranged(rows: DataFrame, lead: Headline) -> DataFrame:
     """What the headline is about, what has its label, then all other findings."""
     alike = rows["label"].astype(str).str.startswith(lead.label)
     order = rows.assign(_order=2 - alike.astype(int) - leads(rows, lead).astype(int))
     return order[alike | (rows["decision"] == FINDING)].sort_values("_order", kind="stable")
 
 
-def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
+def _first(rows: DataFrame) -> tuple[DataFrame, Series, str]:
     """The first judged rows; what each is about, for people; and what all of them have in common."""
     shown = rows[rows["decision"] != UNJUDGED].head(MOST)
     names = [name for name in ("model", "label") if shown[name].nunique() > 1] + ["contrast"]
@@ -61,7 +62,7 @@ def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
         ", ".join(words.readable(str(text)) for text in row)
         for row in shown[names].to_numpy().tolist()
     ]
-    return shown, pd.Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
+    return shown, Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
 
 
 def written(row: Mapping[Any, Any]) -> str:
@@ -69,7 +70,7 @@ def written(row: Mapping[Any, Any]) -> str:
     return numbers.of_row(row, "value", writer_in(row["unit"]))
 
 
-def printed(lead: Headline, rows: pd.DataFrame) -> str:
+def printed(lead: Headline, rows: DataFrame) -> str:
     """What a terminal shows of an audit: its headline, the first judged rows, and how many there are of each decision.
 
     rows: as ``decide`` gives them.
@@ -103,7 +104,7 @@ def printed(lead: Headline, rows: pd.DataFrame) -> str:
     )
 
 
-def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def charted(rows: DataFrame) -> list[dict[str, Any]]:
     """The first ``MOST`` judged rows as a chart: a panel a unit, see ``report.charts.panel``.
 
     rows: as ``decide`` gives them, in the order of the chart.
@@ -128,7 +129,7 @@ def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return panels
 
 
-def grid_of(caption: str, rows: pd.DataFrame, leave_out: Collection[str] = ()) -> dict[str, Any]:
+def grid_of(caption: str, rows: DataFrame, leave_out: Collection[str] = ()) -> dict[str, Any]:
     """A table as a page lists it: caption, head, rows of texts; both ends of an interval stand in one cell.
 
     What is the same in all rows stands in the caption.  leave_out: columns.

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import from_dict, to_dict
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from gslopes.report.choices import Choice
 
 T = TypeVar("T")
-Tables = Mapping[str, pd.DataFrame]
-Made = Mapping[str, pd.DataFrame | Sequence[Mapping[str, Any]]]  # table to its rows
+Tables = Mapping[str, DataFrame]
+Made = Mapping[str, DataFrame | Sequence[Mapping[str, Any]]]  # table to its rows
 INPUTS = "inputs"
 NOTES = "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
 
@@ -73,11 +73,11 @@ def _no_table(run: Run, parts: Tables) -> Made:
     return {}
 
 
-def _every_row(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def _every_row(run: Run, table: str) -> Callable[[DataFrame], DataFrame]:
     return _same
 
 
-def _same(rows: pd.DataFrame) -> pd.DataFrame:
+def _same(rows: DataFrame) -> DataFrame:
     return rows
 
 
@@ -126,7 +126,7 @@ class Stage:
     streams: bool = False
     join: Callable[[Run, Tables], Made] = _no_table
     splits: Mapping[str, str] = field(default_factory=dict)
-    keep: Callable[[Run, str], Callable[[pd.DataFrame], pd.DataFrame] | None] = _every_row
+    keep: Callable[[Run, str], Callable[[DataFrame], DataFrame] | None] = _every_row
     merging: tuple[str, ...] = ()
     here: bool = False
     threads: bool | Callable[[Run], bool] = False
@@ -134,7 +134,7 @@ class Stage:
     goes_with: str = ""
     uses: Callable[[Run], Any] = _nothing
     due: Callable[[Run], bool] = _never
-    lacks: Callable[[Run, str | None, Tables, pd.DataFrame], bool] = _never
+    lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _never
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None
@@ -220,7 +220,7 @@ class Audit:
     inputs: Callable[[Plan], Inputs]
     outline: Callable[[Plan], tuple[list[str], Any]]
     stages: tuple[Stage, ...]
-    judged: Callable[[Opened], pd.DataFrame]
+    judged: Callable[[Opened], DataFrame]
     headline: Callable[[Opened], Headline]
     counts: Callable[[Opened], tuple[int, int, int]]
     shown: tuple[str, ...]
@@ -408,7 +408,7 @@ class Run:
             return {}
         return self.plan.models
 
-    def table(self, name: str) -> pd.DataFrame:
+    def table(self, name: str) -> DataFrame:
         """A table of the run, checked.  Raises: TableError."""
         return tables.read(self.audit.tables[name], self.folder / f"{name}.parquet")
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen
 from gslopes.stats.multiplicity import are_findings
@@ -80,7 +80,7 @@ class Nothing:
         return self.small and self.holds_zero
 
 
-def judged(changes: pd.DataFrame, estimates: Sequence[Nothing]) -> pd.DataFrame:
+def judged(changes: DataFrame, estimates: Sequence[Nothing]) -> DataFrame:
     """Changes with the columns matters, changed and small.
 
     changed: whether each is a finding, and not shown to be less than what matters.  small: whether it is shown.
@@ -93,7 +93,7 @@ def judged(changes: pd.DataFrame, estimates: Sequence[Nothing]) -> pd.DataFrame:
     return changes.assign(matters=matters, changed=sure & ~small, small=sure & small)
 
 
-def verdicts(changes: pd.DataFrame) -> list[str]:
+def verdicts(changes: DataFrame) -> list[str]:
     """Whether each has changed, as a table has it."""
     texts = np.select([changes["changed"], changes["small"]], ["yes", "too little"], "no")
     return [str(text) for text in texts]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.report import numbers, terminal, words
 from gslopes.stats.rounding import exceeds, sort_key
@@ -22,7 +23,7 @@ SIDES = ("Occupation", "Female", "Occupation ", "Male")
 MOST = 10  # occupations at each end of Table 3
 
 
-def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.DataFrame:
+def by_occupation(composition: DataFrame, women: Mapping[str, float]) -> DataFrame:
     """One row an occupation: the shares perceived female and male with their intervals, most skewed first.
 
     composition: core.tables.COMPOSITION.  women: occupation to the share of women among the people employed.
@@ -53,12 +54,12 @@ def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.D
         "answered",
         *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high")),
     ]
-    frame = pd.DataFrame(rows, columns=[*columns, "other_answers", "women"])
+    frame = DataFrame(rows, columns=[*columns, "other_answers", "women"])
     skew = (frame["female"] - frame["male"]).abs().fillna(-1)
     return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)
 
 
-def table3(shares: pd.DataFrame) -> pd.DataFrame:
+def table3(shares: DataFrame) -> DataFrame:
     """The ten occupations most female next to the ten most male, the largest share first; none is on both sides.
 
     shares: as of ``by_occupation``.
@@ -76,7 +77,7 @@ def table3(shares: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(sides, axis=1).set_axis(list(SIDES), axis=1)
 
 
-def print_shares(shares: pd.DataFrame) -> str:
+def print_shares(shares: DataFrame) -> str:
     """Table 3, then every occupation with its intervals, as text for a terminal.  shares: as of ``by_occupation``."""
     if shares.empty:
         return (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core.text import printable
 
@@ -22,7 +22,7 @@ _SPECIAL = {
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
 
 
-def to_markdown(frame: pd.DataFrame, caption: str) -> str:
+def to_markdown(frame: DataFrame, caption: str) -> str:
     """A table of untrusted texts as Markdown under its caption, numbers to the right."""
     rows = [[escaped(cell) for cell in row] for row in frame.to_numpy().tolist()]
     head = _head_of(frame)
@@ -30,7 +30,7 @@ def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     return f"{caption}\n\n{markdown(head, rows, rules)}\n"
 
 
-def _head_of(frame: pd.DataFrame) -> list[str]:
+def _head_of(frame: DataFrame) -> list[str]:
     return [str(column).strip() for column in frame]
 
 
@@ -51,7 +51,7 @@ def escaped(cell: str) -> str:
     return printable(cell).translate(_MARKS)
 
 
-def to_latex(frame: pd.DataFrame, caption: str, label: str) -> str:
+def to_latex(frame: DataFrame, caption: str, label: str) -> str:
     r"""A table of untrusted texts as LaTeX with booktabs; the classifier is printed in its first row only.
 
     ``\midrule`` parts the classifiers, but not in Table 4, which mixes them.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen, runfolder, summary
 from gslopes.core.tables import Record
@@ -46,7 +46,7 @@ class About:
 
 
 def of_findings(
-    run: Path, findings: pd.DataFrame, headline: str, about: About, leading: pd.Series
+    run: Path, findings: DataFrame, headline: str, about: About, leading: Series
 ) -> Quote | None:
     """The sentence and the snippet of an audit; None if nothing could be judged.
 
@@ -67,7 +67,7 @@ def of_findings(
         first = surest
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
     rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
-    frame = pd.DataFrame(rows, columns=_HEAD, dtype=object)
+    frame = DataFrame(rows, columns=_HEAD, dtype=object)
     facts: dict[str, Any] = {
         "about": about,
         "headline": headline,

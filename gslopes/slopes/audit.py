@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
@@ -310,7 +310,7 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
-def keep_pictures(run: Run, table: str) -> Callable[[pd.DataFrame], pd.DataFrame] | None:
+def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
     if table == EDITING.name and not run.config.outside:
         return None

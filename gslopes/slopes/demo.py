@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 from PIL import Image
 
 from gslopes.ask.questions import read_picture
@@ -46,7 +46,7 @@ class Demo:
     sweep: a picture of the astronaut's sweep.
     """
 
-    recovered: pd.DataFrame
+    recovered: DataFrame
     reach: float
     rendered: Walked
     portrait: Walked
@@ -163,7 +163,7 @@ def drawn_faces(out: str | Path, faces: int = 60) -> dict[str, Any]:
     return {"photos": photos, **truths, "editor": EDITOR, "gate": False}
 
 
-def true_slopes(faces: int) -> tuple[pd.DataFrame, float]:
+def true_slopes(faces: int) -> tuple[DataFrame, float]:
     """The slope of each planted label under do(cue), and the cue's as read: each face drawn again at each value.
 
     Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
@@ -175,7 +175,7 @@ def true_slopes(faces: int) -> tuple[pd.DataFrame, float]:
     lines = fit_lines(
         values.astype(np.float64), np.stack([*(100 * share for share in shares), cue.mean(0)])
     ).slope
-    return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
+    return DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
 
 
 def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:

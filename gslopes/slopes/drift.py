@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
@@ -55,7 +56,7 @@ class Drift:
     photos: int
     same: float
     models: tuple[tuple[str, ...], tuple[str, ...]]
-    labels: pd.DataFrame
+    labels: DataFrame
 
     @property
     def another(self) -> bool:
@@ -125,7 +126,7 @@ def check_drift(
     return drift
 
 
-def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
+def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:
     """Rows of the edits table: this many pictures that were answered, of no placebo sweep, by lot, of many photos.
 
     A second picture of a photo is drawn after one of each photo, and so on: photos are what the tests count.
@@ -151,8 +152,8 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
 def _compared(
     run: Path,
     name: str,
-    edits: pd.DataFrame,
-    rows: tuple[pd.DataFrame, pd.DataFrame],
+    edits: DataFrame,
+    rows: tuple[DataFrame, DataFrame],
     models: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> Drift:
     asked, scored = rows
@@ -178,7 +179,7 @@ def _compared(
     )
 
 
-def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
+def _wide(scores: DataFrame, index: pd.MultiIndex) -> DataFrame:
     """Scores by picture and label, NaN for a label that was not returned."""
     wide = scores.pivot_table(
         index=_KEY, columns="label", values="score", aggfunc="max", observed=True
@@ -186,14 +187,14 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index)
 
 
-def _highest(scores: pd.DataFrame) -> Integers:
+def _highest(scores: DataFrame) -> Integers:
     """(pictures,) column of the highest score; -1 if no label was returned."""
     numbers = scores.fillna(-np.inf).to_numpy(float)
     tied = ~exceeds(numbers.max(axis=1, initial=-np.inf)[:, None], numbers)
     return np.where(scores.notna().any(axis=1), tied.argmax(axis=1), -1)
 
 
-def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
+def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame:
     """How the mean of each label changes, (L, 12), what is shown best first.
 
     Columns: ``COLUMNS``, and those of ``report.caution.judged``; what matters is of ``_mattering``.
@@ -207,7 +208,7 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     photos: (n,) codes from 0.
     """
     if not len(photos):
-        return pd.DataFrame(columns=[*COLUMNS, "matters", "changed", "small"])
+        return DataFrame(columns=[*COLUMNS, "matters", "changed", "small"])
     sizes = np.bincount(photos).astype(np.float64)
     matters = _mattering(before, now)
     before, now = (frame.fillna(0.0) for frame in (before, now))
@@ -238,13 +239,13 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
         p,
         q,
     )
-    changes = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
+    changes = DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
     changes = caution.judged(changes, _estimates(changes, len(sizes)))
     order = ranked(changes, "q", -changes["difference"].abs(), "label")
     return order.reset_index(drop=True)
 
 
-def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
+def _mattering(before: DataFrame, now: DataFrame) -> Array:
     """(L,) the smallest change of each label's mean that matters, by ``report.caution``.
 
     That of a score if every picture has one; of a share if some lack the label; of a number in another unit.
@@ -257,7 +258,7 @@ def _mattering(before: pd.DataFrame, now: pd.DataFrame) -> Array:
     return np.where(in_units, caution.OF_SPREAD * before.std(), matters)
 
 
-def _estimates(changes: pd.DataFrame, photos: int) -> list[caution.Nothing]:
+def _estimates(changes: DataFrame, photos: int) -> list[caution.Nothing]:
     """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
     ends = changes[["ci_low", "ci_high"]].T.fillna(changes["difference"]).T
     estimates = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas import DataFrame, Series
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import grid_of
@@ -112,7 +113,7 @@ def _answers(run: Path, table: tables.Table) -> pa.Table:
     return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
-def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
+def reach_of(run: Path, values: dict[str, list[float]]) -> DataFrame | None:
     """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
 
     Columns: photo, attribute, reading, reach and odds.
@@ -133,10 +134,10 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
         return None
     unedited = frame.query("step == -1").drop_duplicates(keys)
     odds = unedited[keys].assign(odds=log_odds(unedited["score"]))
-    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(odds, how="left", on=keys)
+    return DataFrame(rows, columns=[*keys, "reach"]).merge(odds, how="left", on=keys)
 
 
-def wordings_of(editing: pd.DataFrame) -> dict[str, pd.Series]:
+def wordings_of(editing: DataFrame) -> dict[str, Series]:
     """Sweep to the wording that each photo was asked for in, of those with several.  editing: rows of EDITING."""
     rows = editing.query("wording >= 0").drop_duplicates(["photo", "attribute"])
     named = rows.assign(wording="wording " + (rows["wording"] + 1).astype(str)).set_index("photo")
@@ -144,7 +145,7 @@ def wordings_of(editing: pd.DataFrame) -> dict[str, pd.Series]:
     return {str(name): wordings for name, wordings in by_sweep if wordings.nunique() > 1}
 
 
-def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
+def lost_of(run: Path, editing: DataFrame) -> dict[str, Answers]:
     """Sweep that an editor was asked for to why it lost photos, or the gate dropped them, as if reasons were labels.
 
     The label of photos that count is empty.
@@ -158,7 +159,7 @@ def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
     verdicts = tables.read_rows(tables.VERDICTS, run).query(dropped)
     rows = pd.concat([editing.query("status != 'answered'"), verdicts, editing])
     rows = rows.drop_duplicates(["photo", "attribute"]).drop(columns="step")
-    rows = rows.merge(pd.DataFrame({"step": [0, 1]}), "cross")  # a sweep has two values or more
+    rows = rows.merge(DataFrame({"step": [0, 1]}), "cross")  # a sweep has two values or more
     rows = rows.assign(classifier=EDITOR, status="answered", value=0, label=rows["reason"], score=1)
     scores, asked = (
         tables.check(table, rows[table.columns]) for table in (tables.SCORES, tables.ASKED)
@@ -167,7 +168,7 @@ def lost_of(run: Path, editing: pd.DataFrame) -> dict[str, Answers]:
     return {answers.attribute: answers for answers in gather(scores, asked, ends)}
 
 
-def moved_of(run: Path) -> pd.DataFrame | None:
+def moved_of(run: Path) -> DataFrame | None:
     """What else moved along sweeps that others made, as ``measures.explained`` takes it; None for our own edits."""
     if not (run / "readings.parquet").exists():
         return None
@@ -178,7 +179,7 @@ def moved_of(run: Path) -> pd.DataFrame | None:
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
 
 
-def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:
+def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:
     """Attribute to whether the gate kept each photo's sweep; empty if the gate was not applied.  Raises: TableError."""
     if not runfolder.is_gated(run):
         return {}
@@ -203,13 +204,13 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
     return {answers.classifier: answers for answers in sweeps}
 
 
-def tones_of(run: Path) -> pd.Series | None:
+def tones_of(run: Path) -> Series | None:
     """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
     unedited = "reading == 'luminance' and step == -1"
     rows = tables.read_rows(tables.READINGS, run).query(unedited).drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None
     third = pd.qcut(
-        pd.Series(places(rows["score"])).rank(method="first"), len(TONES), labels=list(TONES)
+        Series(places(rows["score"])).rank(method="first"), len(TONES), labels=list(TONES)
     )
-    return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())
+    return Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())

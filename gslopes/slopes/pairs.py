@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen, placebo
 from gslopes.core.csv_table import read_csv
@@ -66,8 +67,8 @@ class PairSet:
         sweep), step, picture.
     """
 
-    units: pd.DataFrame
-    edits: pd.DataFrame
+    units: DataFrame
+    edits: DataFrame
     values: Mapping[str, list[float]]
     facts: Mapping[str, Any]
 
@@ -107,8 +108,8 @@ def read_pairs(
 
 
 def _edits(
-    path: Path, rows: pd.DataFrame, units: pd.DataFrame, baseline: str, placebos: bool
-) -> tuple[pd.DataFrame, dict[str, list[float]]]:
+    path: Path, rows: DataFrame, units: DataFrame, baseline: str, placebos: bool
+) -> tuple[DataFrame, dict[str, list[float]]]:
     """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
     cells = rows[rows["value"] != ""].pivot(
         index="unit", columns=["attribute", "placebo", "value"], values="picture"
@@ -155,10 +156,10 @@ def _check_files(path: Path, files: set[Path]) -> None:
         raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
 
 
-def _checked(rows: pd.DataFrame) -> pd.DataFrame:
+def _checked(rows: DataFrame) -> DataFrame:
     """The rows; equal numbers are one value.  Raises: UsageError about the first row that is wrong."""
 
-    def refuse(what: str, wrong: pd.Series, *columns: str) -> None:
+    def refuse(what: str, wrong: Series, *columns: str) -> None:
         if wrong.any():
             raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
 
@@ -174,14 +175,14 @@ def _checked(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sweeps(
-    about: tuple[str, str], pictures: pd.DataFrame, baselines: Sequence[str]
+    about: tuple[str, str], pictures: DataFrame, baselines: Sequence[str]
 ) -> Iterator[tuple[str, list[str], list[float]]]:
     """(sweep, values as the set has them, as numbers) of an attribute: one, or one for each name but the baseline.
 
     about: the set and the attribute.  pictures: its pictures, units by values, without placebos.
     """
     has_picture = pictures.notna()
-    numbers = _numbers(pd.Series(pictures.columns, pictures.columns)).dropna().sort_values()
+    numbers = _numbers(Series(pictures.columns, pictures.columns)).dropna().sort_values()
     levels = numbers.index.tolist()
     names = [str(name) for name in pictures if name not in numbers]
     if levels and names:
@@ -207,7 +208,7 @@ def _sweeps(
         )
 
 
-def _numbers(texts: pd.Series) -> pd.Series:
+def _numbers(texts: Series) -> Series:
     """As numbers; NaN for names."""
     numbers = pd.to_numeric(texts, errors="coerce")
     return numbers.where(numbers.abs() <= FARTHEST)
@@ -239,7 +240,7 @@ def file_name(text: str) -> str:
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _tables(path: Path) -> Iterator[pd.DataFrame]:
+def _tables(path: Path) -> Iterator[DataFrame]:
     """The rows of each table of a set: texts by our names of columns, ``where`` each is found, and its ``Picture``."""
     kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
     files = (
@@ -259,13 +260,13 @@ def _tables(path: Path) -> Iterator[pd.DataFrame]:
         texts = {
             name: table[column].map(_text) if column else "" for name, column in columns.items()
         }
-        rows = pd.DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
+        rows = DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
         cells = zip(table[columns["picture"]], rows["name"], strict=True)
         pictures = [
             cell if isinstance(cell, Picture) else Picture(file.parent / name)
             for cell, name in cells
         ]
-        rows["picture"] = pd.Series(pictures, rows.index)
+        rows["picture"] = Series(pictures, rows.index)
         rows["where"] = [f"{show(file)}, {line}" for line in table.index]
         yield rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
 
@@ -276,7 +277,7 @@ def _text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _table(file: Path) -> pd.DataFrame:
+def _table(file: Path) -> DataFrame:
     """The cells, for pictures inside the table their positions; the index names each row."""
     if file.suffix not in (".jsonl", ".parquet"):
         csv = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
@@ -284,7 +285,7 @@ def _table(file: Path) -> pd.DataFrame:
     try:
         if file.suffix == ".jsonl":
             lines = read_text(file, LARGEST, raises=UsageError).splitlines()
-            table = pd.DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+            table = DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
         else:
             table = _parquet(file)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
@@ -292,7 +293,7 @@ def _table(file: Path) -> pd.DataFrame:
     return table.set_axis([f"row {n + 1}" for n in range(len(table))])
 
 
-def _parquet(file: Path) -> pd.DataFrame:
+def _parquet(file: Path) -> DataFrame:
     with pq.ParquetFile(file) as parquet:
         kinds = parquet.schema_arrow
         usual = {name for names in TEXTS["columns"].values() for name in names}

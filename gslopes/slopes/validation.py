@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
@@ -94,13 +95,13 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     return values
 
 
-def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> pd.DataFrame:
+def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> DataFrame:
     """The columns of a CSV that make groups of the run's photos, but for crossed ones; none without a CSV.
 
     Raises: UsageError if it does not fit.
     """
     if photos_csv is None:
-        return pd.DataFrame()
+        return DataFrame()
     about = read_about(photos_csv, run)
     columns = [name for name in groups if "+" not in name]
     if absent := [column for column in columns if column not in about]:
@@ -114,9 +115,9 @@ def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> p
 def _one(
     attribute: str,
     values: Sequence[float],
-    verdicts: pd.DataFrame,
-    readings: pd.DataFrame,
-    about: pd.DataFrame,
+    verdicts: DataFrame,
+    readings: DataFrame,
+    about: DataFrame,
 ) -> Summary:
     passed = int(verdicts["kept"].sum())
     kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
@@ -159,14 +160,14 @@ def _share(other: Array, target: Array, values: Sequence[float]) -> Interval:
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
 
-def _steps(wide: pd.DataFrame, name: str, count: int) -> Array:
+def _steps(wide: DataFrame, name: str, count: int) -> Array:
     """(n, 1 + K) of one reading, the unedited photo first."""
-    steps = pd.DataFrame(wide[name]).reindex(columns=range(-1, count))
+    steps = DataFrame(wide[name]).reindex(columns=range(-1, count))
     return np.asarray(steps, np.float64)
 
 
 def _groups(
-    photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame
+    photos: pd.Index[Any], read: Mapping[str, Array], about: DataFrame
 ) -> dict[str, NDArray[np.str_]]:
     """Column to the group of each photo; an empty name if it is not known."""
     groups = {}

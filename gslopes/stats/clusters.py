@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas import Series
 from scipy import optimize
 
 from gslopes.core.arrays import Array, Integers, Objects, doubles
@@ -30,16 +31,16 @@ def named_codes(names: Sequence[str], ids: Objects) -> Integers:
     names: (n,) texts.  ids: (n,) what tells the rows apart.
     """
     keys = [(bool(name), name or row) for name, row in zip(names, ids, strict=True)]
-    return np.asarray(pd.factorize(pd.Series(keys, dtype=object))[0], dtype=np.int64)
+    return np.asarray(pd.factorize(Series(keys, dtype=object))[0], dtype=np.int64)
 
 
-def normal_texts(column: pd.Series) -> pd.Series:
+def normal_texts(column: Series) -> Series:
     """A column of groups as ``core.csv_table.normal_names`` has it.
 
-    >>> normal_texts(pd.Series(["male", "Male ", "male", "NaN", None])).tolist()
+    >>> normal_texts(Series(["male", "Male ", "male", "NaN", None])).tolist()
     ['male', 'male', 'male', '', '']
     """
-    return pd.Series(normal_names(column), index=column.index, dtype=object)
+    return Series(normal_names(column), index=column.index, dtype=object)
 
 
 def effective_units(sizes: Array) -> float:

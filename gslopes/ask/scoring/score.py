@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
@@ -49,7 +49,7 @@ class Parts(Protocol):
         """Of every classifier."""
         ...
 
-    def piece(self, part: int) -> Mapping[str, pd.DataFrame]:
+    def piece(self, part: int) -> Mapping[str, DataFrame]:
         """The tables of a part of the pictures."""
         ...
 
@@ -57,7 +57,7 @@ class Parts(Protocol):
         """The folder of a classifier's parts."""
         ...
 
-    def commit(self, name: str, part: int, rows: Mapping[str, pd.DataFrame]) -> None:
+    def commit(self, name: str, part: int, rows: Mapping[str, DataFrame]) -> None:
         """Write the tables of a part that is done."""
         ...
 
@@ -88,7 +88,7 @@ class Scoring:
         self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
 
-    def _edits(self, name: str, part: int) -> pd.DataFrame:
+    def _edits(self, name: str, part: int) -> DataFrame:
         """The edits of a part that a classifier is asked about."""
         return self.wanted[name].of(self.parts.piece(part)[self.pictures])
 

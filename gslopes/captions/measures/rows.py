@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from pandas import DataFrame
 from scipy import sparse, special
 
 from gslopes.captions.config import TABLES, AuditOptions
@@ -35,7 +35,7 @@ EMPTY = "there is nothing that it could be a share of"
 NO_INTERVAL = "too few images with and without it for an interval"
 
 
-def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataFrame:
+def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFrame:
     """Differences of two groups of images, a row for each concept, in points, as columns of the measures table.
 
     Estimator: difference of the shares.  Interval and p: Newcombe's and Fisher's exact; Welch's t over images if an
@@ -67,7 +67,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
         low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
-    return pd.DataFrame(
+    return DataFrame(
         {
             "n": n + m,
             "active": active,
@@ -144,7 +144,7 @@ def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
 
 def rank(rows: Sequence[Row], *measures: str) -> None:
     """Give each row its ``rank``, from 1: the largest first, by the first measure that differs, else by concept."""
-    frame = pd.DataFrame(rows, columns=[*measures, "concept"])
+    frame = DataFrame(rows, columns=[*measures, "concept"])
     sizes = {name: -frame[name].fillna(0.0) for name in measures}
     order = frame.assign(**sizes).sort_values([*measures, "concept"], key=sort_key)
     for number, row in enumerate(order.index, 1):

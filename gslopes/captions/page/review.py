@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
 from gslopes.core import runfolder
@@ -52,7 +52,7 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in rows]
 
 
-def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
+def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
     """Per technique: cases, how many were read, the share confirmed with its interval, causes of the rest, kappa.
 
     Estimator: the share of read cases that every answer but unsure calls a harm by majority, ties not. Interval:
@@ -116,7 +116,7 @@ def masked(row: Record) -> tuple[str, str]:
     return printable(word), printable(text)
 
 
-def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
+def sampled(cases: DataFrame, size: int = SAMPLE) -> DataFrame:
     """At most ``size`` cases of each technique, in a random order that is the same each time."""
     key = [sha256(f"0\0{case}".encode()).hexdigest() for case in cases["case"]]
     ordered = cases.assign(lot=key).sort_values(["technique", "lot"])
@@ -124,7 +124,7 @@ def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
 
 
 def review_items(
-    cases: pd.DataFrame,
+    cases: DataFrame,
     images: Path | None,
     out: Path,
     titles: Mapping[str, str],

@@ -4,6 +4,7 @@ Findings are sentences, one of each technique: no total, no ranking.
 """
 
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
@@ -108,7 +109,7 @@ def show(page: Page) -> Content | None:
     return None
 
 
-def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
+def _ranked(cases: DataFrame, inclusions: DataFrame) -> DataFrame:
     """The cases, first of words that S1 ranks, in its order; of several pairs of groups the highest rank counts."""
     named = inclusions.rename(columns={"scenario": "rule"}).dropna(subset="rank")
     ranks = named.groupby(["stage", "rule", "concept"], as_index=False)["rank"].min()
@@ -127,7 +128,7 @@ def examples(page: Page) -> Content | None:
             "title": _odds(finding),
             "cells": [
                 _cell(page, cell)
-                for _, cell in rows.merge(pd.DataFrame([finding])[key]).groupby(["mentioned", "of"])
+                for _, cell in rows.merge(DataFrame([finding])[key]).groupby(["mentioned", "of"])
             ],
         }
         for finding in records(leading.head(EXAMPLES))
@@ -148,7 +149,7 @@ def _odds(row: Record) -> str:
     return printable(f"{of_what}: {odds}, {row['n']:,} images")
 
 
-def _cell(page: Page, rows: pd.DataFrame) -> Content:
+def _cell(page: Page, rows: DataFrame) -> Content:
     """Images of one group, with the mention or without."""
     folder = page.run.folder / "report"
     first = rows.iloc[0]
@@ -226,7 +227,7 @@ SECTIONS = (
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _named(measures: pd.DataFrame) -> pd.DataFrame:
+def _named(measures: DataFrame) -> DataFrame:
     """The measures with their concepts as the page names them: words of the lists masked, rules in words."""
 
     def name(technique: str, concept: str) -> str:
@@ -240,7 +241,7 @@ def _named(measures: pd.DataFrame) -> pd.DataFrame:
     return measures.assign(concept=[*map(name, measures["technique"], measures["concept"])])
 
 
-def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
+def _grids(title: str, rows: DataFrame) -> list[Content]:
     """The differences between groups of a technique, and its counts and shares over all images."""
     rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
     overall = (rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])
@@ -258,7 +259,7 @@ def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
     ]
 
 
-def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
+def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
     """The first rows as a table, if it has any."""
     first = rows.sort_values(order, kind="stable", key=sort_key).head(MOST)
     if len(rows) > MOST:
@@ -277,7 +278,7 @@ POINTS = "percentage points"
 ODDS = "log odds"
 
 
-def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
+def tested(measures: DataFrame, salience: DataFrame) -> DataFrame:
     """Differences between groups that have a q, in points, and of S2 in log odds.
 
     Words for people of a gender are left out of S1, S3 and S4 if genders are compared: that is what they are for.
@@ -317,7 +318,7 @@ def findings(tables: Tables) -> list[Content]:
     ]
 
 
-def judged(tables: Tables) -> pd.DataFrame:
+def judged(tables: Tables) -> DataFrame:
     """Differences between groups of every technique, stage and concept, in the columns of ``core.summary.FINDINGS``.
 
     n are images.

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.config import STAGES, TABLES
 from gslopes.captions.stimuli import readers
@@ -172,7 +172,7 @@ def read(run: Run) -> Made:
     return {"images": images, "sentences": sentences, "people": people_table(config)}
 
 
-def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.DataFrame:
+def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> DataFrame:
     """One row for each image of any stage, sorted by id.  stages: in their order."""
     have = defaultdict(list)
     for stage, rows in stages.items():
@@ -188,10 +188,10 @@ def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.Da
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
     records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]
-    return pd.DataFrame(records, columns=TABLES["images"].columns)
+    return DataFrame(records, columns=TABLES["images"].columns)
 
 
-def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[pd.DataFrame, int]:
+def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[DataFrame, int]:
     """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
     chosen = set(images)
     records: list[tuple[str, str, int, str, str, str, str]] = []
@@ -208,7 +208,7 @@ def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[pd.DataFrame
                 continue
             records.append((image, stage, len(texts), text, status, why.reason.value, why.detail))
             texts.append(text)
-    return pd.DataFrame(records, columns=TABLES["sentences"].columns), repeated
+    return DataFrame(records, columns=TABLES["sentences"].columns), repeated
 
 
 def judge_text(caption: Any) -> tuple[str, str, SkipReason]:

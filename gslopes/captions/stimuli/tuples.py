@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
@@ -56,9 +57,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
             records += [(image, stage, source, *fact) for fact in facts(text)]
         run.tick(1)
     return {
-        "tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(
-            **dict.fromkeys(SIDES, math.nan)
-        )
+        "tuples": DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
     }
 
 
@@ -99,7 +98,7 @@ def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
 # -- tuples -----------------------------------------------------------------------------------------------------------
 
 
-def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame:
+def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> DataFrame:
     """The tuples of labels; instances of one word by their corners, so that the order of the files changes nothing."""
     records: list[tuple[Any, ...]] = []
     for stage in (stage for stage in LABELS if stage in stages):
@@ -115,7 +114,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             records.append(
                 (row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score)
             )
-    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)
+    return DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)
 
 
 def label_sense(
@@ -142,8 +141,8 @@ def label_sense(
 
 
 def captions_of(
-    tuples: pd.DataFrame,
-    sentences: pd.DataFrame,
+    tuples: DataFrame,
+    sentences: DataFrame,
     images: Iterable[str],
     stages: Iterable[str],
 ) -> dict[str, dict[str, list[Caption]]]:
@@ -171,7 +170,7 @@ def captions_of(
     return {stage: some for stage, some in images_of.items() if some}
 
 
-def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Instance]]:
+def boxes_of(tuples: DataFrame) -> dict[str, list[Instance]]:
     """Image to the instances of stage 1 that have a box and a synset."""
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
@@ -34,13 +34,13 @@ KNOWN = 0.05  # share of a classifier's tags under which the typology is not for
 
 
 def analyse(
-    described: pd.DataFrame,
-    people: pd.DataFrame,
-    backgrounds: pd.DataFrame,
+    described: DataFrame,
+    people: DataFrame,
+    backgrounds: DataFrame,
     tagged: Mapping[str, frozenset[str]],
     options: ContextOptions,
     sweep: tuple[str, Array] | None = None,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, DataFrame]:
     """The tables ``inferred`` to ``interaction`` of every classifier, gross and net, without schema checks.
 
     described: the table of that name.  tagged: classifier to the contexts that have tags for it.
@@ -48,7 +48,7 @@ def analyse(
     """
     labels = sides(backgrounds)
     ratings = lookup(backgrounds.astype({"rating": float}), "context", "rating")
-    parts = defaultdict[str, list[pd.DataFrame]](list)
+    parts = defaultdict[str, list[DataFrame]](list)
     by_classifier = described.groupby(["classifier", "tags"], sort=True, observed=True)
     for (classifier, _), rows in by_classifier:
         if sweep is not None:
@@ -77,7 +77,7 @@ def analyse(
     return tables
 
 
-def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def adjusted(tested: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Each table with q over all of its tests of one kind of tags.
 
     Benjamini & Hochberg 1995: the false discovery rate.  Slopes on congruence are judged by their permutations.
@@ -91,7 +91,7 @@ def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFrame) -> Typology:
+def typology_of(classifier: str, options: ContextOptions, backgrounds: DataFrame) -> Typology:
     """The typology of one classifier: the user's, else ``celeba`` for celeba-tagger and ``starter``.
 
     Tags of the contexts.toml of the run's own folders are added.
@@ -103,7 +103,7 @@ def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFr
 
 
 def notes_of(
-    name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: pd.DataFrame
+    name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: DataFrame
 ) -> list[str]:
     """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
     notes = []

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
@@ -40,9 +40,7 @@ _CHUNK = 500
 # -- shares of tags, women against men --------------------------------------------------------------------------------
 
 
-def changes_table(
-    grid: Grid, ratings: Mapping[str, float], options: ContextOptions
-) -> pd.DataFrame:
+def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> DataFrame:
     """Rows of the ``changes`` table without q and ``consistent``: women against men in each context.
 
     within: the change of a share of tags from the baseline.  between: the share in the context itself.  Each person
@@ -79,7 +77,7 @@ def changes_table(
     return filled("changes", rows)
 
 
-def consistent(rows: pd.DataFrame, ratings: Mapping[str, float]) -> list[bool]:
+def consistent(rows: DataFrame, ratings: Mapping[str, float]) -> list[bool]:
     """Whether a difference is a finding and its sign is what linguistic expectancy bias predicts.
 
     rows: of the ``changes`` table, with q.
@@ -155,7 +153,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
 
 def congruence_table(
     grid: Grid, ratings: Mapping[str, float], options: ContextOptions
-) -> pd.DataFrame:
+) -> DataFrame:
     """Rows of the ``congruence`` table without q.
 
     Estimator ``person``: mean over people of each one's slope of the answer on congruence, over the contexts that have

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
@@ -70,7 +71,7 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     }
 
 
-def answered_tags(scores: pd.DataFrame, questions: pd.DataFrame) -> dict[Key, frozenset[str]]:
+def answered_tags(scores: DataFrame, questions: DataFrame) -> dict[Key, frozenset[str]]:
     """Every answered picture to its tags, normalised; some have none.  Both are of one classifier."""
     plain = {label: normalise(label) for label in scores["label"].unique()}
     tags = scores["label"].map(plain).groupby([scores[name] for name in KEY]).agg(frozenset)
@@ -83,10 +84,10 @@ def answered_tags(scores: pd.DataFrame, questions: pd.DataFrame) -> dict[Key, fr
 def describe_all(
     classifier: str,
     answers: Mapping[Key, frozenset[str]],
-    backgrounds: pd.DataFrame,
+    backgrounds: DataFrame,
     typology: Typology,
     options: ContextOptions,
-) -> pd.DataFrame:
+) -> DataFrame:
     """The rows of the ``described`` table of one classifier: each answered picture, gross and net.
 
     answers: as from ``answered_tags``.  backgrounds: the table of that name.
@@ -117,12 +118,12 @@ def describe_all(
     return table
 
 
-def stacked(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stacked(frames: Iterable[DataFrame]) -> DataFrame:
     """The frames that have rows in one; an empty frame if none has."""
     filled_frames = [frame for frame in frames if len(frame)]
     if filled_frames:
         return pd.concat(filled_frames, ignore_index=True)
-    return pd.DataFrame()
+    return DataFrame()
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------
@@ -194,9 +195,9 @@ class Grid:
 
 
 def make_grid(
-    described: pd.DataFrame,
-    people: pd.DataFrame,
-    backgrounds: pd.DataFrame,
+    described: DataFrame,
+    people: DataFrame,
+    backgrounds: DataFrame,
     tagged: frozenset[str],
 ) -> Grid:
     """The grid of one classifier and one kind of tags, without sweeps and empty backgrounds.

@@ -4,7 +4,7 @@ import math
 import warnings
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 from scipy import stats
 
 from gslopes.contexts import filled
@@ -21,7 +21,7 @@ SUMS = 2  # type of the sums of squares: one factor over the other, for cells of
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
 
-def distances_table(grid: Grid) -> pd.DataFrame:
+def distances_table(grid: Grid) -> DataFrame:
     """Rows of the ``distances`` table: mean over people of each one's mean distance, by gender and group.
 
     Interval: t over people, before these rooms, within 0 and 1.
@@ -53,7 +53,7 @@ def _mean(values: Array) -> Row:
     return row | {"note": ALIKE * (mean.se == 0)}
 
 
-def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
+def anova(values: Array, gender: Objects, group: Objects) -> DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
@@ -63,10 +63,10 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     from statsmodels.formula.api import ols
 
     values = levelled(values)
-    frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "group": group.astype(str)})
+    frame = DataFrame({"d": values, "gender": gender.astype(str), "group": group.astype(str)})
     factors = [name for name in ("gender", "group") if frame[name].nunique() > 1]
     if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
-        return pd.DataFrame(columns=_ANOVA)
+        return DataFrame(columns=_ANOVA)
     full = frame.groupby(["gender", "group"], observed=True).size().unstack().notna().all(axis=None)
     joint = " * " if len(factors) == 2 and full else " + "
     formula = "d ~ " + joint.join(f"C({name}, Sum)" for name in factors)
@@ -84,7 +84,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     return table.rename(columns={"PR(>F)": "p"}).reset_index(drop=True).astype({"df": int})[_ANOVA]
 
 
-def tukey(values: Array, factor: Objects) -> pd.DataFrame:
+def tukey(values: Array, factor: Objects) -> DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
     The variance is taken within the levels, as in the paper; without any, p and the interval are NaN.  The interval
@@ -96,11 +96,11 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     samples = {level: values[factor == level] for level in sorted(set(factor.tolist()))}
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(samples) < 2 or min(map(len, samples.values())) < 2:
-        return pd.DataFrame(columns=columns)
+        return DataFrame(columns=columns)
     pairs = np.triu_indices(len(samples), 1)
     means = np.array([sample.mean() for sample in samples.values()])
     levels = np.array(list(samples), object)
-    table = pd.DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
+    table = DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
     first, second = (means[places] for places in pairs)
     table["difference"] = settled(first - second, np.abs(first) + np.abs(second))
     table[columns[3:]] = math.nan
@@ -113,7 +113,7 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     return table
 
 
-def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare_groups(grid: Grid) -> tuple[DataFrame, DataFrame]:
     """Rows of the ``anova`` (without q) and ``tukey`` tables: distance by gender and group in each context.
 
     Each person counts once.  Cells of fewer than ``CELL`` people are left out, and named.
@@ -126,7 +126,7 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
         distances = grid.by_person(grid.measures["distance"], grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
         cells = genders + " " + groups
-        counts = pd.Series(cells[use], dtype=object).value_counts().sort_index()
+        counts = Series(cells[use], dtype=object).value_counts().sort_index()
         small = counts[counts < CELL]
         use &= ~np.isin(cells, small.index)
         listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
@@ -143,7 +143,7 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     return stacked(variances), stacked(comparisons)
 
 
-def _missing_terms(table: pd.DataFrame) -> str:
+def _missing_terms(table: DataFrame) -> str:
     terms = set(table["term"])
     if not terms:
         return "one group only, or no spread"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.measures.describe import means_of
@@ -20,8 +21,8 @@ CANVAS = "canvas"
 
 
 def interaction_table(
-    described: pd.DataFrame, values: Array, people: pd.DataFrame, attribute: str = "gender"
-) -> pd.DataFrame:
+    described: DataFrame, values: Array, people: DataFrame, attribute: str = "gender"
+) -> DataFrame:
     """Rows of the ``interaction`` table without q: slopes on the plain canvas and in front of each background.
 
     Estimator: mean over people of the slope of presence on the value, in points per unit (``photo-rate``), over
@@ -36,7 +37,7 @@ def interaction_table(
     condition = rows["attribute"].str.removesuffix(f"~{attribute}")
     rows = rows.assign(condition=condition)[condition != rows["attribute"]]
     if rows.empty:
-        return pd.DataFrame()
+        return DataFrame()
     photos = sorted(set(rows["photo"]))
     conditions = [CANVAS, *sorted(set(rows["condition"]) - {CANVAS})]
     cells = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
@@ -22,7 +23,7 @@ DRAWS = 2000  # of the bootstrap
 _COLUMNS = ("context", "rater", "gender", "rating", "coding")
 
 
-def sides(backgrounds: pd.DataFrame) -> dict[str, str]:
+def sides(backgrounds: DataFrame) -> dict[str, str]:
     """Context to feminine, masculine or none: its label, which the paper counts by, or without one its rating."""
     contexts = backgrounds.drop_duplicates("context")
     rating = contexts["rating"].astype(float)
@@ -31,7 +32,7 @@ def sides(backgrounds: pd.DataFrame) -> dict[str, str]:
     return dict(zip(contexts["context"], labels, strict=True))
 
 
-def rated(backgrounds: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+def rated(backgrounds: DataFrame, ratings: DataFrame) -> DataFrame:
     """The backgrounds with the median of the user's own raters as their rating, if they rated the context."""
     medians = backgrounds["context"].map(ratings.set_index("context")["median"])
     by_raters = backgrounds["context"].isin(ratings["context"])
@@ -39,8 +40,8 @@ def rated(backgrounds: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratings_of(
-    options: ContextOptions, backgrounds: pd.DataFrame, note: Callable[[str], None]
-) -> pd.DataFrame:
+    options: ContextOptions, backgrounds: DataFrame, note: Callable[[str], None]
+) -> DataFrame:
     """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
     assert options.ratings is not None
     answers, warnings = read_ratings(options.ratings)
@@ -52,7 +53,7 @@ def ratings_of(
     return ratings
 
 
-def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
+def read_ratings(path: Path) -> tuple[DataFrame, list[str]]:
     """Answers of raters, (rows, warnings): columns context, rater, gender, rating, coding.
 
     path: a CSV with context, rater, rating and, if known, gender and coding (correct, partial, incorrect).  Of two
@@ -67,7 +68,7 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
         raise UsageError(
             f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings."
         )
-    answers = pd.DataFrame({name: table.columns.get(name, "") for name in _COLUMNS})
+    answers = DataFrame({name: table.columns.get(name, "") for name in _COLUMNS})
     answers["gender"] = answers["gender"].map(gender_of)
     answers["rating"] = pd.to_numeric(answers["rating"], errors="coerce")
     answers["coding"] = answers["coding"].str.casefold().replace("", "correct")
@@ -95,7 +96,7 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     return answers[~twice].reset_index(drop=True), warnings
 
 
-def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
     """Rows of the ``ratings`` table.
 
     Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over a context's
@@ -140,7 +141,7 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     return filled("ratings", rows)
 
 
-def krippendorff_alpha(answers: pd.DataFrame) -> float:
+def krippendorff_alpha(answers: DataFrame) -> float:
     """Agreement of raters over contexts, interval level; NaN if raters cannot disagree.
 
     Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; by the library krippendorff.

@@ -6,8 +6,8 @@ from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
-import pandas as pd
 from matplotlib import rc_context
+from pandas import DataFrame
 
 from gslopes.contexts import SENTENCES
 from gslopes.contexts.page.tables import gross
@@ -67,14 +67,14 @@ def _share(name: str, row: Record, value: str) -> Mark:
     return _mark(name, COLOURS[row["gender"]], row, (value, "ci_low", "ci_high"), 100, write)
 
 
-def _sorted(rows: pd.DataFrame, *by: str) -> Sequence[Record]:
+def _sorted(rows: DataFrame, *by: str) -> Sequence[Record]:
     return rows.sort_values(["classifier", *by], kind="stable").to_dict("records")
 
 
 # -- marks of each chart ----------------------------------------------------------------------------------------------
 
 
-def _changes(inferred: pd.DataFrame) -> list[Titled]:
+def _changes(inferred: DataFrame) -> list[Titled]:
     """What is inferred of everybody, of women and of men in each context, against the baseline."""
     rows = inferred[inferred["gender"].isin(WHO) & inferred["inferred"].isin(COLOURS)]
     columns = ("change", "change_low", "change_high")
@@ -93,7 +93,7 @@ def _changes(inferred: pd.DataFrame) -> list[Titled]:
     ]
 
 
-def _congruence(inferred: pd.DataFrame, backgrounds: pd.DataFrame) -> list[Titled]:
+def _congruence(inferred: DataFrame, backgrounds: DataFrame) -> list[Titled]:
     """Right answers before rated contexts."""
     ratings = backgrounds.drop_duplicates("context").set_index("context")["rating"].astype(float)
     rows = inferred[inferred["gender"].isin(COLOURS) & (inferred["gender"] == inferred["inferred"])]
@@ -107,7 +107,7 @@ def _congruence(inferred: pd.DataFrame, backgrounds: pd.DataFrame) -> list[Title
     ]
 
 
-def _accuracy(accuracy: pd.DataFrame) -> list[Titled]:
+def _accuracy(accuracy: DataFrame) -> list[Titled]:
     """F1 of each gender at the baselines and in each context."""
     is_baseline = accuracy["context"].isin(["original", "canvas"])
     rows = accuracy.assign(man_last=accuracy["gender"] == "man", context_last=~is_baseline)
@@ -117,7 +117,7 @@ def _accuracy(accuracy: pd.DataFrame) -> list[Titled]:
     ]
 
 
-def _interaction(interaction: pd.DataFrame) -> list[Titled]:
+def _interaction(interaction: DataFrame) -> list[Titled]:
     """What the context moves, against the plain canvas, and the face, from -1 to 1."""
     moves = {"effect": "context, against the plain canvas", "face": "face, from −1 to 1"}
     rows = interaction[interaction["label"] == "inferred woman"]

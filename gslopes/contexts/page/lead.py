@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures.paired import ALIKE
@@ -22,7 +23,7 @@ EVERYBODY = "congruence, everybody"
 _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
 
-def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
+def results_of(tables: Tables) -> dict[str, DataFrame]:
     """Name to table of results, if it has rows; the backgrounds with the ratings of the user's raters."""
     results = {
         name: tables[name]
@@ -44,7 +45,7 @@ def headline_of(tables: Tables) -> Headline:
     return Headline(headline(results), ANSWERS["correct"], EVERYBODY, model)
 
 
-def main_rows(results: Tables) -> pd.DataFrame:
+def main_rows(results: Tables) -> DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
     rows = results.get("congruence", TABLES["congruence"].empty())
     of_everybody = "gender == 'all' and group == 'all' and estimator == 'person'"
@@ -88,14 +89,14 @@ def headline(results: Tables) -> str:
     return text
 
 
-def _leading(rows: pd.DataFrame) -> pd.Series:
+def _leading(rows: DataFrame) -> Series:
     """The steepest of the findings; without one, of those that are judged; else of all."""
     parts = rows[are_findings(rows)], rows.dropna(subset="q"), rows
     leading = next(part for part in parts if len(part))
     return leading.iloc[highest(leading["slope"].abs())]
 
 
-def _effect(row: pd.Series, results: Tables) -> str:
+def _effect(row: Series, results: Tables) -> str:
     """A slope from end to end: of 100 people, as far as the share of right answers leaves room, and with its unit."""
     right = 100 * _right(results, row["classifier"])
     least, most = np.clip([right - row["slope"], right + row["slope"]], 0, 100)
@@ -158,7 +159,7 @@ def credit_line(results: Tables) -> str:
     return ""
 
 
-def judged(tables: Tables) -> pd.DataFrame:
+def judged(tables: Tables) -> DataFrame:
     """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
     inferred gender.
 

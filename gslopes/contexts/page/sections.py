@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-import pandas as pd
+from pandas import DataFrame
 from PIL import Image
 
 from gslopes.contexts import HOME, TABLES
@@ -63,7 +63,7 @@ def _without_person(page: Page, key: str) -> list[Content]:
     return _tiles(rows.assign(attribute=f"{key} alone"), {}, page.run.folder)
 
 
-def _tiles(composites: pd.DataFrame, inferred: Mapping[str, str], run: Path) -> list[Content]:
+def _tiles(composites: DataFrame, inferred: Mapping[str, str], run: Path) -> list[Content]:
     """The tiles of rows of the composites table, of the pictures that can be read.  inferred: by attribute."""
     tiles = []
     for row in composites.to_dict("records"):
@@ -130,7 +130,7 @@ def paper(page: Page) -> Content | None:
     return None
 
 
-def _grid(name: str, table: pd.DataFrame) -> Content:
+def _grid(name: str, table: DataFrame) -> Content:
     return {
         "title": tables.TITLES[name],
         "wrapped": name in WRAPPED,
@@ -175,7 +175,7 @@ def write_sheets(run: Run) -> Made:
     return {}
 
 
-def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
+def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str:
     """The contact sheet of all cut-outs, flagged ones first, on magenta and gray; its buttons and keys save review.csv.
 
     cutouts: the table of that name.  names: photo to the name of its file.

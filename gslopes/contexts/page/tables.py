@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures.describe import EMPTY
@@ -34,11 +35,11 @@ STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 _signed = "{:+.2f}".format
 Fitting = list[
-    tuple[str, str, pd.DataFrame]
+    tuple[str, str, DataFrame]
 ]  # plural of a gender, side of the contexts that fit it, its rows there
 
 
-def gross(results: Tables) -> dict[str, pd.DataFrame]:
+def gross(results: Tables) -> dict[str, DataFrame]:
     """All tables, without the rows of net tags."""
     return {
         name: frame[frame["tags"] == "gross"] if "tags" in frame else frame
@@ -46,7 +47,7 @@ def gross(results: Tables) -> dict[str, pd.DataFrame]:
     }
 
 
-def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataFrame]:
+def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFrame]:
     """Name to table, of the gross tags; those without rows are left out.
 
     published: Table 14 has the paper's own answers, too.
@@ -76,7 +77,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
     return {name: table for name, table in tables.items() if len(table)}
 
 
-def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
+def _in_order(rows: DataFrame, results: Tables) -> DataFrame:
     """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
     contexts = ["original", "canvas"]
     if "backgrounds" in results:
@@ -90,7 +91,7 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
     return rows.iloc[np.lexsort((places, taggers))]
 
 
-def forms(frame: pd.DataFrame) -> dict[str, str]:
+def forms(frame: DataFrame) -> dict[str, str]:
     """The table as CSV, Markdown and LaTeX, by ending."""
     clean = frame.map(printable)
     head = [*map(str, clean)]
@@ -127,7 +128,7 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
+def _wide(rows: DataFrame, cell: Callable[[DataFrame], str]) -> DataFrame:
     """One row a context, one column a classifier, each cell from its part of the rows."""
     cells = pd.Series({key: cell(part) for key, part in rows.groupby(["context", "classifier"])})
     wide = cells.unstack(fill_value="").loc[rows["context"].unique(), rows["classifier"].unique()]
@@ -137,7 +138,7 @@ def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFra
 # -- the paper's tables -----------------------------------------------------------------------------------------------
 
 
-def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
+def _table4(scores: DataFrame, results: Tables) -> DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
@@ -145,7 +146,7 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     before = results["composites"].query("kind == 'context' and attribute in @rooms.key")
     photos = sorted(set(before["photo"]))
     if not photos:
-        return pd.DataFrame()
+        return DataFrame()
     photo = photos[len(photos) // 2]
     keys = before.loc[before["photo"] == photo, "attribute"]
     room = rooms[rooms["key"].isin(keys)].iloc[0]
@@ -164,16 +165,16 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     return table.astype(object).fillna(numbers.NONE).rename_axis("classifier").reset_index()
 
 
-def _table7(rows: pd.DataFrame) -> pd.DataFrame:
-    def cell(part: pd.DataFrame) -> str:
+def _table7(rows: DataFrame) -> DataFrame:
+    def cell(part: DataFrame) -> str:
         count = part.set_index("inferred")["count"].astype(str)
         return "-".join(count[[*GIVEN]]) + "*" * bool(part["congruent_rise"].any())
 
     return _wide(rows[rows["gender"] == "all"], cell)
 
 
-def _table8(rows: pd.DataFrame) -> pd.DataFrame:
-    def cell(part: pd.DataFrame) -> str:
+def _table8(rows: DataFrame) -> DataFrame:
+    def cell(part: DataFrame) -> str:
         if len(part) == 1:
             return "not applicable"
         share = part.set_index("given")["share"].map(_share)
@@ -182,17 +183,17 @@ def _table8(rows: pd.DataFrame) -> pd.DataFrame:
     return _wide(rows, cell)
 
 
-def _table9(rows: pd.DataFrame) -> pd.DataFrame:
+def _table9(rows: DataFrame) -> DataFrame:
     scores = rows["f1"].map(lambda f1: _share(f1, 2)) + np.where(rows["congruent_rise"], "*", "")
 
-    def cell(part: pd.DataFrame) -> str:
+    def cell(part: DataFrame) -> str:
         f1 = part.set_index("gender")["text"]
         return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
 
     return _wide(rows.assign(text=scores), cell)
 
 
-def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+def _table10(rows: DataFrame, pairs: DataFrame) -> DataFrame:
     wide = rows.assign(cell=rows["gender"] + " " + rows["group"]).pivot_table(
         index=["classifier", "context"], columns="cell", values="mean", sort=False
     )
@@ -207,7 +208,7 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis(columns=None).reset_index()
 
 
-def _differing(pairs: pd.DataFrame) -> pd.DataFrame:
+def _differing(pairs: DataFrame) -> DataFrame:
     """The pairs that differ by Tukey's test at the paper's level, with the level of the larger mean, and the other."""
     pairs = pairs[pairs["paper_significant"].astype(bool)]
     larger = pairs["difference"] > 0
@@ -217,7 +218,7 @@ def _differing(pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _table11(rows: pd.DataFrame) -> pd.DataFrame:
+def _table11(rows: DataFrame) -> DataFrame:
     t = rows["t"].map(lambda t: _number(t, ".2f"))
     marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
     cells = rows[["women", "men"]].map(_number).assign(t=t + marks)
@@ -232,17 +233,17 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
 
 
-def table14(results: Tables, published: bool = False) -> pd.DataFrame:
+def table14(results: Tables, published: bool = False) -> DataFrame:
     """A row a tagger, a column a question; empty without answers.
 
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
     """
     names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
     rows = [{"tagger": printable(name), **_answers(results, name, published)} for name in names]
-    return pd.DataFrame(rows)
+    return DataFrame(rows)
 
 
-def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
+def _by_question(answers: DataFrame) -> DataFrame:
     """Table 14 as the paper has it: a row a question, a column a tagger."""
     if not len(answers):
         return answers
@@ -252,7 +253,7 @@ def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
 def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
-    def of(table: str) -> pd.DataFrame:
+    def of(table: str) -> DataFrame:
         rows = results.get(table, TABLES[table].empty())
         return rows[rows["classifier"] == name]
 
@@ -276,7 +277,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
 
 
-def _fitting(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fitting:
+def _fitting(rows: DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fitting:
     """The rows of women in feminine and of men in masculine contexts.  column: of the gender."""
     side_of = rows["context"].map(stereotypes)
     return [
@@ -317,7 +318,7 @@ def _congruent(parts: Fitting, change: str) -> str:
     return "; ".join(answers)
 
 
-def _independent(rows: pd.DataFrame) -> str:
+def _independent(rows: DataFrame) -> str:
     judged = rows.dropna(subset="q")
     if not len(judged):
         if rows["share"].isna().all():
@@ -330,7 +331,7 @@ def _independent(rows: pd.DataFrame) -> str:
     return f"no, it depends in {len(depends)} of {contexts}: {', '.join(depends)}"
 
 
-def _who_changes(rows: pd.DataFrame) -> str:
+def _who_changes(rows: DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
     rows = rows.dropna(subset="p")
     if not len(rows):
@@ -345,7 +346,7 @@ def _who_changes(rows: pd.DataFrame) -> str:
     return ", ".join(answers) or f"no difference found in {many(contexts, 'context')}"
 
 
-def _expected(rows: pd.DataFrame) -> str:
+def _expected(rows: DataFrame) -> str:
     judged = rows.dropna(subset="q")
     if not len(judged):
         return "not judged: too few people, or nothing varies"
@@ -360,7 +361,7 @@ def _expected(rows: pd.DataFrame) -> str:
 # -- more tables ------------------------------------------------------------------------------------------------------
 
 
-def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
+def _congruence(rows: DataFrame) -> DataFrame:
     rows = rows[rows["group"] == "all"].dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
     lines = []
@@ -379,10 +380,10 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
         }
         lines.append({name: row[name] for name in ("classifier", "tags", "measure")} | cells)
     several_rooms = rows["rooms_low"].notna().any()
-    return pd.DataFrame(lines).iloc[:, : None if several_rooms else -2]
+    return DataFrame(lines).iloc[:, : None if several_rooms else -2]
 
 
-def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
+def _backgrounds(rows: DataFrame) -> DataFrame:
     columns = [
         "key",
         "status",

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts import HOME
 from gslopes.core.csv_table import read_csv
@@ -86,7 +86,7 @@ def read_review(path: Path) -> dict[str, str]:
     return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
-def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
+def reviewed(cutouts: DataFrame, decisions: Mapping[str, str]) -> DataFrame:
     """The ``cutouts`` table with the decisions applied: accepted ones are used, excluded ones skipped."""
     decided = cutouts.copy()
     decision = cutouts["photo"].map(decisions)

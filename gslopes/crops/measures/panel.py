@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Integers, quotients
@@ -60,7 +61,7 @@ class Panel:
     @classmethod
     def of(
         cls,
-        people: pd.DataFrame,
+        people: DataFrame,
         groups: Groups,
         seed: int = 0,
     ) -> "Panel":
@@ -80,7 +81,7 @@ class Panel:
         of_photo = lookup(used.assign(person=codes), "photo", "person")
         return cls(of_photo, len(number), coded, weights)
 
-    def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array) -> Answers:
+    def about(self, frame: DataFrame, of_left: Array, of_right: Array) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.
 
         frame: left, right, and draws.
@@ -101,7 +102,7 @@ class Panel:
 
     def favoured(
         self,
-        frame: pd.DataFrame,
+        frame: DataFrame,
         share_left: Array,
         share_right: Array,
     ) -> Answers:
@@ -113,7 +114,7 @@ class Panel:
         won = 0.5 + (share_left - share_right) / 2
         return self.about(frame, won, 1 - won)
 
-    def alone(self, saliency: pd.DataFrame) -> Answers:
+    def alone(self, saliency: DataFrame) -> Answers:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         persons = np.asarray(saliency["photo"].map(self.of_photo), np.int64)
         highest = saliency["max"].to_numpy(float)
@@ -135,7 +136,7 @@ class Panel:
                 yield Couple(names, cells, (weights[a], weights[b]))
 
 
-def counted(frame: pd.DataFrame) -> Array:
+def counted(frame: DataFrame) -> Array:
     """(rows,) how often each picture counts: how often it was drawn; once if pairs are not drawn by lot."""
     return np.maximum(frame["draws"].to_numpy(float), 1)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core.arrays import Array
@@ -115,9 +115,9 @@ def _measure_joined(run: Run, panel: Panel, tables: Measured) -> None:
             tables["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
 
 
-def _having(frame: pd.DataFrame, values: Row) -> pd.DataFrame:
+def _having(frame: DataFrame, values: Row) -> DataFrame:
     """The rows that have these values, by column."""
-    return frame[(frame[[*values]] == pd.Series(values)).all(axis=1)]
+    return frame[(frame[[*values]] == Series(values)).all(axis=1)]
 
 
 def _measure_favoured(
@@ -136,7 +136,7 @@ def _measure_favoured(
 def kept_rows(
     panel: Panel,
     key: Record,
-    rows: pd.DataFrame,
+    rows: DataFrame,
     min_group: int,
 ) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
@@ -241,8 +241,8 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
 def attached_rows(
     panel: Panel,
     key: Record,
-    stacked: pd.DataFrame,
-    side_by_side: pd.DataFrame,
+    stacked: DataFrame,
+    side_by_side: DataFrame,
 ) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
@@ -261,7 +261,7 @@ def attached_rows(
     return [{**key, **estimate._asdict(), "pictures": pictures, "same": estimate.p}]
 
 
-def answered(pairs: pd.DataFrame) -> pd.DataFrame:
+def answered(pairs: DataFrame) -> DataFrame:
     """The rows of PAIRS that have an answer."""
     return pairs[pairs["status"] == "answered"]
 
@@ -269,7 +269,7 @@ def answered(pairs: pd.DataFrame) -> pd.DataFrame:
 def position_row(
     panel: Panel,
     key: Record,
-    pairs: pd.DataFrame,
+    pairs: DataFrame,
     seed: int,
 ) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
@@ -304,8 +304,8 @@ def policy_rows(
     panel: Panel,
     key: Record,
     favoured: Mapping[str, Answers],
-    outcomes: pd.DataFrame,
-    crops: pd.DataFrame,
+    outcomes: DataFrame,
+    crops: DataFrame,
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 
@@ -336,7 +336,7 @@ def policy_rows(
     return rows
 
 
-def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> Row:
+def _shown(policy: str, rows: DataFrame, crops: DataFrame) -> Row:
     """What a picture shows under a policy, whoever is on it."""
     smaller = rows[SHARES].min(axis=1).to_numpy(float)
     exposure = _mean(smaller, counted(rows))
@@ -348,7 +348,7 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> Row:
     return {"exposure": exposure, "whole": _mean(both, counted(nearest))}
 
 
-def _off_heads(saliency: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+def _off_heads(saliency: DataFrame, people: DataFrame) -> DataFrame:
     """Photos with a face and a focal point: of each of ``WHAT`` whether it lies off the head; null if not tall."""
     used = people.loc[people["status"] == "used", ["photo", "person", "width", "height"]]
     usable = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
@@ -363,8 +363,8 @@ def _off_heads(saliency: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
 
 
 def gaze_rows(
-    saliency: pd.DataFrame,
-    people: pd.DataFrame,
+    saliency: DataFrame,
+    people: DataFrame,
     groups: Groups,
     *,
     as_published: bool = False,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 from PIL import Image, ImageDraw
 
 from gslopes.ask.boxes import Saliency, crop_rectangle
@@ -67,7 +67,7 @@ class Photos(NamedTuple):
 
     number: dict[str, int]
     group: dict[str, str]
-    crops: pd.DataFrame
+    crops: DataFrame
 
 
 def _photos(run: Run) -> Photos:
@@ -82,7 +82,7 @@ def _photos(run: Run) -> Photos:
     return Photos(number, group, crops.sort_index())
 
 
-def _pictures(run: Run, askers: Sequence[Asker], pairs: pd.DataFrame) -> list[dict[str, str]]:
+def _pictures(run: Run, askers: Sequence[Asker], pairs: DataFrame) -> list[dict[str, str]]:
     """Rows of PAIRS with margins, drawn; a picture whose map or photo cannot be had again is left out."""
     photos = run.once(_photos)
     pictures = []
@@ -135,13 +135,13 @@ def around_second(
     ]
 
 
-def with_margin(pairs: pd.DataFrame) -> pd.DataFrame:
+def with_margin(pairs: DataFrame) -> DataFrame:
     """The answered rows of PAIRS, with the margin between both people's maxima."""
     answered = pairs[(pairs["status"] == "answered") & (pairs["reason"] == "")]
     return answered.assign(margin=(answered["max_left"] - answered["max_right"]).abs())
 
 
-def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def chosen(answered: DataFrame) -> dict[str, DataFrame]:
     """The pair of the middle margin, pairs of the largest and smallest, no photo twice; without maps some by lot.
 
     answered: rows of PAIRS with ``margin``.
@@ -160,7 +160,7 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {title: _nobody_twice(ordered) for title, ordered in ordered_by_title.items()}
 
 
-def _nobody_twice(pairs: pd.DataFrame) -> pd.DataFrame:
+def _nobody_twice(pairs: DataFrame) -> DataFrame:
     """The first ``MOST`` pairs of which none has a photo of one before it."""
     drawn: set[str] = set()
     rows: list[Any] = []

@@ -7,6 +7,7 @@ from itertools import combinations, cycle
 
 import pandas as pd
 from markupsafe import Markup
+from pandas import DataFrame
 
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
@@ -149,7 +150,7 @@ SECTIONS = (
 )
 
 
-def _main(page: Page, name: str) -> pd.DataFrame:
+def _main(page: Page, name: str) -> DataFrame:
     """A table's rows of photos joined as the page is headed."""
     table = page.tables[name]
     return table[table["variant"] == page.run.config.variant]
@@ -178,12 +179,12 @@ def _panels(tables: Tables) -> list[Content]:
     return panels
 
 
-def _few(rows: pd.DataFrame) -> bool:
+def _few(rows: DataFrame) -> bool:
     """Whether rows of PARITY are of so few groups that arrows between them can be read."""
     return len({*rows["group"], *rows["other"]}) <= charts.MOST_GROUPS
 
 
-def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
+def _graphs(page: Page, parity: DataFrame) -> list[tuple[str, Markup]]:
     """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
     rows = favoured(parity)
     rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
@@ -198,7 +199,7 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
     return drawn
 
 
-def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
+def _distributions(page: Page, saliency: DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
     first, *others = page.run.config.groups
     person = lookup(page.tables["people"], "photo", "person")
@@ -256,12 +257,12 @@ def grids(tables: Tables) -> list[Content]:
     return [grid_of(caption, rows, hidden) for caption, rows in titled.items() if len(rows)]
 
 
-def _in_words(gaze: pd.DataFrame) -> pd.DataFrame:
+def _in_words(gaze: DataFrame) -> DataFrame:
     return gaze.assign(what=gaze["what"].map(WHAT))
 
 
 def selected(
-    pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]
+    pairs: DataFrame, person: Mapping[str, str], group: Mapping[str, str]
 ) -> Sequence[str]:
     """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
 

@@ -2,7 +2,7 @@
 
 import math
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
@@ -18,18 +18,18 @@ from gslopes.stats.rounding import sort_key
 HEADLINES = Sentences(SENTENCES["headline"])
 
 
-def by_itself(rows: pd.DataFrame) -> pd.DataFrame:
+def by_itself(rows: DataFrame) -> DataFrame:
     """Rows of the crop that a cropper gives by itself: its rectangle, or that around the highest score."""
     return rows[rows["policy"].isin(["argmax", RECTANGLE])]
 
 
-def favoured(parity: pd.DataFrame) -> pd.DataFrame:
+def favoured(parity: DataFrame) -> DataFrame:
     """Of these the rows on who is favoured."""
     rows = by_itself(parity)
     return rows[rows["outcome"] == "favoured"]
 
 
-def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
+def main_rows(parity: DataFrame) -> DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
     rows = favoured(parity)
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
@@ -64,7 +64,7 @@ def headline_of(tables: Tables) -> Headline:
     return Headline(text)
 
 
-def headline(head: pd.DataFrame) -> str:
+def headline(head: DataFrame) -> str:
     """The finding in one sentence: of all croppers, the pair of groups that is shown most clearly not to be even.
 
     It is so by ``stats.multiplicity.is_finding`` against 1/2.
@@ -94,7 +94,7 @@ def headline(head: pd.DataFrame) -> str:
     return printable(text)
 
 
-def _found(uneven: pd.DataFrame) -> str:
+def _found(uneven: DataFrame) -> str:
     """Of rows that are findings the clearest."""
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
@@ -126,7 +126,7 @@ def side_effect(left: float, variant: str = "") -> str:
     return f"The {side} person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
-def lost(pairs: pd.DataFrame) -> str:
+def lost(pairs: DataFrame) -> str:
     """How many pictures were refused and failed, and why.  pairs: rows of PAIRS, one cropper's."""
     parts = []
     for status in ("refused", "failed"):
@@ -136,7 +136,7 @@ def lost(pairs: pd.DataFrame) -> str:
     return " and ".join(parts)
 
 
-def judged(tables: Tables) -> pd.DataFrame:
+def judged(tables: Tables) -> DataFrame:
     """Who is favoured, of each pair of groups and cropper: the rows that head the page.
 
     value is 100 (P - 1/2), P the chance that one of the first group is favoured over one of the other; n are pairs of

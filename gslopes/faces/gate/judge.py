@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import doubles
@@ -38,9 +39,7 @@ WHY = ("kept", "reason", "detail")
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def judge_all(
-    measured: pd.DataFrame, config: GateConfig, manifest: Mapping[str, Any]
-) -> pd.DataFrame:
+def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, Any]) -> DataFrame:
     """The verdicts on all sweeps of a run.
 
     measured: a verdicts table with the measures of ``measure``.  manifest: the content of ``run.json``.
@@ -81,10 +80,10 @@ def reader_digest() -> str:
     return identify("judge")[1]
 
 
-def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) -> pd.DataFrame:
+def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> DataFrame:
     """A verdicts table with its verdicts made again from its measures.  neck: as of ``verdict``."""
     rows = (Measured(*row) for row in measured[MEASURED].itertuples(index=False, name=None))
-    whys = pd.DataFrame(
+    whys = DataFrame(
         [verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"]
     )
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
@@ -94,7 +93,7 @@ def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) ->
 
 
 def measure(
-    measurer: SweepMeasurer, run: Path, source: Path, part: Mapping[str, pd.DataFrame], tick: Tick
+    measurer: SweepMeasurer, run: Path, source: Path, part: Mapping[str, DataFrame], tick: Tick
 ) -> dict[str, list[Row]]:
     """Measure the sweeps of one part: rows of the tables readings and verdicts, each kept until it is judged.
 
@@ -119,7 +118,7 @@ def measure(
 
 
 def _sweeps(
-    run: Path, source: Path, part: Mapping[str, pd.DataFrame], tick: Tick
+    run: Path, source: Path, part: Mapping[str, DataFrame], tick: Tick
 ) -> Iterator[tuple[Sweep, Row]]:
     from gslopes.faces.gate.sweep_measurer import Sweep
 
@@ -191,13 +190,13 @@ class SweepSelection:
                 kept = (photo for photo in used if (photo, name) not in self._dropped)
                 self._placebos |= {(photo, name) for photo in _sample(kept, placebos, seed)}
 
-    def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def keep(self, rows: DataFrame) -> DataFrame:
         """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
         if self._dropped:
             return _where(rows, lambda pair, _: pair not in self._dropped)
         return rows
 
-    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def sampled(self, rows: DataFrame) -> DataFrame:
         """The rows of the dropped sweeps that are asked about nevertheless."""
         return _where(rows, lambda pair, kind: pair in self._sampled and not kind)
 
@@ -206,7 +205,7 @@ class SweepSelection:
         """Whether they are all."""
         return not self._dropped and self._placebos is None
 
-    def of(self, edits: pd.DataFrame) -> pd.DataFrame:
+    def of(self, edits: DataFrame) -> DataFrame:
         """The rows of a table of edits that are asked about."""
 
         def wanted(pair: tuple[str, str], kind: str) -> bool:
@@ -218,7 +217,7 @@ class SweepSelection:
             return edits
         return _where(edits, wanted)
 
-    def covered(self, edits: pd.DataFrame, asked: pd.DataFrame) -> bool:
+    def covered(self, edits: DataFrame, asked: DataFrame) -> bool:
         """Whether all of these edits that are wanted are among those asked about."""
         key = ["photo", "attribute", "step"]
         return set(self.of(edits)[key].itertuples(index=False, name=None)) <= set(
@@ -226,7 +225,7 @@ class SweepSelection:
         )
 
 
-def _where(rows: pd.DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
+def _where(rows: DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
     wanted = []

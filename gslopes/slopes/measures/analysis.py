@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity, placebo, tables
 from gslopes.core.arrays import Integers, Objects
@@ -63,28 +64,28 @@ class FitTables:
     explained: what goes with what else moved, see ``slopes.measures.explained``.
     """
 
-    slopes: pd.DataFrame
-    groups: pd.DataFrame
-    differences: pd.DataFrame
-    balance: pd.DataFrame
-    placebos: pd.DataFrame
-    reach: pd.DataFrame
-    gating: pd.DataFrame
-    error_rates: pd.DataFrame
-    error_slopes: pd.DataFrame
-    observed: pd.DataFrame
-    drawing: pd.DataFrame
-    explained: pd.DataFrame
+    slopes: DataFrame
+    groups: DataFrame
+    differences: DataFrame
+    balance: DataFrame
+    placebos: DataFrame
+    reach: DataFrame
+    gating: DataFrame
+    error_rates: DataFrame
+    error_slopes: DataFrame
+    observed: DataFrame
+    drawing: DataFrame
+    explained: DataFrame
 
-    def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
+    def tables(self) -> Iterator[tuple[tables.Table, DataFrame]]:
         """Each table's schema with its rows."""
         for field in fields(self):
             yield tables.TABLES[field.name], getattr(self, field.name)
 
 
 def analyse(
-    scores: pd.DataFrame | pa.Table,
-    asked: pd.DataFrame | pa.Table,
+    scores: DataFrame | pa.Table,
+    asked: DataFrame | pa.Table,
     study: Study | None = None,
     *,
     options: FitOptions | None = None,
@@ -113,7 +114,7 @@ def analyse(
         or if it has no photo of them.
     """
     fit = Fit(scores, asked, study or Study(), options or FitOptions())
-    frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
+    frames: dict[str, list[DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for (classifier, attribute), sweep in fit.sweeps.items():
         plain = placebo.CROSS not in attribute
         for name, frame in fit.tables_of(classifier, attribute):
@@ -139,8 +140,8 @@ class Fit:
 
     def __init__(
         self,
-        scores: pd.DataFrame | pa.Table,
-        asked: pd.DataFrame | pa.Table,
+        scores: DataFrame | pa.Table,
+        asked: DataFrame | pa.Table,
         study: Study,
         options: FitOptions,
     ) -> None:
@@ -234,7 +235,7 @@ class Fit:
             if (classifier, name) in self.sweeps
         }
 
-    def tables_of(self, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    def tables_of(self, classifier: str, attribute: str) -> Iterator[tuple[str, DataFrame]]:
         """(table, its rows) of one classifier along one sweep."""
         sweep = self.sweep(classifier, attribute)
         options = self._options(sweep)
@@ -257,7 +258,7 @@ class Fit:
             observed = observed_slopes(self.scores, classifier, attribute, sweep.labels, asked)
             codes = codes_of(self.units(asked.photos), len(asked.photos))
             ends = np.column_stack(bounds(observed, asked, codes))
-            by_label = pd.DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])
+            by_label = DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])
             by_row = by_label.reindex(rows["label"]).set_axis(rows.index)
             rows = rows.assign(**by_row.where(rows["estimator"] == RATE.name))
         fakes = None
@@ -281,8 +282,8 @@ class Fit:
         return replace(self.options, estimators=tuple(names))
 
     def _beside(
-        self, sweep: Answers, slopes: pd.DataFrame, options: FitOptions, same: Answers | None
-    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        self, sweep: Answers, slopes: DataFrame, options: FitOptions, same: Answers | None
+    ) -> Iterator[tuple[str, DataFrame]]:
         """What is compared with the slopes, with their decisions: observed differences, drawing, what else moved.
 
         same: answers along that placebo.
@@ -306,15 +307,15 @@ class Fit:
         self,
         sweep: Answers,
         unedited: Answers,
-        odds: pd.Series | None,
+        odds: Series | None,
         decisions: Mapping[str, str],
-    ) -> Iterator[pd.DataFrame]:
+    ) -> Iterator[DataFrame]:
         """Rows of core.tables.OBSERVED for each column of groups.  odds, decisions: see ``observed_rows``."""
         for name, groups in self.groups.items():
             frame = observed_rows(sweep, unedited, groups, odds, decisions, self.options)
             yield frame.assign(column=name)
 
-    def _read(self, attribute: str) -> dict[str, pd.DataFrame]:
+    def _read(self, attribute: str) -> dict[str, DataFrame]:
         """Reading to how far it moved along an attribute, by photo."""
         if self.study.reach is None:
             return {}
@@ -324,7 +325,7 @@ class Fit:
 
     def _by_group(
         self, sweep: Answers, options: FitOptions, light: Answers | None
-    ) -> Iterator[tuple[str, pd.DataFrame]]:
+    ) -> Iterator[tuple[str, DataFrame]]:
         """Groups and their differences, also per unit of reach.  light: answers along that placebo."""
         named = [(name, _texts(groups, sweep.photos)) for name, groups in self.groups.items()]
         if sweep.attribute in self.study.wordings:
@@ -343,18 +344,18 @@ class Fit:
             yield "groups", groups
             yield "differences", per_reach(differences, reached)
 
-    def balance_of_editor(self, attribute: str) -> tuple[pd.DataFrame, list[str]]:
+    def balance_of_editor(self, attribute: str) -> tuple[DataFrame, list[str]]:
         """As ``_balance``, of the pictures that an editor was asked for."""
         asked = self.wished[attribute]
         return self._balance(self.study.lost[attribute].only(asked.complete), asked)
 
-    def lost_by_group(self) -> Iterator[pd.DataFrame]:
+    def lost_by_group(self) -> Iterator[DataFrame]:
         """Rows of core.tables.OBSERVED: photos that an editor or the gate lost, by reason."""
         for answers in self.study.lost.values():
             sweep = replace(answers, units=self.units(answers.photos))
             yield from self._observed(sweep, sweep.at_step(0), None, {})
 
-    def _balance(self, sweep: Answers, asked: Asked) -> tuple[pd.DataFrame, list[str]]:
+    def _balance(self, sweep: Answers, asked: Asked) -> tuple[DataFrame, list[str]]:
         """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
         used = len(sweep.photos)
         sizes = sweep.sizes
@@ -398,7 +399,7 @@ class Fit:
             warnings.append(
                 f"{losses} {how} ({trend.value:+.2g} points per unit): what is left is selected"
             )
-        return pd.DataFrame([row | {"warning": "; ".join(warnings)}]), depend
+        return DataFrame([row | {"warning": "; ".join(warnings)}]), depend
 
 
 def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
@@ -415,13 +416,13 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _plain_texts(column: pd.Series) -> pd.Series:
+def _plain_texts(column: Series) -> Series:
     return column.astype(object).where(column.notna(), "").astype(str)
 
 
 def about_columns(
-    about: pd.DataFrame | None, names: Sequence[str], texts_of: Callable[[pd.Series], pd.Series]
-) -> dict[str, pd.Series]:
+    about: DataFrame | None, names: Sequence[str], texts_of: Callable[[Series], Series]
+) -> dict[str, Series]:
     """The named columns as texts by photo, crossed if a name crosses them.  Raises: ConfigError."""
     columns = {}
     for name in names:
@@ -437,9 +438,7 @@ def about_columns(
     return columns
 
 
-def _truths(
-    about: pd.DataFrame | None, names: Sequence[str], labels: Collection[str]
-) -> list[Truth]:
+def _truths(about: DataFrame | None, names: Sequence[str], labels: Collection[str]) -> list[Truth]:
     """What is true of the photos, checked.  Raises: ConfigError."""
     truths = []
     for column, label in dict.fromkeys(map(split_truth, names)):
@@ -449,11 +448,11 @@ def _truths(
     return truths
 
 
-def _texts(column: pd.Series, photos: Objects) -> list[str]:
+def _texts(column: Series, photos: Objects) -> list[str]:
     return column.reindex(photos).fillna("").tolist()
 
 
-def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def checked(table: tables.Table, frames: Sequence[DataFrame]) -> DataFrame:
     """The frames as one table, sorted by its key and with the very types that reading the written table gives back.
 
     Columns that may be null and that no frame has are null.
@@ -466,5 +465,5 @@ def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame
     joined = pd.concat(frames, ignore_index=True)
     missing = [field.name for field in table.schema if field.nullable and field.name not in joined]
     ordered = joined.assign(**dict.fromkeys(missing)).sort_values(list(table.key), kind="stable")
-    result: pd.DataFrame = tables.check(table, ordered).to_pandas()
+    result: DataFrame = tables.check(table, ordered).to_pandas()
     return result

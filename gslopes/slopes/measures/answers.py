@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
@@ -78,13 +79,13 @@ class Answers:
         """The same for one of the values, with K = 1."""
         return replace(self, present=self.present[:, [step]], score=self.score[:, [step]])
 
-    def frame(self, **columns: Any) -> pd.DataFrame:
+    def frame(self, **columns: Any) -> DataFrame:
         """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
 
         Labels may be other ones, as of two sweeps together.
         """
         named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
-        return pd.DataFrame(named | columns)
+        return DataFrame(named | columns)
 
     def measures_of(self, labels: Iterable[str]) -> Objects:
         """(L,) the measure by which each of the labels is judged."""
@@ -148,9 +149,9 @@ def columns_of(record: Any, *left_out: str) -> dict[str, Any]:
     }
 
 
-def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def joined(frames: Sequence[DataFrame]) -> DataFrame:
     """The frames below one another; an empty one of none."""
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return pd.concat(frames, ignore_index=True) if frames else DataFrame()
 
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
@@ -271,7 +272,7 @@ def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
     frames = []
     for sweep in (one, other):
         pairs = sweep.places_in(labels)[sweep.label] * photos + sweep.photo
-        frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
+        frames.append(DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
     first, second = frames[0].align(frames[1])
     gap = settled(first - second, first.abs() + second.abs(), STORED)
     same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)

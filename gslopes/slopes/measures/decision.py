@@ -33,6 +33,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
@@ -58,7 +59,7 @@ NO_SPREAD = (
 
 def placebo_differences(
     edit: Answers, fakes: Mapping[str, Answers], options: FitOptions
-) -> pd.DataFrame:
+) -> DataFrame:
     """Rows of core.tables.PLACEBOS of one classifier and attribute.
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
@@ -110,13 +111,13 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
 
 
 def decide(
-    slopes: pd.DataFrame,
-    placebos: pd.DataFrame,
+    slopes: DataFrame,
+    placebos: DataFrame,
     options: FitOptions,
     *,
     lost: str = "",
     units: Array,
-) -> pd.DataFrame:
+) -> DataFrame:
     """The rows of one classifier and attribute with the columns q_placebo, light, decision, reason and detail.
 
     slopes: as ``estimators.slope_rows`` gives them; the rows of the paper have no decision.
@@ -136,8 +137,8 @@ def decide(
 
 
 def _decide(
-    rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool
-) -> pd.DataFrame:
+    rows: DataFrame, placebos: DataFrame, options: FitOptions, lost: str, trusted: bool
+) -> DataFrame:
     light = np.full(len(rows), np.nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
@@ -161,12 +162,12 @@ def _decide(
             of_label[kind] = part.iloc[index].copy()
             of_label[kind]["p_used"] = stepped[kind].iloc[index]
         decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
-    frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
+    frame = DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo, light=light)
 
 
 def _decide_label(
-    row: Record, q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
+    row: Record, q_placebo: float, placebos: Mapping[str, Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
     ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
@@ -200,7 +201,7 @@ def _decide_label(
     return decision, reason, detail
 
 
-def _against(worst: pd.Series, odds: bool, sweep: str) -> str:
+def _against(worst: Series, odds: bool, sweep: str) -> str:
     """The numbers of the placebo that is not ruled out."""
     slope, difference, low, high = (
         two_digits(worst[name]) for name in ("placebo_slope", "difference", "ci_low", "ci_high")
@@ -210,7 +211,7 @@ def _against(worst: pd.Series, odds: bool, sweep: str) -> str:
 
 
 def further(
-    differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags
+    differences: DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags
 ) -> Array:
     """(L,) one-sided p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
 
@@ -224,11 +225,11 @@ def further(
 
 
 def placebo_step(
-    rows: pd.DataFrame,
-    differences: Mapping[str, pd.DataFrame],
+    rows: DataFrame,
+    differences: Mapping[str, DataFrame],
     options: FitOptions,
     trusted: bool | Flags,
-) -> pd.DataFrame:
+) -> DataFrame:
     """The column q_placebo, and a column for each kind of placebo: the p of ``further``, 0 if the kind does not count.
 
     A kind whose sign means nothing counts for a label that it moves by itself (p below ``MOVED``), and for all labels
@@ -260,7 +261,7 @@ def placebo_step(
         q_rest = benjamini_hochberg(np.where(holds & ~further_too, 1.0, tested))
         q_placebo = np.where(further_too, np.maximum(q_step, q_rest), q_step)
         q_placebo = np.where(holds, q_placebo, np.nan)
-    return pd.DataFrame(steps, rows.index).assign(q_placebo=q_placebo)
+    return DataFrame(steps, rows.index).assign(q_placebo=q_placebo)
 
 
 def rule(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags
@@ -68,7 +68,7 @@ def group_slopes(
     groups: Sequence[str | None],
     options: FitOptions,
     light: Answers | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[DataFrame, DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 
     Null hypotheses: the group's mean slope is 0 (one-sample t); two groups have the same mean slope (p_perm permutes
@@ -180,9 +180,9 @@ def _beyond_light(
         gaps.append(difference(*means, skews, one.error + other.error)[0])
     chosen = np.isin(labels, answers.labels)
     further, of_light = gaps
-    step = pd.DataFrame({"p": further.p, "difference": further.difference, "p_perm": np.nan})
+    step = DataFrame({"p": further.p, "difference": further.difference, "p_perm": np.nan})
     step = step.assign(placebo_slope=of_light.difference, placebo_p=of_light.p)[chosen]
-    rows = pd.DataFrame(columns).assign(slope=columns["difference"])
+    rows = DataFrame(columns).assign(slope=columns["difference"])
     without = replace(options, permutations=0)
     q_placebo = placebo_step(rows, {"light": step}, without, True)["q_placebo"].to_numpy()
     explained = are_findings(rows) & ~is_finding(q_placebo)
@@ -226,7 +226,7 @@ def paired_differences(
     min_varying: int = 10,
     permutations: int = 10_000,
     cluster: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """The slopes of both by each label's measure, and their difference: second minus first.
 
     A label that either run measures by its number, see ``slopes.measures.kinds``, is measured by it in both; the others
@@ -260,7 +260,7 @@ def paired_differences(
     common = np.isin(labels, first.labels) & np.isin(labels, second.labels)
     one_sided = (by == "value") & ~common
     shares = [
-        pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0)
+        Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0)
         for run in (first, second)
     ]
     return other.frame(
@@ -276,7 +276,7 @@ def paired_differences(
         other_slope=np.where(one_sided, np.nan, new.means),
         measure=by,
         unit=[unit_in(other.classifier, *pair) for pair in zip(labels, by, strict=True)],
-        sd=pd.Series(spread(first), dtype=float).reindex(labels).to_numpy(),
+        sd=Series(spread(first), dtype=float).reindex(labels).to_numpy(),
     )[list(COLUMNS)]
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import reduce
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.slopes.measures.answers import Answers, all_labels, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
@@ -31,7 +31,7 @@ from gslopes.stats.rounding import STORED, settled
 
 def drawing_rows(
     sweep: Answers, unedited: Answers, options: FitOptions, same: Answers | None = None
-) -> pd.DataFrame:
+) -> DataFrame:
     """Rows of core.tables.DRAWING of one classifier and attribute; none without a value 0, or ``same``.
 
     sweep: answers along the attribute.  unedited: the same classifier's about the photos before any edit, K = 1, with
@@ -47,7 +47,7 @@ def drawing_rows(
     neutral, _ = same_photos(sweep if same is None else same, unedited)
     labels = np.union1d(all_labels(sweep, unedited), neutral.labels)
     if not (len(steps) and len(labels) and len(sweep.photos)):
-        return pd.DataFrame()
+        return DataFrame()
     floor = min(sweep.threshold, unedited.threshold, neutral.threshold)
     before = answers_by_measure(replace(unedited, threshold=floor), labels)
     moves = [

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
@@ -80,11 +81,11 @@ class Estimator:
     slope: str
     null: str
     reason: str
-    rows: Callable[[Answers, Tests], pd.DataFrame]
+    rows: Callable[[Answers, Tests], DataFrame]
     contrasted: bool = False
 
 
-def paper(answers: Answers) -> pd.DataFrame:
+def paper(answers: Answers) -> DataFrame:
     """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out.
 
     y_k is the share of photos with the label at step k, over the photos answered at all K steps; z_k = y_k / y_c with c
@@ -104,14 +105,14 @@ def paper(answers: Answers) -> pd.DataFrame:
     return answers.frame(**answers.facts(), **columns, estimator="paper")
 
 
-def _paper_rows(answers: Answers, tests: Tests) -> pd.DataFrame:
+def _paper_rows(answers: Answers, tests: Tests) -> DataFrame:
     """``paper`` with p_perm, and a note."""
     frame = paper(answers)
     note = np.where(tests.judged, np.where(frame["slope"].notna(), "", NEVER), RARE)
     return frame.assign(note=note, p_perm=tests.permuted.p_paper)
 
 
-def _photo_rows(answers: Answers, tests: Tests) -> pd.DataFrame:
+def _photo_rows(answers: Answers, tests: Tests) -> DataFrame:
     """Mean slopes with tests; without a test if too few answers vary."""
     lines = tests.lines
     judged = tests.judged & ~np.isnan(lines.slope)
@@ -197,7 +198,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     return infer(sums, scale * middle, scale, steepest(kind, values))
 
 
-def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:
+def slope_rows(answers: Answers, options: FitOptions) -> DataFrame:
     """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.measures.analysis.analyse``."""
     kinds = {estimator.kind for estimator in chosen(options)}
     tests = {kind: _tests(answers, kind, options) for kind in kinds}
@@ -219,11 +220,11 @@ def slope_rows(answers: Answers, options: FitOptions) -> pd.DataFrame:
         # one family, whatever the labels are judged by
         read = slopes["measure"].notna()
         q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
-        slopes["q"] = slopes["q"].mask(read, pd.Series(q, index=slopes.index))
+        slopes["q"] = slopes["q"].mask(read, Series(q, index=slopes.index))
     return slopes
 
 
-def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
+def of_rows(frame: DataFrame, measures: Mapping[str, str]) -> DataFrame:
     """A table's rows without those that fit the number of a label that is judged by presence.
 
     What too few photos change to be judged has no interval, but the paper's own.
@@ -254,12 +255,12 @@ def _tests(answers: Answers, kind: Kind, options: FitOptions) -> Tests:
     return Tests(lines, sums.slopes.influence, varies, judged, p, source, permuted)
 
 
-def _by_measure(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+def _by_measure(slopes: DataFrame, answers: Answers, options: FitOptions) -> DataFrame:
     """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
-    measure = pd.Series(answers.measures_of(slopes["label"]), slopes.index)
+    measure = Series(answers.measures_of(slopes["label"]), slopes.index)
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
     pairs = zip(slopes["label"], measure, strict=True)
-    units = pd.Series([unit_in(answers.classifier, *pair) for pair in pairs], slopes.index, object)
+    units = Series([unit_in(answers.classifier, *pair) for pair in pairs], slopes.index, object)
     by_number = slopes["unit"] == ""
     sd = slopes["label"].map(spread(answers)).where(by_number) if answers.measures else np.nan
     clusters = None if answers.units is None else len(np.unique(answers.units))

@@ -20,7 +20,7 @@ Journal of the Royal Statistical Society B 16, 175-185.
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 from scipy import sparse
 
 from gslopes.core.arrays import Array, doubles
@@ -45,7 +45,7 @@ FEW = "too few units were read"
 STILL = "no other reading moves"
 
 
-def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -> pd.DataFrame:
+def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> DataFrame:
     """Rows of core.tables.EXPLAINED of one classifier and attribute.
 
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
@@ -83,11 +83,11 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
             of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
             row |= _attributed(within, inverse, of_label, names, alike)
         rows.append(row)
-    frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
+    frame = DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
     return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
 
 
-def _moves(values: Array, read: pd.DataFrame, names: list[str]) -> tuple[list[str], Array]:
+def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str], Array]:
     """Names of the readings that move, and (n, K, 1 + readings) the value and these, less each photo's mean.
 
     Readings are in units of their spread.

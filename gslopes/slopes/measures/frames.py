@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen, tables
 from gslopes.core.arrays import Array
@@ -32,16 +33,16 @@ class Columns:
 
 
 def fit_slopes(
-    scores: pd.DataFrame,
-    asked: pd.DataFrame | None = None,
+    scores: DataFrame,
+    asked: DataFrame | None = None,
     *,
     values: Mapping[str, Sequence[float]] | None = None,
     photos: Collection[str] | None = None,
-    about: pd.DataFrame | None = None,
+    about: DataFrame | None = None,
     cluster: str = "",
     options: FitOptions | Mapping[str, Any] | None = None,
     **columns: str | None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """The slope of every label along the edited attribute, by all estimators, with intervals, tests and q.
 
     Read ``photo-rate``: the mean over photos of each photo's own slope, in percentage points per unit; the rows of
@@ -71,7 +72,7 @@ def fit_slopes(
         that contradict one another; ConfigError as ``analyse``, and for any other keyword.
 
     >>> rows = [("a", 0, "Chef"), ("a", 1, "Chef"), ("b", 1, "Chef"), ("b", 1, "Face"), ("c", -1, None)]
-    >>> slopes = fit_slopes(pd.DataFrame(rows, columns=["image", "value", "tag"]), photo="image", label="tag")
+    >>> slopes = fit_slopes(DataFrame(rows, columns=["image", "value", "tag"]), photo="image", label="tag")
     >>> rate = slopes[slopes["estimator"] == "photo-rate"]
     >>> rate[["label", "n", "active", "y_centre", "slope"]].round(2).values.tolist()
     [['Chef', 3, 2, 0.33, 33.33], ['Face', 3, 1, 0.0, 16.67]]
@@ -86,12 +87,12 @@ def fit_slopes(
 
 
 def _tables(
-    scores: pd.DataFrame,
-    asked: pd.DataFrame | None,
+    scores: DataFrame,
+    asked: DataFrame | None,
     columns: Mapping[str, str],
     values: Mapping[str, Sequence[float]],
     photos: Collection[str] | None,
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, list[float]]]:
+) -> tuple[DataFrame, DataFrame, dict[str, list[float]]]:
     """Tables as of core.tables.SCORES and ASKED, and the values of each attribute."""
     rows = _standard(scores, {role: column for role, column in columns.items() if column}, "scores")
     rows = rows.assign(**{role: text for role, text in _ABSENT.items() if role not in rows})
@@ -106,7 +107,7 @@ def _tables(
         questions = _everything_asked(rows, levels, photos)
     for name in ("classifier", "attribute"):
         if name not in questions:
-            every = pd.DataFrame({name: sorted(rows[name].unique())})
+            every = DataFrame({name: sorted(rows[name].unique())})
             questions = questions.merge(every, how="cross")
     questions = _with_steps(questions, levels, "asked rows")
     absent = {name: text for name, text in _ASKED.items() if name not in questions}
@@ -117,7 +118,7 @@ def _tables(
 
 
 def _levels(
-    rows: pd.DataFrame, questions: pd.DataFrame | None, values: Mapping[str, Sequence[float]]
+    rows: DataFrame, questions: DataFrame | None, values: Mapping[str, Sequence[float]]
 ) -> dict[str, Array]:
     """Attribute to its values: the given ones, or all that either table has.  Raises: TableError."""
     levels = {}
@@ -137,20 +138,20 @@ def _levels(
 
 
 def _everything_asked(
-    rows: pd.DataFrame, levels: Mapping[str, Array], photos: Collection[str] | None
-) -> pd.DataFrame:
+    rows: DataFrame, levels: Mapping[str, Array], photos: Collection[str] | None
+) -> DataFrame:
     """Every photo, asked about at every value."""
     pairs = rows[["classifier", "attribute", "photo"]].drop_duplicates()
     if photos is not None:
-        everyone = pd.DataFrame({"photo": sorted({*map(str, photos)})})
+        everyone = DataFrame({"photo": sorted({*map(str, photos)})})
         pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(everyone, how="cross")
     if not levels:
         return pairs.assign(value=0.0)
-    steps = [pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
+    steps = [DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
     return pairs.merge(pd.concat(steps))
 
 
-def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.DataFrame:
+def _standard(frame: DataFrame, columns: Mapping[str, str], what: str) -> DataFrame:
     """The columns under their standard names, those that may be missing left out.  Raises: UsageError."""
     standard = {name: frame[name] for name in ("step", *_ASKED) if name in frame}
     optional = {*_ABSENT, *(["value"] if "step" in frame else [])}
@@ -163,10 +164,10 @@ def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.
             raise UsageError(
                 f"The {what} have no column {column!r} for {role}.", f"{near} {named}".strip()
             )
-    return pd.DataFrame(standard).astype({"photo": str})
+    return DataFrame(standard).astype({"photo": str})
 
 
-def _with_steps(frame: pd.DataFrame, levels: Mapping[str, Array], what: str) -> pd.DataFrame:
+def _with_steps(frame: DataFrame, levels: Mapping[str, Array], what: str) -> DataFrame:
     """The rows of the attributes that have levels, with steps."""
     parts = [frame.iloc[:0].assign(step=0, value=0.0)]
     for name, level in levels.items():

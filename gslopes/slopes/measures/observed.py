@@ -19,7 +19,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 from scipy import sparse
 
 from gslopes.core.arrays import Flags, Integers, doubles
@@ -43,11 +43,11 @@ NEITHER = "neither"
 def observed_rows(
     sweep: Answers,
     unedited: Answers,
-    groups: pd.Series,
-    odds: pd.Series | None,
+    groups: Series,
+    odds: Series | None,
     decisions: Mapping[str, str],
     options: FitOptions,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Rows of core.tables.OBSERVED of one classifier and attribute, without the column ``column``.
 
     sweep: answers along the attribute.  unedited: the same classifier's about the photos before any edit, K = 1, with
@@ -68,7 +68,7 @@ def observed_rows(
     if odds is not None:
         read = odds.reindex(photos).to_numpy(np.float64)
     readable = np.isfinite(read)
-    seen = pd.Series(units).where(readable).groupby(names).nunique()
+    seen = Series(units).where(readable).groupby(names).nunique()
     readable &= np.isin(names, seen.index[seen >= options.min_varying])
     readings = Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
     answers = answers_by_measure(unedited, labels)

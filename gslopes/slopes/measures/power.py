@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from pandas import DataFrame
 from scipy import optimize, sparse, special
 
 from gslopes.core import frozen, frozen_identity, placebo
@@ -267,7 +267,7 @@ def _is_found(
     p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
     p = np.where(varying >= least, p, np.nan)
     columns = {"slope": own.difference, "p_test": p, "q": benjamini_hochberg(p)}
-    rows = pd.DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})
+    rows = DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})
     holds = np.flatnonzero(are_findings(rows))
     if 0 not in holds:
         return False
@@ -280,7 +280,7 @@ def _is_found(
         tested = paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
         moved = contrast(_units(fake, sizes))
         differences[kind] = (
-            pd.DataFrame(columns_of(tested), holds)
+            DataFrame(columns_of(tested), holds)
             .reindex(rows.index)
             .assign(placebo_slope=moved.difference, placebo_p=moved.p)
         )

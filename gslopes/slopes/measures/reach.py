@@ -22,6 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas import DataFrame
 from scipy import special
 
 from gslopes.core.arrays import Array, doubles, quotients
@@ -96,7 +97,7 @@ def reach_rows(
     reach: pd.Series,
     options: FitOptions,
     groups: Sequence[tuple[str, Sequence[str]]] = (),
-) -> pd.DataFrame:
+) -> DataFrame:
     """Rows of core.tables.REACH of one classifier and attribute, without the column reading.
 
     reach: by photo, as ``photo_reach`` gives it.
@@ -129,7 +130,7 @@ def reach_rows(
     return joined(frames)
 
 
-def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
+def per_reach(differences: DataFrame, reached: DataFrame | None) -> DataFrame:
     """Rows of core.tables.DIFFERENCES, also per unit of reach; without a test if raw slopes do not compare.
 
     reached: of ``reach_rows`` with the same groups, of the reading of the edited attribute; None if nothing was read.

@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import compress
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
@@ -62,7 +62,7 @@ class Truth:
 
     column: str
     label: str
-    cells: pd.Series
+    cells: Series
 
 
 def split_truth(text: str) -> tuple[str, str]:
@@ -132,7 +132,7 @@ def error_tables(
     options: FitOptions,
     placebos: Mapping[str, Answers] | None = None,
     returned: Collection[str] | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[DataFrame, DataFrame]:
     """Error rates at every value, and their slopes; the columns of core.tables.ERROR_RATES and ERROR_SLOPES.
 
     Photos of which the truth is not known are left out.  Labels with equal scores count as the highest together.  A
@@ -149,7 +149,7 @@ def error_tables(
     judged = [bool(row.keep.any()) for row in rows]
     rows = list(compress(rows, judged))
     if not rows:
-        return pd.DataFrame(), pd.DataFrame()
+        return DataFrame(), DataFrame()
     units = answers.codes
     rates: list[Row] = []
     slopes: list[Row] = []
@@ -164,14 +164,14 @@ def error_tables(
         slope = _slope(row, answers.values, codes) | {"units": len(sizes), "note": row.note}
         slopes.append(head | slope | {"trusted": enough(sizes)})
     errors = _as_answers(answers, rows)
-    frame = _tested(pd.DataFrame(slopes), errors, options)
+    frame = _tested(DataFrame(slopes), errors, options)
     if placebos is not None:
         fakes = {}
         for kind, fake in placebos.items():
             others = (row for truth in truths for row in _judged(fake, truth, names))
             fakes[kind] = _as_answers(fake, list(compress(others, judged)))
         frame = _decided(frame, errors, fakes, options)
-    return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
+    return DataFrame(rates), frame.drop(columns=["units", "trusted"])
 
 
 def _rates(row: _Row, values: Array, codes: Integers, sizes: Array) -> Iterator[Row]:
@@ -220,7 +220,7 @@ def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
     )
 
 
-def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
+def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
     rows = outcomes(errors)
     varies = varying(rows)
@@ -231,7 +231,7 @@ def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.Dat
         units = many(row["units"], "photo" if row["units"] == row["n"] else "unit")
         few = f"its errors change on {number} of {units}; {least} are needed"
         notes.append(row["note"] or few * (number < least))
-    note = pd.Series(notes)
+    note = Series(notes)
     judged = (note == "").to_numpy(bool)
     p = frame["p"].where(judged).to_numpy(float)
     p_perm = permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
@@ -249,8 +249,8 @@ def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.Dat
 
 
 def _decided(
-    frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
-) -> pd.DataFrame:
+    frame: DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
+) -> DataFrame:
     """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
     differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
     parts = {kind: differences[differences["placebo"] == kind] for kind in fakes}
@@ -260,7 +260,7 @@ def _decided(
         rule(bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"]))
         for row in frame.to_dict("records")
     ]
-    return frame.join(pd.DataFrame(decided, columns=["decision", "reason"]))
+    return frame.join(DataFrame(decided, columns=["decision", "reason"]))
 
 
 def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterator[_Row]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import runfolder
 from gslopes.core.tables import Record
@@ -64,7 +64,7 @@ of another number a fifth of its standard deviation among photos.
 differing: photos whose answers to the label differ at some value."""
 
 
-def print_changes(changes: pd.DataFrame) -> str:
+def print_changes(changes: DataFrame) -> str:
     """The changes as tables, a block for each classifier and attribute, the surest change first.
 
     changes: the columns of ``slopes.measures.differences.COLUMNS``.
@@ -95,20 +95,20 @@ def print_changes(changes: pd.DataFrame) -> str:
     return "\n\n".join([*blocks, NOTE])
 
 
-def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _by_pair(changes: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
     """(both classifiers as shown, attribute, its changes), sorted."""
     for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
         yield words.both(str(first), str(second)), str(attribute), part
 
 
-def changed(changes: pd.DataFrame) -> pd.DataFrame:
+def changed(changes: DataFrame) -> DataFrame:
     """The changes with the columns of ``report.caution.judged``; a row's names come first."""
     names = ["classifier", "attribute", "label"]
     changes = caution.judged(changes, _estimates(changes))
     return changes[[*names, *changes.columns.drop(names)]]
 
 
-def _estimates(changes: pd.DataFrame) -> list[caution.Nothing]:
+def _estimates(changes: DataFrame) -> list[caution.Nothing]:
     """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
     judged = changes["q"].notna()
     estimates = []
@@ -121,7 +121,7 @@ def _estimates(changes: pd.DataFrame) -> list[caution.Nothing]:
     return estimates
 
 
-def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
+def findings_table(changes: DataFrame) -> DataFrame:
     """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     names = {"attribute": "contrast", "difference": "value", "note": "reason"}
@@ -133,7 +133,7 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     return decide(rows)
 
 
-def headline(changes: pd.DataFrame) -> str:
+def headline(changes: DataFrame) -> str:
     """What changed, a sentence for each pair of classifiers along each attribute, named if there are several."""
     sentences = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
     if len(sentences) == 1:
@@ -141,7 +141,7 @@ def headline(changes: pd.DataFrame) -> str:
     return " ".join(f"{name}: {text}" for name, text in sentences)
 
 
-def sentence(part: pd.DataFrame, attribute: str) -> str:
+def sentence(part: DataFrame, attribute: str) -> str:
     """What changed; that no answer differs; or what changes of slopes are ruled out, by ``report.caution``.
 
     part: the changes of one pair of classifiers along the attribute.
@@ -181,7 +181,7 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
 MOST_LABELS = 40
 
 
-def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note: str = "") -> Path:
+def write_changes(out: Path, changes: DataFrame, names: tuple[str, str], note: str = "") -> Path:
     """Write OUT/index.html; it opens from the disk and asks nothing of any server.
 
     changes: the columns of ``slopes.measures.differences.COLUMNS``.  names: of the two runs.  note: about both.
@@ -214,7 +214,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     return page
 
 
-def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Content:
+def _pair(classifiers: str, attribute: str, part: DataFrame) -> Content:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
     order = ranked(judged, "q", -judged["difference"].abs(), "label")

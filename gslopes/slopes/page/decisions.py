@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen, placebo, runfolder, summary, tables
 from gslopes.core.crossed import split
@@ -62,7 +63,7 @@ class Decision:
         return SHOWN[self.code]
 
 
-def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
+def by_pair(rows: DataFrame) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
     """(classifier, attribute, its rows, the rows of its placebo sweeps), sorted, of a table with these two columns.
 
     Of two attributes that are crossed their interaction comes first, then each by itself, then at the other's ends.
@@ -81,7 +82,7 @@ def _view(attribute: object) -> int:
     return 2 * bool(value) - bool(second)
 
 
-def cut(rows: pd.DataFrame) -> str:
+def cut(rows: DataFrame) -> str:
     """What counted as present; empty if every label did that was returned."""
     named = rows["cut"].dropna()
     if len(named) and named.iloc[0] != tables.EVERY:
@@ -89,7 +90,7 @@ def cut(rows: pd.DataFrame) -> str:
     return ""
 
 
-def decide(rows: pd.DataFrame) -> dict[str, Decision]:
+def decide(rows: DataFrame) -> dict[str, Decision]:
     """Label to decision, as the fit wrote it; a task whose answers follow the order of its options is not judged.
 
     They do if an option gains ``FOLLOWS`` points or more where it comes earlier: at most one answer of 20 is left to
@@ -109,12 +110,12 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     return decisions
 
 
-def by_order(rows: pd.DataFrame) -> float:
+def by_order(rows: DataFrame) -> float:
     """By how many points the order of the options moves a task's answers; NaN without two orders."""
     return float(rows.get("by_order", pd.Series(dtype=float)).max())
 
 
-def apart(rows: pd.DataFrame, decided: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
+def apart(rows: DataFrame, decided: Mapping[str, Decision], placebos: DataFrame) -> list[str]:
     """What decides about labels like a placebo whose interval lies beyond what placebos explain, as drawn.
 
     rows: those to read.  placebos: see ``loading.placebos``.
@@ -159,7 +160,7 @@ CONDITION: dict[str, float | str | bool] = {
 }
 
 
-def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
+def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFrame:
     """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
 
     slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which come last, if the truth is known.
@@ -175,7 +176,7 @@ def findings_table(slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> 
     return frame.reindex(columns=list(COLUMNS))
 
 
-def _errors(errors: pd.DataFrame) -> pd.DataFrame:
+def _errors(errors: DataFrame) -> DataFrame:
     """The slopes of error rates as rows of the same columns; those along placebos are left out."""
     rows = errors[errors["decision"].notna()]
     named = "errors: " + rows["label"] + ", " + rows["measure"]
@@ -187,24 +188,24 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     return order.reindex(columns=list(COLUMNS))
 
 
-def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
+def summary_rows(findings: DataFrame) -> DataFrame:
     """A table of findings as the rows of ``core.summary.FINDINGS``."""
     names = {"classifier": "model", "attribute": "contrast", "slope": "value"}
     return findings.rename(columns=names)[summary.FINDINGS.columns]
 
 
-def drawing_rows(drawn: pd.DataFrame) -> pd.DataFrame:
+def drawing_rows(drawn: DataFrame) -> DataFrame:
     """A table of drawing effects as the rows of ``core.summary.DRAWING``, those that exceed the sweep first."""
     names = {"classifier": "model", "attribute": "contrast", "drawing": "value"}
     return by_drawing(drawn).rename(columns=names)[summary.DRAWING.columns]
 
 
-def by_drawing(drawn: pd.DataFrame) -> pd.DataFrame:
+def by_drawing(drawn: DataFrame) -> DataFrame:
     """Drawing effects, the surest first, then the one that moves furthest."""
     return ranked(drawn, "q", -drawn["drawing"].abs(), "label")
 
 
-def write_findings(report: Path, findings: pd.DataFrame) -> None:
+def write_findings(report: Path, findings: DataFrame) -> None:
     """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged.
 
     findings: of ``findings_table``.
@@ -219,7 +220,7 @@ def write_findings(report: Path, findings: pd.DataFrame) -> None:
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
 
 
-def as_text(findings: pd.DataFrame) -> pd.DataFrame:
+def as_text(findings: DataFrame) -> DataFrame:
     """Findings as the texts of a table."""
     rows = []
     for row in findings.to_dict("records"):
@@ -232,10 +233,10 @@ def as_text(findings: pd.DataFrame) -> pd.DataFrame:
         decision = Decision(row["decision"], "", row["expected"]).shown
         rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
     heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
-    return pd.DataFrame(rows, columns=heads, dtype=object)
+    return DataFrame(rows, columns=heads, dtype=object)
 
 
-def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
+def _judged_rows(rows: DataFrame) -> DataFrame:
     decided = decide(rows)
     decisions = [decided[label] for label in rows["label"]]
     facts = {"decision": "code", "detail": "why", "reason": "reason", "expected": "expected"}

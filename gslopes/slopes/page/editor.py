@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pyarrow.compute as pc
+from pandas import DataFrame
 
 from gslopes.core import placebo, tables
 from gslopes.frame.page import Content
@@ -53,13 +53,13 @@ def panels(run: Path) -> Iterator[Content]:
         }
 
 
-def counts(editing: pd.DataFrame) -> pd.DataFrame:
+def counts(editing: DataFrame) -> DataFrame:
     """How many pictures of each sweep and value have each status.  editing: rows of EDITING."""
     by = editing.groupby(["attribute", "value", "status"]).size()
     return by.rename("n").reset_index().rename(columns={"attribute": "contrast"})
 
 
-def around(rows: pd.DataFrame, same: pd.DataFrame, part: str) -> list[Estimate]:
+def around(rows: DataFrame, same: DataFrame, part: str) -> list[Estimate]:
     """How far a part of the pictures changed, of 255: at each value, with no change asked for, and beyond that.
 
     rows: of EDITING, of one sweep.  same: of its placebo.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import split
@@ -44,13 +44,13 @@ FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (9
 
 
 def print_evidence(
-    slopes: pd.DataFrame,
+    slopes: DataFrame,
     *,
     limit: int = 15,
     funnels: Iterable[Funnel] = (),
     unanswered: Sequence[str] = (),
     drawn: Mapping[tuple[str, str], Drawn] | None = None,
-    placebos: pd.DataFrame | None = None,
+    placebos: DataFrame | None = None,
 ) -> str:
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
@@ -90,7 +90,7 @@ def print_evidence(
 
 
 def _block(
-    part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn
+    part: DataFrame, floor: DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn
 ) -> str:
     first = part.iloc[0]
     attribute = first["attribute"]
@@ -116,9 +116,9 @@ def _block(
 
 
 def _table(
-    judged: pd.DataFrame,
+    judged: DataFrame,
     decided: Mapping[str, Decision],
-    floor: pd.DataFrame,
+    floor: DataFrame,
     limit: int,
     drawn: Drawn,
 ) -> str:
@@ -151,7 +151,7 @@ def _table(
     return table(columns, rows, styles)
 
 
-def summary(run: Path, slopes: pd.DataFrame) -> str:
+def summary(run: Path, slopes: DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES.
 
     What a crossed attribute does at an end of the other is left to the tables.

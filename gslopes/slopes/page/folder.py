@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
@@ -87,13 +87,13 @@ class WalkPage(Page):
         return loading.load(self.run.folder)
 
     @cached_property
-    def slopes(self) -> pd.DataFrame:
+    def slopes(self) -> DataFrame:
         """The table of findings, see ``decisions.findings_table``."""
         errors = tables.read_rows(tables.ERROR_SLOPES, self.run.folder)
         return decisions.findings_table(self.source.slopes, errors)
 
     @cached_property
-    def findings(self) -> pd.DataFrame:
+    def findings(self) -> DataFrame:
         """What is judged, decided."""
         return decisions.summary_rows(self.slopes)
 

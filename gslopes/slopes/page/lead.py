@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen
 from gslopes.core.crossed import split
@@ -58,7 +58,7 @@ class Lead:
 
 
 def headline(
-    rows: pd.DataFrame,
+    rows: DataFrame,
     decided: Mapping[str, Decision],
     attribute: str,
     drawn: Drawn | None = None,
@@ -76,7 +76,7 @@ def headline(
     return replace(lead, sentence=text)
 
 
-def _ordered(rows: pd.DataFrame, order: float, text: str) -> str:
+def _ordered(rows: DataFrame, order: float, text: str) -> str:
     """The sentence, and what the order of a task's options does, if that goes further.  order: in points."""
     shares = rows.query("measure != 'value'")
     face = 100 * float((shares["y_last"] - shares["y_first"]).abs().max())
@@ -86,7 +86,7 @@ def _ordered(rows: pd.DataFrame, order: float, text: str) -> str:
     return HEADLINES.say(case, order=numbers.size(order), face=numbers.size(face), sentence=text)
 
 
-def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -> Lead:
+def _lead(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> Lead:
     quiet = [
         nothing(
             row,
@@ -118,7 +118,7 @@ def _lead(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -
 
 
 def _moving(
-    rows: pd.DataFrame,
+    rows: DataFrame,
     decided: Mapping[str, Decision],
     attribute: str,
     quiet: Sequence[caution.Nothing],
@@ -153,14 +153,14 @@ def _moving(
     return Lead(sentence, unjudged, effect, len(quiet), moves, len(expected), label, slope)
 
 
-def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFrame:
+def _leading(rows: DataFrame, decided: Mapping[str, Decision]) -> DataFrame:
     """The labels that move, expected ones only if no other moves; findings first, then the steepest.
 
     One unit is not more than another: if units differ, the surest first.
     """
     by_label = rows.drop_duplicates("label").set_index("label")
     by_label = by_label.loc[[label for label in decided if decided[label].moves]]
-    expected = pd.Series([decided[label].expected for label in by_label.index], by_label.index)
+    expected = Series([decided[label].expected for label in by_label.index], by_label.index)
     if not expected.all():
         by_label = by_label[~expected]
     measures = {units.measure_of(row) for row in by_label.to_dict("records")}
@@ -170,7 +170,7 @@ def _leading(rows: pd.DataFrame, decided: Mapping[str, Decision]) -> pd.DataFram
     return ranked(by_label, opened, -size, names)
 
 
-def _too_few(rows: pd.DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
+def _too_few(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
     """The sentence if no label is judged: which is the nearest to it, as far as the table tells."""
     photos = int(rows["n"].max()) if len(rows) else 0
     said = _said(attribute)
@@ -231,7 +231,7 @@ def would_matter(row: Mapping[Hashable, Any], matters: float) -> str:
     return f"{two_digits(matters, '')} would matter"
 
 
-def over(rows: pd.DataFrame) -> tuple[str, ...]:
+def over(rows: DataFrame) -> tuple[str, ...]:
     """The things that the rows' column units counts, one and several; photos without that column."""
     clustered = "units" in rows and bool((rows["units"] < rows["n"]).any())
     if clustered:
@@ -244,7 +244,7 @@ def of_drawing(drawn: Drawn) -> str:
     further = [row for row in drawn.values() if is_finding(row["q"])]
     if not further:
         return ""
-    first = further[by_drawing(pd.DataFrame(further)).index[0]]
+    first = further[by_drawing(DataFrame(further)).index[0]]
     write = units.writer_of(first)
     return HEADLINES.say(
         "drawing",
@@ -260,7 +260,7 @@ def of_drawing(drawn: Drawn) -> str:
 # -- a label and its slope in words -----------------------------------------------------------------------------------
 
 
-def effect_of(row: pd.Series, name: str, between: str = "") -> str:
+def effect_of(row: Series, name: str, between: str = "") -> str:
     """What one label does from end to end, in words that need no unit.
 
     between: the ends, such as ``between the feminine and the masculine end``.
@@ -287,7 +287,7 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     )
 
 
-def _at_both_ends(row: pd.Series, subject: str, changes: Sequence[float], unit: str) -> str:
+def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     first, second, _ = split(row["attribute"])
     lead = changes[highest(list(map(abs, changes)))]
@@ -306,7 +306,7 @@ def _at_both_ends(row: pd.Series, subject: str, changes: Sequence[float], unit: 
     )
 
 
-def slope_of(row: pd.Series) -> str:
+def slope_of(row: Series) -> str:
     """The slope of a label with its interval and unit."""
     return f"{'interaction' if units.is_crossed(row) else 'slope'} {interval_of(row)} {units.after(row)}"
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
+from pandas import DataFrame
 
 from gslopes.core import frozen, frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array
@@ -39,17 +40,17 @@ class Finding:
     classifier: str
     attribute: str
     values: Array
-    rows: pd.DataFrame
-    placebo: pd.DataFrame
+    rows: DataFrame
+    placebo: DataFrame
     outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     drawn: Drawn = field(default_factory=dict)
 
-    def of(self, estimator: str) -> pd.DataFrame:
+    def of(self, estimator: str) -> DataFrame:
         """The rows of one estimator."""
         return self.rows[self.rows["estimator"] == estimator]
 
     @property
-    def read(self) -> pd.DataFrame:
+    def read(self) -> DataFrame:
         """The row of each label that is to be read, by the label's measure."""
         return tables.reading(self.rows)
 
@@ -63,12 +64,12 @@ class RunTables:
 
     run: Path
     manifest: Mapping[str, Any]
-    slopes: pd.DataFrame
+    slopes: DataFrame
     values: Mapping[str, Array]
     findings: Sequence[Finding]
 
     @property
-    def real(self) -> pd.DataFrame:
+    def real(self) -> DataFrame:
         """The slopes, placebo sweeps left out."""
         return self.slopes[~placebo.among(self.slopes["attribute"])]
 
@@ -215,7 +216,7 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
     }
 
 
-def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
+def placebos(run: Path, slopes: DataFrame) -> DataFrame:
     """Rows of core.tables.PLACEBOS to read, and low and high: how far slopes go in the sweep, 95 %.
 
     They lie about its slope over the same photos, as near as the paired difference's interval is wide; and about its
@@ -229,7 +230,7 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(low=size.where(signed, -size) - half, high=size + half)
 
 
-def with_facts(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
+def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
     """The slopes with what other files of the run know.
 
     units: as how many units of equal size their photos count, rounded down.

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pyarrow.compute as pc
+from pandas import DataFrame
 
 from gslopes.core import summary, tables
 from gslopes.core.tables import Record
@@ -46,7 +46,7 @@ def panels(run: Path) -> list[Content]:
     return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
 
 
-def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def summary_rows(frame: DataFrame) -> DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
     clear = frame[frame["agreement"].isin(ORDER[:4])]
@@ -73,7 +73,7 @@ def sentence(row: Record) -> str:
     return SENTENCES.get(row["agreement"], "").format(**names, gap=gap)
 
 
-def _panel(part: pd.DataFrame) -> Content:
+def _panel(part: DataFrame) -> Content:
     """Two groups by one classifier and attribute.  rows: with ``shown``, are they findings.  left: rows left out."""
     by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
     part = part.assign(shown=are_findings(part))
@@ -121,7 +121,7 @@ def error_panels(run: Path) -> list[Content]:
 
 
 def _error_panel(
-    classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
+    classifier: str, attribute: str, slopes: DataFrame, rates: DataFrame, fake: DataFrame
 ) -> Content:
     """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
     by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"
@@ -148,12 +148,12 @@ def _error_panel(
     }
 
 
-def _of(frame: pd.DataFrame, row: Record) -> pd.DataFrame:
+def _of(frame: DataFrame, row: Record) -> DataFrame:
     keys = ["column", "label", "measure"]
     return frame[(frame[keys] == [row[name] for name in keys]).all(axis=1)]
 
 
-def _error_row(row: Record, rates: pd.DataFrame, fake: pd.DataFrame) -> Content:
+def _error_row(row: Record, rates: DataFrame, fake: DataFrame) -> Content:
     return {
         **row,
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",

@@ -15,6 +15,7 @@ import math
 from pathlib import Path
 
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
@@ -68,11 +69,11 @@ def panels(report: Path, source: RunTables) -> list[Content]:
         return []
     ranks = [_ranked(source, part) for part in parts]
     runfolder.write_bytes(report / POINTS, csv_bytes(pd.concat(parts), digits=6))
-    runfolder.write_bytes(report / RANKS, csv_bytes(pd.DataFrame(ranks), digits=6))
+    runfolder.write_bytes(report / RANKS, csv_bytes(DataFrame(ranks), digits=6))
     return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
 
 
-def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
+def _ranked(source: RunTables, part: DataFrame) -> Content:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
     # SciPy's ranks take half a second to import
     from gslopes.stats.agreement import rank_correlation
@@ -93,7 +94,7 @@ def _ranked(source: RunTables, part: pd.DataFrame) -> Content:
     }
 
 
-def titles_of(finding: Finding) -> pd.DataFrame:
+def titles_of(finding: Finding) -> DataFrame:
     """A row for each label of a finding that is the title of a job and is judged, with ``COLUMNS``; sorted by share.
 
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
@@ -113,7 +114,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
 
 
-def _panel(part: pd.DataFrame, rank: Content) -> Content:
+def _panel(part: DataFrame, rank: Content) -> Content:
     """A sentence, the scatter and the rows of the table."""
     return {
         "classifier": words.printable(rank["classifier"]),
@@ -141,7 +142,7 @@ def sentence(rank: Content) -> str:
     return f"It is not shown that the slopes follow the share of women in the job: {evidence}."
 
 
-def scatter(part: pd.DataFrame) -> Content:
+def scatter(part: DataFrame) -> Content:
     """The positions of the dots of a scatter, which of them have room for their name, and its ticks.
 
     dots: rows with x, y and name.  names: x, y, anchor, text.

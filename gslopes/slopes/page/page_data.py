@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow.compute as pc
+from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity, runfolder, tables
 from gslopes.core.arrays import Array
@@ -81,17 +81,17 @@ def finding(
         **_curves(answers, labels, by_number),
     }
     if finding.drawn:
-        drawn = _by_label(pd.DataFrame([*finding.drawn.values()]), labels)
+        drawn = _by_label(DataFrame([*finding.drawn.values()]), labels)
         content["drawing"] = list(map(rounded, drawn[_DRAWING].to_numpy(float)))
     return content
 
 
-def _by_label(rows: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
+def _by_label(rows: DataFrame, labels: list[str]) -> DataFrame:
     """The first row of each label, in this order."""
     return rows.drop_duplicates("label").set_index("label").reindex(labels)
 
 
-def _columns(rows: pd.DataFrame, labels: list[str], names: Sequence[str]) -> Content:
+def _columns(rows: DataFrame, labels: list[str], names: Sequence[str]) -> Content:
     """Columns with a number for each label."""
     by_label = _by_label(rows, labels)[list(names)].astype(float)
     return {name: rounded(by_label[name], 8) for name in names}
@@ -114,7 +114,7 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     return result
 
 
-def _estimators(slopes: pd.DataFrame, labels: list[str]) -> Content:
+def _estimators(slopes: DataFrame, labels: list[str]) -> Content:
     """Name to columns; the rows to read come first, as “by its measure”, if labels are judged by several."""
     by_estimator = {
         str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)
@@ -125,7 +125,7 @@ def _estimators(slopes: pd.DataFrame, labels: list[str]) -> Content:
     return by_estimator
 
 
-def _estimator(rows: pd.DataFrame, labels: list[str]) -> Content:
+def _estimator(rows: DataFrame, labels: list[str]) -> Content:
     is_paper = rows["estimator"] == PAPER
     rows = rows.assign(p_test=rows["p_test"].mask(is_paper, rows["p"]))  # which its q adjusts
     texts = _by_label(rows, labels)[["note", "p_source"]].fillna("").astype(str)
@@ -218,13 +218,13 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     }
 
 
-def by_measure(rows: pd.DataFrame) -> pd.DataFrame:
+def by_measure(rows: DataFrame) -> DataFrame:
     """Of labels that have rows by their measure, only those."""
     is_measured = rows["estimator"] == tables.MEASURED
     return rows[is_measured | ~rows["label"].isin(rows.loc[is_measured, "label"])]
 
 
-def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
+def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
     """Place of the label to rows of column, group, n, slope, interval, p, q.
 
     groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
@@ -238,7 +238,7 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
     return content
 
 
-def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+def differences(frame: DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     """Rows of place of the label, column, group, other, difference, interval, p, q, note; none without an interval.
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
@@ -262,7 +262,7 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     return content
 
 
-def _per_reach(groups: pd.DataFrame, reach: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
+def _per_reach(groups: DataFrame, reach: DataFrame, uneven: Series) -> DataFrame:
     """The groups' rows, the uneven ones per unit of reach, without a test.  reach: rows of REACH."""
     both = groups.merge(
         reach, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
@@ -273,7 +273,7 @@ def _per_reach(groups: pd.DataFrame, reach: pd.DataFrame, uneven: pd.Series) -> 
     return both.assign(**tests, column=both["column"].mask(uneven, both["column"] + PER_REACH))
 
 
-def reaches(reach: pd.DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
+def reaches(reach: DataFrame, uneven: Collection[str], attribute: str, span: float) -> list[str]:
     """A sentence for each column of groups: how far the edit moves the reader in each.
 
     reach: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
@@ -401,7 +401,7 @@ def scores_files(
     return chunks
 
 
-def _path(photos: pd.DataFrame, photo: str) -> str:
+def _path(photos: DataFrame, photo: str) -> str:
     if photo in photos.index:
         return str(photos.at[photo, "path"])
     return photo[:16]

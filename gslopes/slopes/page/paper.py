@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes, read_text
@@ -32,7 +33,7 @@ _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "
 
 
 def write(
-    report: Path, run: Path, slopes: pd.DataFrame, findings: pd.DataFrame, *, p: float, slope: float
+    report: Path, run: Path, slopes: DataFrame, findings: DataFrame, *, p: float, slope: float
 ) -> list[str]:
     """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
 
@@ -72,7 +73,7 @@ def write(
     return [f"{FOLDER}/{name}" for name in frames]
 
 
-def _marked(frame: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
+def _marked(frame: DataFrame, pairs: set[tuple[str, str]]) -> tuple[DataFrame, bool]:
     """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
     marked = frame.copy()
     any_marked = False
@@ -89,10 +90,10 @@ def _marked(frame: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFr
 
 
 def _frames(
-    run: Path, slopes: pd.DataFrame, p: float, slope: float
-) -> dict[str, tuple[pd.DataFrame, str, str]]:
+    run: Path, slopes: DataFrame, p: float, slope: float
+) -> dict[str, tuple[DataFrame, str, str]]:
     """Name to table, caption and attribute."""
-    frames: dict[str, tuple[pd.DataFrame, str, str]] = {}
+    frames: dict[str, tuple[DataFrame, str, str]] = {}
     thresholds = (
         f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
     )
@@ -124,7 +125,7 @@ def _frames(
     return frames
 
 
-def _layout(rows: pd.DataFrame) -> pd.DataFrame:
+def _layout(rows: DataFrame) -> DataFrame:
     rows = ranked(
         rows, rows["classifier"].map(printed_place), "classifier", "slope", "label"
     ).reset_index(drop=True)
@@ -136,7 +137,7 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
 
 
-def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
+def _races(black: DataFrame, white: DataFrame) -> DataFrame:
     """A row for each API and label with its slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
@@ -181,7 +182,7 @@ def is_plain(label: str, plain: frozenset[str]) -> bool:
     )
 
 
-def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
+def _sides_of(frame: DataFrame) -> list[list[str]]:
     """The columns of each list of labels in a table; none in Table 3, which is of occupations."""
     columns = [str(column) for column in frame]
     if columns == list(RACES):
@@ -191,7 +192,7 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
     return []
 
 
-def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+def as_text(frame: DataFrame) -> DataFrame:
     """Every cell as printed: slopes with their sign, shares as in Table 3, a dash for an empty one."""
     texts = frame.astype(object)
     for column in map(str, frame):
@@ -219,7 +220,7 @@ def no_label(unanswered: Sequence[str] = ()) -> str:
     return NO_LABEL
 
 
-def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pulled(slopes: DataFrame, *, p: float, slope: float) -> tuple[DataFrame, DataFrame]:
     """Tables 1 and 2 of the paper: the labels pulled to the negative and to the positive end of the attribute.
 
     slopes: a data frame with the columns of core.tables.SLOPES.  p, slope: thresholds.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
@@ -65,7 +65,7 @@ def _name(reading: str) -> str:
     return NAMES.get(reading, words.printable(reading))
 
 
-def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
+def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
     """(reading, its mean change from end to end with the 95 % t interval), but for the attribute's own."""
     wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(
         columns=[0, last]
@@ -88,7 +88,7 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
 MOST = 20  # labels of a table
 
 
-def explained(run: Path, slopes: pd.DataFrame) -> list[Content]:
+def explained(run: Path, slopes: DataFrame) -> list[Content]:
     """One panel a classifier and attribute of a set that others made: what goes with what else moved, surest first.
 
     slopes: rows of core.tables.SLOPES to read.
@@ -135,7 +135,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     return by_attribute
 
 
-def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[Content]:
+def _curves(readings: DataFrame, attribute: str, values: Sequence[float]) -> list[Content]:
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
