@@ -162,15 +162,6 @@ def share_range(low: float, high: float) -> str:
     return f"{share(low).removesuffix(' %')} to {share(high)}"
 
 
-def share_with_range(number: float, low: float, high: float) -> str:
-    """A share in per cent with its interval.
-
-    >>> share_with_range(0.3, 0.123, 0.4567)
-    '30.0 % (12.3 to 45.7 %)'
-    """
-    return f"{share(number)} ({share_range(low, high)})"
-
-
 def decimal(number: float | None, digits: int = 2) -> str:
     """A plain number with ``digits`` decimals.
 
