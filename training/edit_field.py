@@ -13,8 +13,6 @@ augmentation, §3.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,8 +28,6 @@ from torch.nn import functional as F
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.composite import FADE, INSIDE
-from gslopes.faces.compose.masks import BORDER, SIGMA
-from gslopes.faces.compose.skin import FACE, class_probabilities
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
@@ -49,76 +45,15 @@ from training.field_editor import FieldEditor, as_template
 from training.field_network import EditField, trunk_of
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
+from training.masks import brow_masks, kept_masks
 
 # -- edits applied and pasted on the device as the walk does it --------------------------------------------------------
 
 
-BATCH = 128
-BROWS = ("left brow", "right brow", "left eye", "right eye")
-AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the side
 INNER = (
     0.6,
     0.9,
 )  # share of the training faces that have face there: below the first a critic sees nothing
-
-
-def face_masks(pixels: ByteArray, device: str) -> Tensor:
-    """The masks under which edits are pasted, (n, 1, S, S) uint8: ``faces.compose.masks.soft_mask``, specks not mended.
-
-    pixels: (n, S, S, 3) uint8 RGB, chips.
-    """
-    parser = load("face-parser", device)
-    members = [parser.spec.labels.index(name) for name in FACE]
-    size = pixels.shape[1]
-    line = torch.arange(size, device=device)
-    inwards = torch.minimum(line, line.flip(0)).float()
-    ramp = (1 - torch.cos(torch.pi * (inwards / (BORDER * size)).clamp(0, 1))) / 2
-    masks = []
-    for start in range(0, len(pixels), BATCH):
-        chips = np.array(pixels[start : start + BATCH])
-        likely = class_probabilities(parser, chips, torch.device(device))[:, members].sum(
-            1, keepdim=True
-        )
-        sharp = (4 * likely - 1.5).clamp(0, 1)
-        mask = torch.minimum((2 * blurred(sharp, SIGMA) - 1).clamp(0, 1), sharp) * (
-            ramp[:, None] * ramp
-        )
-        masks.append((255 * mask).round().byte())
-    return torch.cat(masks)
-
-
-def brow_masks(pixels: ByteArray, device: str) -> Tensor:
-    """Where chips (n, S, S, 3) uint8 RGB have brows, lashes and eyes, with a soft rim: (n, 1, S, S) uint8."""
-    parser = load("face-parser", device)
-    members = [parser.spec.labels.index(name) for name in BROWS]
-    radius = round(AROUND * pixels.shape[1])
-    masks = []
-    for start in range(0, len(pixels), BATCH):
-        chips = np.array(pixels[start : start + BATCH])
-        likely = class_probabilities(parser, chips, torch.device(device))[:, members].sum(
-            1, keepdim=True
-        )
-        wide = F.max_pool2d(likely, 2 * radius + 1, 1, radius)
-        masks.append((255 * blurred(wide, AROUND / 2)).round().byte())
-    return torch.cat(masks)
-
-
-def kept_masks(
-    pixels: ByteArray,
-    folder: Path,
-    device: str,
-    make: Callable[[ByteArray, str], Tensor] = face_masks,
-    kind: str = "masks",
-) -> Tensor:
-    """As ``make``; made once, then read from ``folder``, so that a run that goes on begins at once."""
-    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]
-    file = folder / f"{kind}-{digest}.pt"
-    if file.is_file():
-        return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
-    masks = make(pixels, device)
-    torch.save(masks, file.with_suffix(".partial"))
-    file.with_suffix(".partial").replace(file)
-    return masks
 
 
 def well_inside(masks: Tensor) -> Tensor:

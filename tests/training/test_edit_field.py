@@ -17,11 +17,11 @@ from tests.training.test_field_editor import sweep
 from tests.training.test_loops import stopped_at_a_save
 from training import critics, edit_field
 from training import drawn as rendered
+from training import masks as masks_of
 from training.edit_field import (
     Optimisation,
     as_critic_sees,
     composite,
-    face_masks,
     inner_face,
     train_edit_field,
 )
@@ -136,7 +136,7 @@ def test_an_edit_of_age_holds_what_else_the_tagger_takes_for_gender(training):
 
 
 def test_a_field_at_brows_and_eyes_costs_and_elsewhere_it_does_not(chips, masks):
-    brows = edit_field.brow_masks(chips, "cpu")
+    brows = masks_of.brow_masks(chips, "cpu")
     assert brows.shape == masks.shape
     share = (brows > 127).float().mean((1, 2, 3))
     assert ((share > 0.01) & (share < 0.15)).all()
@@ -157,12 +157,6 @@ def test_a_field_at_brows_and_eyes_costs_and_elsewhere_it_does_not(chips, masks)
     assert cost(there, at_brows[:, :0]) == 0
 
 
-def test_masks_are_made_once_and_then_read_from_the_run(training, tmp_path, monkeypatch):
-    masks = edit_field.kept_masks(training[0][:2], tmp_path, "cpu")
-    monkeypatch.setattr(edit_field, "face_masks", None)
-    assert torch.equal(edit_field.kept_masks(training[0][:2], tmp_path, "cpu"), masks)
-
-
 @pytest.fixture(scope="module")
 def chips() -> np.ndarray:
     """The astronaut's chip and its mirror image, (2, 128, 128, 3)."""
@@ -173,7 +167,7 @@ def chips() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def masks(chips) -> torch.Tensor:
-    return face_masks(chips, "cpu")
+    return masks_of.face_masks(chips, "cpu")
 
 
 def as_floats(chips: np.ndarray) -> torch.Tensor:

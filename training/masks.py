@@ -1,0 +1,81 @@
+"""Where training chips have face, and where brows and eyes, by the face parser: made once for a run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.faces.compose.masks import BORDER, SIGMA
+from gslopes.faces.compose.skin import FACE, class_probabilities
+from gslopes.faces.zoo import load
+from training.field_template import blurred
+
+BATCH = {"cuda": 128, "cpu": 8}  # chips at once: on a CPU 128 take 1.7 times as long, each of them
+BROWS = ("left brow", "right brow", "left eye", "right eye")
+AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the side
+
+
+def _likely(pixels: ByteArray, names: tuple[str, ...], device: str) -> Iterator[Tensor]:
+    """Batch by batch (b, 1, S, S): how likely the pixels of chips (n, S, S, 3) are one of the parser's classes."""
+    parser = load("face-parser", device)
+    members = [parser.spec.labels.index(name) for name in names]
+    step = BATCH.get(torch.device(device).type, 8)
+    for start in range(0, len(pixels), step):
+        chips = np.array(pixels[start : start + step])
+        classes = class_probabilities(parser, chips, torch.device(device))
+        yield classes[:, members].sum(1, keepdim=True)
+
+
+def face_masks(pixels: ByteArray, device: str) -> Tensor:
+    """The masks under which edits are pasted, (n, 1, S, S) uint8: ``faces.compose.masks.soft_mask``, specks not mended.
+
+    pixels: (n, S, S, 3) uint8 RGB, chips.
+    """
+    size = pixels.shape[1]
+    line = torch.arange(size, device=device)
+    inwards = torch.minimum(line, line.flip(0)).float()
+    ramp = (1 - torch.cos(torch.pi * (inwards / (BORDER * size)).clamp(0, 1))) / 2
+    masks = []
+    for likely in _likely(pixels, FACE, device):
+        sharp = (4 * likely - 1.5).clamp(0, 1)
+        mask = torch.minimum((2 * blurred(sharp, SIGMA) - 1).clamp(0, 1), sharp) * (
+            ramp[:, None] * ramp
+        )
+        masks.append((255 * mask).round().byte())
+    return torch.cat(masks)
+
+
+def brow_masks(pixels: ByteArray, device: str) -> Tensor:
+    """Where chips (n, S, S, 3) uint8 RGB have brows, lashes and eyes, with a soft rim: (n, 1, S, S) uint8."""
+    radius = round(AROUND * pixels.shape[1])
+    masks = []
+    for likely in _likely(pixels, BROWS, device):
+        wide = F.max_pool2d(likely, 2 * radius + 1, 1, radius)
+        masks.append((255 * blurred(wide, AROUND / 2)).round().byte())
+    return torch.cat(masks)
+
+
+def kept_masks(
+    pixels: ByteArray,
+    folder: Path,
+    device: str,
+    make: Callable[[ByteArray, str], Tensor] = face_masks,
+    kind: str = "masks",
+) -> Tensor:
+    """As ``make``; made once, then read from ``folder``, so that a run that goes on begins at once."""
+    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]
+    file = folder / f"{kind}-{digest}.pt"
+    if file.is_file():
+        return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
+    masks = make(pixels, device)
+    torch.save(masks, file.with_suffix(".partial"))
+    file.with_suffix(".partial").replace(file)
+    return masks
