@@ -163,11 +163,13 @@ def look_at(
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
-    files, inputs = read_inputs(config)
     if not config.outside:
-        return Walk(config, files, config.sweeps(), inputs, classifiers, components)
+        values = config.sweeps()
+        files, inputs = read_inputs(config)
+        return Walk(config, files, values, inputs, classifiers, components)
     editor = given or load_editor(config.edit.model, Setting(config.device, trust))
     sweeps = sweeps_of(config.edit, editor, config.baseline)
+    files, inputs = read_inputs(config)
     digests = {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}
     if digests:
         inputs["prompts"] = digests

@@ -4,20 +4,20 @@ Here too: people's decisions about cut-outs, as the page of cut-outs saves them 
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from pandas import DataFrame
 
 from gslopes.contexts import HOME
+from gslopes.core.config import read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
 from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 
-KNOWN = tomllib.loads((HOME / "people.toml").read_text("utf-8"))
+KNOWN = read_toml(HOME / "people.toml")
 ALIASES = {word: gender for gender, words in KNOWN["genders"].items() for word in words}
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-\d+-N\b")
 

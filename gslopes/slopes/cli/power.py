@@ -79,7 +79,8 @@ def power(as_json: bool, **options: Any) -> int:
         slope = planning.smallest_slope(label, units, chance, asked)
     else:
         chance = planning.power(label, units, slope, asked)
-    plan = {"photos": round(units * each), "slope": slope, "power": chance, "unit": unit}
+    plan: dict[str, Any] = {"photos": round(units * each), "slope": slope}
+    plan |= {"power": chance, "unit": unit}
     plan["people"] = units if each > 1 or config.people is not None else None
     plan |= {"labels": label.labels, "placebo_photos": asked}
     if isinstance(label, planning.Presence):

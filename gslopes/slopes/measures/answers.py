@@ -25,7 +25,6 @@ from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doub
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY
-from gslopes.stats.clusters import codes_of
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 
@@ -102,6 +101,8 @@ class Answers:
     @property
     def codes(self) -> Integers:
         """(n,) the number of each photo's unit, from 0."""
+        from gslopes.stats.clusters import codes_of  # not at the top: it loads scipy
+
         return codes_of(self.units, len(self.photos))
 
     @property
