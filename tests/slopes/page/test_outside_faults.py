@@ -171,9 +171,10 @@ def test_another_person_is_dropped_and_counted_by_its_reason(field: Field, audit
     run, page = audited(edit)
     editing = tables.read_rows(tables.EDITING, run).query("attribute == 'gender' and reason != ''")
     verdicts = tables.read_rows(tables.VERDICTS, run).query("not kept")
-    assert editing["photo"].nunique() + len(verdicts) >= 8
+    assert editing.empty  # a face in its place is no motion, and no other picture is at fault
     persons = int((verdicts["reason"] == Reason.IDENTITY_GONE).sum())
-    assert persons >= 5, (editing["reason"].value_counts(), verdicts["reason"].value_counts())
+    assert persons == len(verdicts), verdicts["reason"].value_counts()
+    assert 5 <= persons <= 8  # dlib's bound lets 12 to 21 % of other persons pass
     assert f"{persons} dropped: {Reason.IDENTITY_GONE}" in page
 
 
