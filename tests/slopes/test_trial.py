@@ -11,6 +11,8 @@ from PIL import Image
 
 from gslopes.slopes.demo import astronaut
 
+pytestmark = [pytest.mark.slow, pytest.mark.evidence]
+
 FUNCTIONS = """
 import numpy as np
 

@@ -21,6 +21,8 @@ from gslopes.faces.edit.protocol import Wish
 from tests.ask.editors import local_pipelines
 from tests.ask.editors.local_pipelines import SIDE
 
+pytestmark = [pytest.mark.slow, pytest.mark.evidence]
+
 diffusers = pytest.importorskip(
     "diffusers", reason="diffusers is not installed: pip install 'gslopes[diffusers]'"
 )

@@ -21,6 +21,8 @@ from tests.fixtures import assert_page_fits
 from tests.slopes.page import outside
 from tests.slopes.page.outside import text_of
 
+pytestmark = [pytest.mark.slow, pytest.mark.evidence]
+
 PHOTOS = 120
 
 
