@@ -377,6 +377,9 @@ def judge(run: Run, parts: Tables) -> Made:
     about = {"thresholds": thresholds, "reader": reader_digest()}
     manifest["gate"] = {**manifest.get("gate", {}), **about, "heads": sorted(heads_of(manifest))}
     runfolder.write_json(run.folder / runfolder.MANIFEST, manifest)
+    if run.config.outside and verdicts["identity"].isna().all():
+        missing = "pip install 'gslopes[identity]', and run it in a new folder"
+        run.note(f"Whether a picture shows the same person was not judged: {missing}.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"

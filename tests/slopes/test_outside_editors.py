@@ -18,6 +18,7 @@ from gslopes.ask.editors.python import as_editor
 from gslopes.core import placebo
 from gslopes.core.errors import ClassifierError, ConfigError, RunFolderMismatch
 from gslopes.core.tables import EDITING, EDITS, PHOTOS
+from gslopes.faces.gate import sweep_measurer
 from gslopes.frame.plan import plan
 from gslopes.photos.decode import in_srgb
 from gslopes.slopes.audit import SLOPES, audit, synthesise
@@ -425,3 +426,20 @@ def test_a_dry_run_tells_price_and_minutes(gslopes: Callable[..., Any], faces: F
     (line,) = (line for line in done.out.splitlines() if line.startswith("editor "))
     # three values and no change, of four photos
     assert line.endswith("16 pictures, 16 calls, 0.64 USD, 1.3 minutes at the quota")
+
+
+def bright(image: np.ndarray) -> dict[str, float]:
+    return {"bright": float(image.mean() / 255)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installed", [True, False])
+def test_that_identity_was_not_judged_is_told(
+    faces: Faces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    if installed and not sweep_measurer.recognises():
+        pytest.skip("the extra identity is not installed: pip install 'gslopes[identity]'")
+    monkeypatch.setattr(sweep_measurer, "recognises", lambda: installed)
+    options = {**faces.known, "gate": True, "steps": VALUES, "editor": Editor()}
+    walked = audit(faces.photos, tmp_path / "run", classifier=bright, **options)
+    assert ("same person was not judged" in " ".join(walked.notes)) is not installed
