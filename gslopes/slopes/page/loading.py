@@ -171,13 +171,13 @@ def _asked(statuses: Mapping[str, tuple[int, str]]) -> int:
 
 
 def notes(run: Path) -> list[str]:
-    """What a user should know of how the classifiers were asked, a sentence each; none if the stamp is damaged."""
-    with suppress(OSError, ValueError, AttributeError, TypeError):
-        return [
-            words.printable(note)
-            for note in read_json(run / "parts" / "score.json").get("notes", [])
-        ]
-    return []
+    """What a user should know of how sweeps were judged and classifiers asked; none of a stamp that is damaged."""
+    sentences: list[str] = []
+    for stage in ("gate", "score"):
+        with suppress(OSError, ValueError, AttributeError, TypeError):
+            told = read_json(run / "parts" / f"{stage}.json").get("notes", [])
+            sentences += map(words.printable, told)
+    return sentences
 
 
 def cautions(run: Path) -> list[str]:
