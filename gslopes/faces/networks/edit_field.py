@@ -4,8 +4,8 @@ A U-Net (Ronneberger, Fischer, Brox 2015, arXiv 1505.04597) with residual blocks
 gives by how much each part of the face changes in lightness and colour, at half the chip's resolution, and how far it
 moves, at an eighth. The photo's own texture stays, since it can give nothing else.
 
-It tells what the face becomes at both ends of the attribute. Its teacher, which tells what a unit of the attribute
-changes, is in ``training.field_network``.
+It tells what the face becomes at both ends of the attribute, or at each of several that have names. The teacher of two
+ends, which tells what a unit of the attribute changes, is in ``training.field_network``.
 """
 
 from functools import lru_cache
@@ -19,7 +19,8 @@ from gslopes.core import frozen
 
 GROUPS = 8
 MOTION = 3.0  # pixels of a chip of 128 a unit, at most
-RATIO = 2.5  # logarithms of a channel between a face and either end, at most
+FARTHEST = 4 * MOTION  # the same on the whole way from one end to another
+RATIO = 2.5  # logarithms of a channel between a face and an end, at most
 
 
 @frozen
@@ -34,6 +35,21 @@ class EditEndsConfig:
     size: int = 128
     widths: tuple[int, ...] = (24, 32, 64, 96, 128)
     tone: tuple[tuple[float, ...], ...] = ()
+
+
+@frozen
+class EditGroupsConfig:
+    """Shape of a network of named ends, as ``EditEndsConfig``.
+
+    ends: how many there are; the spec has their names, in the same order.
+    tones: the skin's colour at each of them, as one of ``core.records.Tone``'s ends; empty if the network tells all.
+    """
+
+    attributes: tuple[str, ...]
+    size: int = 128
+    ends: int = 2
+    widths: tuple[int, ...] = (24, 32, 64, 96, 128)
+    tones: tuple[tuple[float, ...], ...] = ()
 
 
 class FaceTrunk(nn.Module):
@@ -83,6 +99,28 @@ class EditEnds(FaceTrunk):
         ratios = enlarged(self.to_ends(fine).float(), self.config.size).unflatten(1, (2, 3))
         motion = enlarged(self.to_motion(coarse).float(), self.config.size)
         return RATIO * torch.tanh(ratios / RATIO), MOTION * torch.tanh(motion / MOTION)
+
+
+class EditGroups(FaceTrunk):
+    """Chips (B, 3, S, S), RGB in [-1, 1], to what the face becomes at each of E named ends, and how it moves."""
+
+    def __init__(self, config: EditGroupsConfig) -> None:
+        super().__init__(config.widths)
+        self.config = config
+        self.to_ends = head(config.widths[1], 3 * config.ends)
+        self.to_motion = head(config.widths[3], 2 * config.ends)
+
+    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+        """Chips to the ratios and the motions of the whole way to each end.
+
+        The ratios, (B, E, 3, S, S), hold the logarithm of each channel at the end less the photo's; the motions,
+        (B, E, 2, S, S), x y in pixels of the chip: at an end pixel p shows what lay at p - motion(p).
+        """
+        fine, coarse = self.features(chips)
+        ends = (self.config.ends, -1)
+        ratios = enlarged(self.to_ends(fine).float(), self.config.size).unflatten(1, ends)
+        motions = enlarged(self.to_motion(coarse).float(), self.config.size).unflatten(1, ends)
+        return RATIO * torch.tanh(ratios / RATIO), FARTHEST * torch.tanh(motions / FARTHEST)
 
 
 def head(inputs: int, outputs: int) -> nn.Conv2d:

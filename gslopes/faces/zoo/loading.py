@@ -10,7 +10,12 @@ from torch import nn
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
-from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig
+from gslopes.faces.networks.edit_field import (
+    EditEnds,
+    EditEndsConfig,
+    EditGroups,
+    EditGroupsConfig,
+)
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
@@ -63,6 +68,9 @@ def build(spec: ModelSpec) -> nn.Module:
         return Fader(from_dict(FaderConfig, shape))
     if spec.network == "edit-ends":
         return EditEnds(from_dict(EditEndsConfig, shape))
+    if spec.network == "edit-groups":
+        shape["ends"] = len(spec.ends)
+        return EditGroups(from_dict(EditGroupsConfig, shape))
     if spec.network == "edit-field":
         if "edit-field" not in TEACHERS:
             problem = f"The model {spec.name} is a teacher."

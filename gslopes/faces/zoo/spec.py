@@ -62,7 +62,8 @@ class ModelSpec:
     mirrored: for a face parser, whether it looks at the mirror image as well and gives the mean.
 
     Only for an editor:
-    edits: the attribute whose default editor this is.  ends: the words for -1 and +1 of the edited attribute.
+    edits: the attribute whose default editor this is.  ends: the words for -1 and +1 of the edited attribute; of
+        ``edit-groups`` the names of its ends, two or more.
     region: which part of the face it changes unless the configuration names another.
     blend: how its edits go into the photo by default, see ``faces.compose.paste``.
     odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
@@ -75,7 +76,15 @@ class ModelSpec:
 
     name: str
     summary: str
-    network: Literal["fader", "edit-ends", "edit-field", "feature-pyramid", "tagger", "bisenet"]
+    network: Literal[
+        "fader",
+        "edit-ends",
+        "edit-groups",
+        "edit-field",
+        "feature-pyramid",
+        "tagger",
+        "bisenet",
+    ]
     size: int
     labels: tuple[str, ...]
     licence: str
