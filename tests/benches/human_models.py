@@ -33,6 +33,7 @@ YEARS = (
     55.5,
     65.0,
 )  # middles of gear's ages: below 20, to 25, 30, 40, 50, 60, above
+RACES = ("white", "black", "asian", "indian")  # the first four of gear's; the last is other
 EMOTIONS = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
 
 
@@ -155,6 +156,7 @@ def read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
 
 def _read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
     """``gear``, ``faceres``: P(masculine).  ``white``: gear's, among white and black.  ``age``: faceres', in years.
+    ``gear_white``, ``gear_black``, ``gear_asian``, ``gear_indian``: gear's, of all.
     ``gear_age``, ``ssrnet_age``: gear's and SSR-Net's.
 
     ``descriptor`` (n, 1024), faceres'.  ``angry``, ``sad``, ...: emotion's. Each is cut as in Human's own code.
@@ -171,6 +173,7 @@ def _read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
     gray = (_sized(faces, 64) / 255 @ torch.tensor([0.2989, 0.587, 0.114]))[..., None]
     (emotions,) = emotion(2 * (gray - 0.5), "Identity")
     facts = {"gear": gender[:, 0], "white": group[:, 0] / (group[:, 0] + group[:, 1]).clip(1e-6)}
+    facts |= {f"gear_{name}": group[:, column] for column, name in enumerate(RACES)}
     facts |= {
         "faceres": text[0][:, 0],
         "age": text[1] @ np.arange(100, dtype=np.float32),
