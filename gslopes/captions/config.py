@@ -3,7 +3,6 @@
 Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
-from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,27 +85,27 @@ class AuditOptions:
     min_active: concepts in fewer images are not tested.  splits, seed: of S2 as published; the paper has 1,000 splits.
     """
 
-    types: int = option(100, least=1)
-    as_published: bool = option(False)
-    min_active: int = field(default=10, metadata={"least": 1})
-    splits: int = field(default=1000, metadata={"least": 1})
-    seed: int = field(default=0, metadata={"least": 0})
+    types: int = 100
+    as_published: bool = False
+    min_active: int = 10
+    splits: int = 1000
+    seed: int = 0
 
 
 @frozen
 class CaptionsConfig:
     """One audit.  truth: ``auto`` is stage 1, else 3; what lies above it is audited."""
 
-    groups: Path | None = option(None)
-    columns: tuple[str, ...] = option(())
-    truth: str = option("auto")
-    techniques: tuple[str, ...] = option(())
+    groups: Path | None = None
+    columns: tuple[str, ...] = ()
+    truth: str = "auto"
+    techniques: tuple[str, ...] = ()
     lists: dict[str, Path] = option(dict)
-    senses: Rule = option("overrides")
-    tuples: Path | None = option(None)
-    limit: int | None = option(None, least=1)
-    images: Path | None = option(None)
-    review: Path | None = option(None)
+    senses: Rule = "overrides"
+    tuples: Path | None = None
+    limit: int | None = None
+    images: Path | None = None
+    review: Path | None = None
     options: AuditOptions = section(AuditOptions, group="measures")
 
     @property

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gslopes.core import frozen, runtime
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.options import option
 
 if TYPE_CHECKING:
     from gslopes.collect.fetch import FetchPolicy
@@ -26,14 +25,14 @@ COLUMNS = ("photo", "path", "decision", *VALUES)  # of the review's answers
 class CollectConfig:
     """One collection; see ``collect.photos``, ``collect.search`` and ``collect.wikidata``."""
 
-    source: str = option("openverse")
-    occupations: str = option("bls-129")
-    keywords: str = option("paper")
-    per_query: int = option(250, least=1)
-    per_person: int | None = option(None, least=1, most=50)
-    min_side: int = option(64, least=1)
-    gap: float = option(1.0, least=0)
-    contact: str = option("")
+    source: str = "openverse"
+    occupations: str = "bls-129"
+    keywords: str = "paper"
+    per_query: int = 250
+    per_person: int | None = None
+    min_side: int = 64
+    gap: float = 1.0
+    contact: str = ""
 
     def __post_init__(self) -> None:
         if not self.contact.isprintable() or not self.contact.isascii():
@@ -53,10 +52,10 @@ class CollectConfig:
 class CensusConfig:
     """One census."""
 
-    confidence: float = option(0.9, least=0.5, most=1)
-    reader: Path | None = option(None)
-    unsure: tuple[str, ...] = option(("gender",))
-    device: str = option("auto")
+    confidence: float = 0.9
+    reader: Path | None = None
+    unsure: tuple[str, ...] = ("gender",)
+    device: str = "auto"
 
     def __post_init__(self) -> None:
         for name in self.unsure:

@@ -1,6 +1,6 @@
 """Settings of a context audit: its pictures, the columns of people.csv, and how answers become tables."""
 
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,13 +30,13 @@ class StageConfig:
     Raises: ConfigError for a value out of its range.
     """
 
-    backgrounds: tuple[str, ...] = option(("rendered",))
-    cutout: Literal["auto", "alpha", "eraser", "studio"] = option("auto")
-    canvas: tuple[int, int] = option((768, 512), parse=size, least=64, most=8192)
-    person_share: float = option(0.25, least=0.01, most=0.99)
-    sweep: Literal["", "gender", "race"] = option("")
-    steps: int | None = option(None, least=3)
-    landmarks: Path | None = option(None)
+    backgrounds: tuple[str, ...] = ("rendered",)
+    cutout: Literal["auto", "alpha", "eraser", "studio"] = "auto"
+    canvas: tuple[int, int] = option((768, 512), parse=size)
+    person_share: float = 0.25
+    sweep: Literal["", "gender", "race"] = ""
+    steps: int | None = None
+    landmarks: Path | None = None
     kinds: tuple[str, ...] = KINDS
 
     def __post_init__(self) -> None:
@@ -55,11 +55,11 @@ class ContextOptions:
     seed: of everything drawn at random, the audit's own.
     """
 
-    typology: tuple[str, ...] = option(())
-    ratings: Path | None = option(None)
+    typology: tuple[str, ...] = ()
+    ratings: Path | None = None
     baseline: Literal["canvas", "original"] = "canvas"
-    permutations: int = field(default=9999, metadata={"least": 0})
-    seed: int = field(default=0, metadata={"least": 0})
+    permutations: int = 9999
+    seed: int = 0
 
 
 @frozen
@@ -69,13 +69,13 @@ class ContextsConfig:
     Raises: ConfigError if the preset is ``published`` and an option differs from the paper.
     """
 
-    table: str | Path = option("")
-    group_column: str = option("")
-    classifiers: tuple[str, ...] = option(())
-    review: Path | None = option(None)
-    preset: Literal["default", "published"] = option("default")
-    seed: int = option(0, least=0)
-    device: str = option("auto")
+    table: str | Path = ""
+    group_column: str = ""
+    classifiers: tuple[str, ...] = ()
+    review: Path | None = None
+    preset: Literal["default", "published"] = "default"
+    seed: int = 0
+    device: str = "auto"
     pictures: StageConfig = section(StageConfig)
     analysis: ContextOptions = section(ContextOptions)
     score: CostLimits = section(CostLimits)

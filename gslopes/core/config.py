@@ -5,6 +5,8 @@ guessed: ``3`` may be given for ``3.0``, a list for a tuple and a string for a p
 """
 
 import dataclasses
+import functools
+import inspect
 import sys
 import tomllib
 import types
@@ -27,7 +29,7 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
     mapping: field name to value, as ``tomllib`` or ``json`` give it.  where: the section's name, for messages.
 
     Raises: ConfigError for an unknown or missing key (with the nearest known one), a value of another type, or a number
-        that is not finite or outside the ``least`` and ``most`` of its field, see ``core.options.option``.
+        that is not finite or outside the ``least`` and ``most`` of its field, see ``facts_of``.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -53,23 +55,42 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
             raise ConfigError(
                 f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}."
             )
+    facts = facts_of(cls)
     return cls(
-        **{name: _value(fields[name], hints[name], value, where) for name, value in mapping.items()}
+        **{
+            name: _value(name, hints[name], value, where, facts[name])
+            for name, value in mapping.items()
+        }
     )
 
 
 def check(config: Any, where: str = "") -> None:
     """A ready configuration, and its sections.  Raises: as ``from_dict``."""
     hints = typing.get_type_hints(type(config))
-    for field in dataclasses.fields(config):
-        _value(field, hints[field.name], getattr(config, field.name), where)
+    for name, facts in facts_of(type(config)).items():
+        _value(name, hints[name], getattr(config, name), where, facts)
 
 
-def _value(field: Any, kind: Any, value: Any, where: str) -> Any:
+@functools.cache
+def facts_of(cls: type) -> dict[str, dict[str, Any]]:
+    """What is told about fields of a dataclass, by its options.toml and its code; see ``core.options``.
+
+    The file lies next to the module of the class, and of what it extends.
+    """
+    told: dict[str, dict[str, Any]] = {}
+    for kind in filter(dataclasses.is_dataclass, reversed(cls.__mro__)):
+        file = Path(inspect.getfile(kind)).with_name("options.toml")
+        if file.is_file():
+            told |= read_toml(file).get(kind.__name__, {})
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        told[field.name] = told.get(field.name, {}) | dict(field.metadata)
+    return told
+
+
+def _value(name: str, kind: Any, value: Any, where: str, bounds: Mapping[str, Any]) -> Any:
     """The value of a field, of its type and within its bounds."""
-    name = f"{where}.{field.name}" if where else field.name
+    name = f"{where}.{name}" if where else name
     converted = convert(kind, value, name)
-    bounds = field.metadata.get("option", field.metadata)
     least = bounds.get("least")
     most = bounds.get("most")
     for number in converted if isinstance(converted, (list, tuple)) else [converted]:

@@ -1,10 +1,16 @@
-"""Options, each declared once: as a field of a configuration's dataclass, with its help.
+"""Options, each declared once: as a field of a configuration's dataclass, with its help in options.toml next to it.
 
     @dataclass(frozen=True)
     class EditConfig:
-        steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
+        steps: int | None = None
 
-The words may also lie in options.toml next to the module, as [EditConfig.steps].
+    [EditConfig.steps]
+    help = "Number of values in a sweep, odd."
+    metavar = "K"
+    shown = "7; race: 5"
+    least = 3
+
+What is code, such as what reads a value, is told by ``option``. A field without help is no option.
 
 The flags of the command line (``frame.commands``), the keys of TOML files, ``--set``, the keywords of the Python
 functions follow from the fields.
@@ -12,7 +18,6 @@ functions follow from the fields.
 
 import dataclasses
 import functools
-import inspect
 import os
 import re
 import tomllib
@@ -23,7 +28,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from gslopes.core import frozen
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core.config import facts_of, from_dict, read_toml
 from gslopes.core.errors import ConfigError, nearest
 
 T = TypeVar("T")
@@ -104,14 +109,12 @@ class Option:
 
 
 def option(default: Any = dataclasses.MISSING, **facts: Any) -> Any:
-    """A field of a configuration that users can set; ``help`` and others as the fields of ``Option``.
+    """A field of a configuration with facts that options.toml cannot tell, as the fields of ``Option``.
 
-    Without ``help`` its words are read from options.toml next to the module of the configuration.
-
-    default: its value, or ``dict`` for an empty one.  name: if users call it something else.
+    default: its value, or ``dict`` for an empty one.
     """
     initial = {"default_factory": dict} if default is dict else {"default": default}
-    return dataclasses.field(**initial, metadata={"option": facts})
+    return dataclasses.field(**initial, metadata=facts)
 
 
 def section(config: type, *, flat: Collection[str] | None = None, group: str = "") -> Any:
@@ -132,34 +135,20 @@ def _options(
     config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str
 ) -> list[Option]:
     hints = typing.get_type_hints(config)
+    told = facts_of(config)
     options: list[Option] = []
     for field in dataclasses.fields(config):
         full_path = (*path, field.name)
         if "section" in field.metadata:
             heading = field.metadata["group"] or (group if path else field.name)
             options += _options(hints[field.name], full_path, field.metadata["section"], heading)
-        elif "option" in field.metadata:
-            facts = dict(field.metadata["option"])
-            if "help" not in facts:
-                facts |= _described(config)[field.name]
-            facts.setdefault("name", field.name)
+        elif "help" in told[field.name]:
+            facts = {"group": group, "name": field.name, **told[field.name]}
             if flat is not None and field.name not in flat:
                 facts["name"] = ".".join(full_path)
             default = {} if field.default_factory is not dataclasses.MISSING else field.default
-            facts = {"group": group, **facts}
             options.append(Option(path=full_path, kind=hints[field.name], default=default, **facts))
     return options
-
-
-@functools.cache
-def _described(config: type) -> dict[str, Any]:
-    """Facts of each field, from options.toml next to the module of a configuration and of what it extends."""
-    described: dict[str, Any] = {}
-    for kind in reversed(config.__mro__):
-        if dataclasses.is_dataclass(kind):
-            file = Path(inspect.getfile(kind)).with_name("options.toml")
-            described |= read_toml(file).get(kind.__name__, {})
-    return described
 
 
 def build(config: type[T], options: Mapping[str, Any]) -> T:

@@ -52,23 +52,23 @@ class CropsConfig:
         ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
     )
     cost_limits: CostLimits = section(CostLimits, group="score")
-    people: Path | None = option(None)
+    people: Path | None = None
     groups: tuple[str, ...] = option(("gender",), parse=names)
-    seed: int = option(0, least=0)
-    ratios: tuple[float, ...] = option(RATIOS, parse=numbers, least=0.01, most=100)
-    as_published: bool = option(False)
-    height: int | None = option(None, least=16)
-    attach: tuple[Literal["horizontal", "vertical"], ...] = option((HORIZONTAL,))
+    seed: int = 0
+    ratios: tuple[float, ...] = option(RATIOS, parse=numbers)
+    as_published: bool = False
+    height: int | None = None
+    attach: tuple[Literal["horizontal", "vertical"], ...] = (HORIZONTAL,)
     pairs: int | None = option(
         None,
         help="At most N pairs of photos, balanced over people; as published, N for each pair of groups.",
         shown=f"all, up to {MAX_PAIRS:,} pictures; as published {DRAWS:,}",
         least=1,
     )
-    policies: tuple[str, ...] = option(("argmax", "sample"))
-    min_group: int = option(10, least=2)
-    source: str = option("given")
-    embed: Literal["thumbs", "full", "none"] = option("thumbs")
+    policies: tuple[str, ...] = ("argmax", "sample")
+    min_group: int = 10
+    source: str = "given"
+    embed: Literal["thumbs", "full", "none"] = "thumbs"
 
     def __post_init__(self) -> None:
         if not self.ratios or not self.cropper:

@@ -11,7 +11,6 @@ from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.crossed import check_plain
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import hexdigest
-from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
 
@@ -41,9 +40,9 @@ TEST = "test"
 class ExportConfig:
     """Which pictures of a run are exported, and how they are divided."""
 
-    split: float | None = option(None, least=0.01, most=0.99)
-    split_by: str = option("")
-    photos_csv: Path | None = option(None)
+    split: float | None = None
+    split_by: str = ""
+    photos_csv: Path | None = None
 
     def __post_init__(self) -> None:
         if self.split_by and self.photos_csv is None:

@@ -18,8 +18,8 @@ from gslopes.core.runfolder import FARTHEST
 class FindConfig:
     """Which faces are edited."""
 
-    min_face: int = option(32, least=1)
-    landmarks: Path | None = option(None)
+    min_face: int = 32
+    landmarks: Path | None = None
 
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
@@ -56,11 +56,11 @@ def values_for(
 class EditConfig:
     """What is changed, and how far: a sweep for each attribute."""
 
-    attributes: tuple[str, ...] = option(("gender",))
-    steps: int | None = option(None, least=3)
+    attributes: tuple[str, ...] = ("gender",)
+    steps: int | None = None
     range: tuple[float, float] | None = option(None, parse=extent, least=-FARTHEST, most=FARTHEST)
-    model: str = option("")
-    calibrated: bool = option(True)
+    model: str = ""
+    calibrated: bool = True
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -111,12 +111,12 @@ class ComposeConfig:
         stays open.
     """
 
-    region: Literal["auto", "face", "skin", "head"] = option("auto")
-    blend: Literal["auto", "difference", "ratio", "paste", "whole"] = option("auto")
-    format: Literal["jpeg", "png"] = option("jpeg")
-    masks: Path | None = option(None)
-    parser: Path | None = option(None)
-    placebo: bool = option(True)
+    region: Literal["auto", "face", "skin", "head"] = "auto"
+    blend: Literal["auto", "difference", "ratio", "paste", "whole"] = "auto"
+    format: Literal["jpeg", "png"] = "jpeg"
+    masks: Path | None = None
+    parser: Path | None = None
+    placebo: bool = True
 
     def __post_init__(self) -> None:
         if self.masks is not None and self.parser is not None:

@@ -70,36 +70,13 @@ class FitConfig:
     ``photos.people.read_about``.
     """
 
-    permutations: int = option(
-        10_000, help="Permutations within photos; 0 for none.", metavar="M", least=0
-    )
-    presence: str = option(
-        "vendor",
-        help="Which labels count: those that the vendor returns by default, all, or from a score on.",
-        metavar="vendor|none|SCORE",
-    )
-    min_varying: int = option(10, help="Labels varying on fewer photos are not judged.", least=0)
-    photos_csv: Path | None = option(
-        None,
-        help="A CSV with one row per photo, for --groups, --cluster and --truth.",
-        metavar="CSV",
-        advanced=True,
-    )
-    groups: tuple[str, ...] = option(
-        (),
-        help="Column; slopes for each of its values. 'a + b' crosses two.",
-        metavar="COLUMN",
-        advanced=True,
-    )
-    cluster: str = option(
-        "", help="Column; photos with the same value are one unit.", metavar="COLUMN", advanced=True
-    )
-    truth: tuple[str, ...] = option(
-        (),
-        help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
-        metavar="COLUMN",
-        advanced=True,
-    )
+    permutations: int = 10_000
+    presence: str = "vendor"
+    min_varying: int = 10
+    photos_csv: Path | None = None
+    groups: tuple[str, ...] = ()
+    cluster: str = ""
+    truth: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         from gslopes.slopes.presence import parse
@@ -128,53 +105,17 @@ class FitConfig:
 class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
-    photos: Path = option(help="The folder of photos.", positional=True)
-    pairs: Path | None = option(
-        None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True
-    )
-    baseline: str | None = option(
-        None,
-        help="The named value in --pairs, or of an editor of others, that the rest is compared with; of several "
-        "attributes with commas.",
-        metavar="VALUE",
-        shown="the commonest",
-        advanced=True,
-    )
-    limit: int | None = option(None, help="Only the first N photos.", least=1)
-    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
-    part: int = option(
-        32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1
-    )
-    device: str = option(
-        "auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True
-    )
-    engine: Literal["auto", "one", "ray"] = option(
-        "auto",
-        help="Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose "
-        "machines all have gslopes and see photos and run folder under the same paths; auto takes Ray where there is "
-        "a GPU and Ray is installed.",
-        advanced=True,
-    )
-    workers: int | None = option(
-        None,
-        help="Threads, or workers of the cluster.",
-        shown="one per core, or GPU",
-        seldom=True,
-        least=1,
-    )
-    cross: bool = option(
-        False,
-        help="Edit each photo at every pair of values of two attributes, and fit how one's slope depends on the other.",
-        advanced=True,
-    )
-    grid: tuple[int, int] = option(
-        GRID,
-        help="With --cross, the numbers of values of both attributes, odd.",
-        metavar="N,M",
-        parse=counts,
-        advanced=True,
-        least=3,
-    )
+    photos: Path
+    pairs: Path | None = None
+    baseline: str | None = None
+    limit: int | None = None
+    seed: int = 0
+    part: int = 32
+    device: str = "auto"
+    engine: Literal["auto", "one", "ray"] = "auto"
+    workers: int | None = None
+    cross: bool = False
+    grid: tuple[int, int] = option(GRID, parse=counts)
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)
     compose: ComposeConfig = section(ComposeConfig)
@@ -182,12 +123,7 @@ class RunConfig:
     score: ScoreConfig = section(ScoreConfig)
     fit: FitConfig = section(FitConfig, flat=("photos_csv", "groups", "cluster", "truth"))
     report: ReportConfig = section(ReportConfig, flat=("embed",))
-    as_published: bool = option(
-        False,
-        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks at the values themselves, skin, "
-        "paste, no gate. gslopes audit --method lists what still differs.",
-        advanced=True,
-    )
+    as_published: bool = False
 
     def __post_init__(self) -> None:
         check_device(self.device)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from gslopes.core import frozen
 from gslopes.core.arrays import doubles
-from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 
@@ -48,11 +47,11 @@ class GateConfig:
         others it drops 1 of 34 of them, 4 of 34 of our Fader Networks', and misses 21 % of faces of other persons.
     """
 
-    on: bool | None = option(None)
-    tau: float = option(0.6, least=-1, most=1)
-    shift: float = option(0.1, least=-1, most=1)
-    off_target: float = option(0.15, least=0)
-    identity: float = option(0.88, least=-1, most=1)
+    on: bool | None = None
+    tau: float = 0.6
+    shift: float = 0.1
+    off_target: float = 0.15
+    identity: float = 0.88
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""

@@ -8,7 +8,7 @@ import click
 from gslopes.ask.config import CostLimits
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.options import build, option, section
+from gslopes.core.options import build, section
 from gslopes.frame.commands import (
     PATH,
     FailIf,
@@ -31,10 +31,10 @@ from gslopes.slopes.config import FitConfig
 class CompareConfig:
     """What is compared, or which classifier is asked again."""
 
-    pair: tuple[str, ...] = option(())
+    pair: tuple[str, ...] = ()
     fit: FitConfig = section(FitConfig, flat=("photos_csv", "cluster"), group="general")
-    out: Path | None = option(None)
-    drift: str | None = option(None)
+    out: Path | None = None
+    drift: str | None = None
     limits: CostLimits = section(CostLimits, flat=("budget", "yes"), group="general")
 
 

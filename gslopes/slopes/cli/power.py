@@ -10,7 +10,7 @@ import click
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
-from gslopes.core.options import build, option
+from gslopes.core.options import build
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 class PowerConfig:
     """The plan of an audit: two of size, slope and power, and what is known of the label."""
 
-    photos: int | None = option(None)
-    people: int | None = option(None)
-    photos_each: int | None = option(None, least=1)
-    slope: float | None = option(None)
-    rate: float | None = option(None)
-    labels: int | None = option(None, least=1)
-    noise: float | None = option(None)
-    pilot: Path | None = option(None)
-    label: str | None = option(None)
-    classifier: str = option("")
-    attribute: str = option("")
-    placebo_photos: int | None = option(None, least=1)
-    power: float = option(0.8)
+    photos: int | None = None
+    people: int | None = None
+    photos_each: int | None = None
+    slope: float | None = None
+    rate: float | None = None
+    labels: int | None = None
+    noise: float | None = None
+    pilot: Path | None = None
+    label: str | None = None
+    classifier: str = ""
+    attribute: str = ""
+    placebo_photos: int | None = None
+    power: float = 0.8
 
 
 @verb(

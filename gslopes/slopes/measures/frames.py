@@ -12,7 +12,7 @@ from gslopes.core import frozen, tables
 from gslopes.core.arrays import Array
 from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError, nearest
-from gslopes.core.options import build, option
+from gslopes.core.options import build
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 
@@ -24,12 +24,12 @@ _ASKED = {"status": "answered", "reason": "", "detail": ""}
 class Columns:
     """The names of a user's columns, see ``fit_slopes``; an empty one is left out."""
 
-    photo: str = option("photo")
-    value: str = option("value")
-    label: str = option("label")
-    score: str = option("score")
-    classifier: str = option("classifier")
-    attribute: str = option("attribute")
+    photo: str = "photo"
+    value: str = "value"
+    label: str = "label"
+    score: str = "score"
+    classifier: str = "classifier"
+    attribute: str = "attribute"
 
 
 def fit_slopes(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import check
-from gslopes.core.options import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +36,9 @@ class FitOptions:
     """
 
     estimators: tuple[str, ...] = ()
-    permutations: int = option(10_000, least=0)
-    min_varying: int = option(10, least=0)
-    seed: int = option(0, least=0)
+    permutations: int = 10_000
+    min_varying: int = 10
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check(self)
