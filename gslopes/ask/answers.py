@@ -288,9 +288,8 @@ class Worker:
         """One batch; if it fails, its halves, so that one bad picture costs only itself."""
 
         def put(responses: Responses) -> None:
-            responses = {
-                key: _clean(raw) for key, raw in responses.items()
-            }  # tables get what the cache will give
+            # tables get what the cache will give; what is not JSON fails when it is kept, if it is kept
+            responses = {key: scrub_json(raw) for key, raw in responses.items()}
             parsed = {
                 key: failed_answer(raw)
                 if isinstance(raw, Exception)
@@ -332,13 +331,3 @@ class Worker:
         keys = list(pictures)
         for half in (keys[: len(keys) // 2], keys[len(keys) // 2 :]):
             self._ask({key: pictures[key] for key in half}, answers, retry)
-
-
-def _clean(raw: object) -> object:
-    """A raw answer without credentials; one that is not JSON fails when it is kept, if it is kept."""
-    try:
-        if isinstance(raw, Exception):
-            return raw
-        return scrub_json(raw)
-    except (TypeError, ValueError):
-        return raw

@@ -268,10 +268,14 @@ class AnswerCache:
         with self._lock, _sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
-    def delete(self, where: str, *values: object) -> int:
-        """Delete the answers that meet a condition, and shrink the file; returns how many."""
+    def prune(self, name: str = "", before: datetime | None = None) -> int:
+        """Delete answers and shrink the file; returns how many.
+
+        name: only this classifier's, with its parameters.  before: only answers from before this time.
+        """
+        values = name, before and int(before.timestamp())
         with self._transaction():
-            count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
+            count = self._db.execute(f"DELETE FROM answers WHERE {_PRUNED}", values).rowcount
             for table, column in (("begun", "classifier"), ("classifiers", "id")):
                 self._db.execute(
                     f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)"
@@ -445,12 +449,3 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
                     out.write(json.dumps(line, ensure_ascii=True) + "\n")
                 count += len(rows)
     return count
-
-
-def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
-    """Delete answers and shrink the file; returns how many.  Raises: StorageError.
-
-    name: only this classifier's, with its parameters.  before: only answers from before this time.
-    """
-    earlier = before and int(before.timestamp())
-    return cache.delete(_PRUNED, name, earlier)

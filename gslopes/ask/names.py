@@ -16,14 +16,13 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import scrub, secret_in_address
 from gslopes.core import frozen
 from gslopes.core.config import read_toml
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -150,12 +149,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             )
         keys = sorted(name for name in fields if name != leading)
         if key not in keys:
-            close = get_close_matches(key, keys, n=1)
-            hint = (
-                f"Did you mean {close[0]!r}?"
-                if close
-                else f"It has: {', '.join(keys) or 'no parameters'}."
-            )
+            hint = nearest(key, keys, f"It has: {', '.join(keys) or 'no parameters'}.")
             raise ConfigError(f"The {kind} {base!r} has no parameter {key!r}.", hint)
         if key in texts:
             raise ConfigError(

@@ -130,8 +130,11 @@ def scrub_error(error: GslopesError) -> GslopesError:
 
 
 def scrub_json(value: object) -> object:
-    """A JSON value without credentials in its texts; pictures in base64 stay as they are."""
-    text = PICTURE.sub("", json.dumps(value, ensure_ascii=False))
+    """A JSON value without credentials in its texts; pictures in base64 stay as they are, and what is not JSON."""
+    try:
+        text = PICTURE.sub("", json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError):
+        return value
     if scrub_text(text) == text:
         return value
     return _scrubbed(value)

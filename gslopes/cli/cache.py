@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.text import many
 from gslopes.frame.commands import PATH, examples, json_option, print_json, say
 
 FILE = click.argument("file", type=PATH)
@@ -32,6 +31,7 @@ def cache() -> None:
 def show(as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
     from gslopes.ask.cache import AnswerCache, cache_folder, facts
+    from gslopes.report.inline import plain
 
     with AnswerCache(cache_folder(None)) as answers:
         entries = facts(answers)
@@ -45,12 +45,8 @@ def show(as_json: bool) -> int:
             }
         )
         return 0
-    for entry in entries:
-        models = f", models {', '.join(entry.models)}" if entry.models else ""
-        refused = f" ({entry.refused:,} refused)" if entry.refused else ""
-        days = f"{entry.first[:10]} to {entry.last[:10]}"
-        much = f"{entry.bytes / 2**20:,.1f} MiB"
-        say(f"{entry.classifier}: {many(entry.answers, 'answer')}{refused}, {days}{models}, {much}")
+    if entries:
+        say(plain("cache.txt.j2", Path(__file__).parent, entries=entries))
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 
@@ -85,7 +81,7 @@ def export_(file: Path, classifier: str) -> int:
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
-    from gslopes.ask.cache import AnswerCache, cache_folder, prune_answers
+    from gslopes.ask.cache import AnswerCache, cache_folder
     from gslopes.core.errors import UsageError
 
     if not (classifier or before or everything):
@@ -94,5 +90,5 @@ def prune(classifier: str, before: datetime | None, everything: bool) -> int:
         )
     when = before.replace(tzinfo=UTC) if before else None
     with AnswerCache(cache_folder(None)) as answers:
-        say(f"{prune_answers(answers, name=classifier, before=when):,} answers deleted")
+        say(f"{answers.prune(classifier, when):,} answers deleted")
     return 0

@@ -1,7 +1,5 @@
 """``gslopes list`` and ``train``: the classifiers to audit, the models that ship, and the door to their trainings."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -69,6 +67,8 @@ def _print(
     as_json: bool,
     manual_of: Callable[[str], str],
 ) -> None:
+    from gslopes.report.inline import plain
+
     if name is not None:
         if name not in (by_name := {entry.name: entry for entry in entries}):
             raise UnknownName(kind, name, by_name)
@@ -76,17 +76,9 @@ def _print(
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
-    say(words("list.txt.j2", kind=kind, entries=entries, width=WIDTH))
+    say(plain("list.txt.j2", Path(__file__).parent, kind=kind, entries=entries, width=WIDTH))
     if name is not None:
         say(f"\n{manual_of(name)}")
-
-
-def words(template: str, **facts: Any) -> str:
-    """A text for the terminal, by a template of this folder."""
-    from gslopes.report.inline import templates
-
-    plain = templates(Path(__file__).parent).overlay(autoescape=False)
-    return plain.get_template(template).render(**facts).rstrip("\n")
 
 
 @verb(

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from gslopes.cli.list_ import words
 from gslopes.core.errors import UsageError
 from gslopes.frame.commands import (
     flags,
@@ -53,6 +52,8 @@ def try_(
     With --editor, as of ``gslopes list editors``, there is no classifier: one photo is edited at both ends of an
     attribute and at its centre, which is three pictures to pay for, or at each end that the editor's sentences name.
     """
+    from gslopes.report.inline import plain
+
     trial: Any
     if editor:
         from gslopes.slopes.trial import try_editor
@@ -71,7 +72,8 @@ def try_(
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
-        say(words("try_editor.txt.j2" if editor else "try.txt.j2", trial=trial))
+        template = "try_editor.txt.j2" if editor else "try.txt.j2"
+        say(plain(template, Path(__file__).parent, trial=trial))
     if not trial.failed:
         return 0
     return 1 if trial.failed == len(trial.pictures) else 3

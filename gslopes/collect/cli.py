@@ -7,7 +7,6 @@ import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
 from gslopes.core.options import build
-from gslopes.core.text import many
 from gslopes.frame.commands import (
     PATH,
     dry_run_option,
@@ -42,6 +41,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     from gslopes.collect.photos import plan_collection
     from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
+    from gslopes.report.inline import plain
 
     plan = plan_collection(build(CollectConfig, options), out)
     terms = plan.provider.terms
@@ -66,11 +66,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
         people = {"people": dict(result.people)} if result.people else {}
         print_json({**facts, **people, "out": str(out)})
         return 0
-    lines = [f"{many(result.photos, 'photo')} of {result.searches:,} searches in {show(out)}"]
-    lines += [f"  {count:>7,}  licence: {licence}" for licence, count in result.licences.items()]
-    lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in result.reasons.items()]
-    lines += [f"  {count:>7,}  people {step}" for step, count in result.people]
-    say("\n".join(lines))
+    say(plain("collected.txt.j2", Path(__file__).parent, result=result, folder=show(out)))
     following = f"gslopes census {show(out)} --out census"
     if result.people:
         table = f"{show(out)}/people.csv"

@@ -226,37 +226,34 @@ class Fetcher:
     def _tried(
         self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, key: str
     ) -> Reply | str:
-        """As ``_request``, again as long as that may help.  key: whose rate limit counts."""
+        """A document, or the target of a redirect; asked for again as long as that may help.  Raises: DownloadError.
+
+        key: whose rate limit counts.
+        """
         policy = self.policy
+        sent = {"Host": url.netloc.decode("ascii"), "User-Agent": policy.agent}
+        sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
+        pool = self._exchange.pool(self._pool)
+
+        def exchanged(trace: Trace) -> Reply | str:
+            raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
+            left = max(0.1, min(20.0, deadline - time.monotonic()))
+            timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
+            extensions = {"timeout": timeout, "trace": trace}
+            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
+                return _reply(response, max_bytes or policy.max_bytes)
+
         for attempt in itertools.count():
             deadline += self.turn(key)  # a queue at our door is not the server's slowness
             try:
-                return self._request(url, headers, max_bytes or policy.max_bytes, deadline)
+                with _translated_errors(policy.seconds):
+                    return self._exchange.run(exchanged, deadline)
             except DownloadError as error:
                 last = attempt + 1 == policy.max_attempts
                 if error.wait is None or last or error.wait > policy.max_retry_after:
                     raise
                 self.rate.pause(max(error.wait, policy.backoff * 2**attempt), key)
         raise AssertionError
-
-    def _request(
-        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float
-    ) -> Reply | str:
-        """A document, or the target of a redirect.  Raises: DownloadError."""
-        sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
-        sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
-        raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
-        left = max(0.1, min(20.0, deadline - time.monotonic()))
-        timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
-        pool = self._exchange.pool(self._pool)
-
-        def exchanged(trace: Trace) -> Reply | str:
-            extensions = {"timeout": timeout, "trace": trace}
-            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
-                return _reply(response, max_bytes)
-
-        with _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")):
-            return self._exchange.run(exchanged, deadline)
 
 
 def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
@@ -294,11 +291,12 @@ def origin(url: httpx.URL) -> str:
 
 
 @contextlib.contextmanager
-def _translated_errors(too_late: SkipReason) -> Iterator[None]:
-    """What goes wrong with a connection, as a reason without addresses or keys."""
+def _translated_errors(seconds: float) -> Iterator[None]:
+    """What goes wrong with a connection, as a reason without addresses or keys.  seconds: that it may take."""
     try:
         yield
     except DeadlineExceeded as error:
+        too_late = SkipReason(Reason.TOO_SLOW, f"{seconds:g} seconds")
         raise DownloadError("failed", too_late) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
         kind = Reason.CONNECTION_BROKE

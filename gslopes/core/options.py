@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from gslopes.core import frozen
-from gslopes.core.config import facts_of, from_dict, read_toml
+from gslopes.core.config import facts_of, from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
 
 T = TypeVar("T")
@@ -224,17 +224,9 @@ def _plain(option: Option, value: Any, base: Path | None) -> Any:
         value = (value,)
     if base is not None and option.item is Path and isinstance(value, (str, Path)):
         return os.path.abspath(base / value)
-    if isinstance(value, Mapping):
-        paths = base is not None and Path in typing.get_args(option.kind)
-        return {
-            key: os.path.abspath(base / inner) if paths and base else str(inner)
-            for key, inner in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [str(inner) if isinstance(inner, Path) else inner for inner in value]
-    if isinstance(value, Path):
-        return str(value)
-    return value
+    if base is not None and Path in typing.get_args(option.kind) and isinstance(value, Mapping):
+        return {key: os.path.abspath(base / str(inner)) for key, inner in value.items()}
+    return to_dict(value)
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:

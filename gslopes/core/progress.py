@@ -40,7 +40,7 @@ def is_shown(executor: object) -> bool:
 
 @contextmanager
 def progress_line(
-    shown: bool, parts: Mapping[int, int], label: str, unit: str, done: int
+    shown: bool, parts: Mapping[int, int], label: str, unit: str, done: int = 0
 ) -> Iterator[Tick]:
     """A tick that moves a bar with the expected end, or does nothing.
 
@@ -60,7 +60,7 @@ def progress_line(
 
 def counted(executor: object, label: str, unit: str) -> Watch:
     """For work that learns by itself how many steps it has: called with their number, it gives ``progress_line``."""
-    return lambda total: progress_line(is_shown(executor), {0: total}, label, unit, 0)
+    return lambda total: progress_line(is_shown(executor), {0: total}, label, unit)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.files import read_json, sha256_of
-from gslopes.report.inline import templates
+from gslopes.report.inline import plain
 from gslopes.report.layouts import escaped, markdown
 
 TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -105,6 +105,5 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
 
 
 def _rendered(template: str, about: Facts, **more: Any) -> str:
-    plain = templates(Path(__file__).parent).overlay(autoescape=False).get_template(template)
-    tool = f"gslopes {runtime.gslopes_version()}"
-    return plain.render(**TEXTS, about=about, tool=tool, unstated=UNSTATED, **more)
+    more |= {"tool": f"gslopes {runtime.gslopes_version()}", "unstated": UNSTATED}
+    return plain(template, Path(__file__).parent, **TEXTS, about=about, **more) + "\n"

@@ -41,16 +41,12 @@ def money(run: Run) -> Budget:
     return Budget(run.config.score.budget)
 
 
-def _always(run: Run) -> bool:
-    return True
-
-
 def ask(
     name: str,
     reads: tuple[str, ...],
     *,
     pictures: str = "edits",
-    gate: Callable[[Run], bool] | None = _always,
+    gate: Callable[[Run], bool] | None = lambda run: True,
     whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
     folder: str = "",
     needed: bool = False,

@@ -57,11 +57,8 @@ class Verb(click.Command):
     """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The command's parameters, and ``--help-all`` if it hides some."""
-        params = super().get_params(ctx)
-        if any(getattr(param, "advanced", False) for param in params):
-            return [*params, _HELP_ALL]
-        return params
+        """The command's parameters, and ``--help-all``."""
+        return [*super().get_params(ctx), _HELP_ALL]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options that are shown, and how many are not."""
@@ -115,13 +112,10 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
 
     only: names with a flag, all if empty but those that are ``seldom`` given.
     """
-    named = [
-        option
-        for option in options_of(config).values()
-        if "." not in option.name and not option.positional
-    ]
     flagged = [
-        option for option in named if not option.seldom and (not only or option.name in only)
+        option
+        for name, option in options_of(config).items()
+        if not (option.seldom or option.positional or "." in name) and (not only or name in only)
     ]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,10 +127,9 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
             for name, text in settings:
                 option = find_option(config, name)
                 options[option.name] = option.typed(text)
-            names = {option.name for option in flagged} & set(values)
-            options |= {
-                name: value for name in names if (value := values.pop(name)) not in (None, ())
-            }
+            for option in flagged:
+                if (value := values.pop(option.name)) not in (None, ()):
+                    options[option.name] = dict(value) if option.default == {} else value
             return command(*args, options=options, **values)
 
         flags = [_flag(option, advanced=option.advanced) for option in flagged]
@@ -164,37 +157,26 @@ def _flag(
 ) -> Callable[[Command], Command]:
     words = declared.default_words
     text = declared.help + (f" [default: {words}]" if words else "")
-    extra: dict[str, Any] = {
-        "help": text,
-        "default": default,
-        "cls": Flag,
-        "group": declared.group,
-        "advanced": advanced,
-    }
-    short = [f"-{declared.short}"] if declared.short else []
+    names = [f"--{declared.flag}", declared.name]
+    if declared.short:
+        names.append(f"-{declared.short}")
+    kind: Any = {int: int, float: float, Path: PATH}.get(declared.item, str)
+    parse = _named if isinstance(declared.default, dict) else declared.parse
+    extra: dict[str, Any] = {"metavar": kind_words(declared), "type": kind}
+    if parse is not None:
+        extra["type"] = Parsed(parse)
     if declared.item is bool:
-        both = (
-            f"--{declared.flag}/--no-{declared.flag}"
-            if declared.default is not False
-            else f"--{declared.flag}"
-        )
-        return click.option(both, declared.name, *short, is_flag=True, **extra)
-    if declared.several and declared.parse is None:
-        extra["multiple"] = True
-    if isinstance(declared.default, dict):
-        extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(declared)}
-        return click.option(f"--{declared.flag}", declared.name, *short, callback=_as_dict, **extra)
-    kind = (
-        Parsed(declared.parse)
-        if declared.parse
-        else {int: int, float: float, Path: PATH}.get(declared.item, str)
-    )
+        extra = {"is_flag": True}
+        if declared.default is not False:
+            names[0] += f"/--no-{declared.flag}"
     return click.option(
-        f"--{declared.flag}",
-        declared.name,
-        *short,
-        type=kind,
-        metavar=kind_words(declared),
+        *names,
+        help=text,
+        default=default,
+        multiple=parse is _named or (declared.several and parse is None),
+        cls=Flag,
+        group=declared.group,
+        advanced=advanced,
         **extra,
     )
 
@@ -205,12 +187,6 @@ def _named(text: str) -> tuple[str, str]:
     if not name or not equals or not value:
         raise ValueError(f"{text!r} is not NAME=VALUE.")
     return name, value
-
-
-def _as_dict(
-    ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]
-) -> dict[str, str] | None:
-    return dict(pairs) or None
 
 
 _CONFIG = click.option(

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 LONGEST = 500  # characters
 FAILED = 4  # the exit code if a condition holds
-_ORDERED: dict[type[ast.cmpop], Any] = {
+_TESTS: dict[type[ast.cmpop], Any] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
-_EQUAL: dict[type[ast.cmpop], Any] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
 class Condition:
@@ -81,22 +82,14 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
             raise ValueError(f"there is no column {node.id!r}; {advice}")
         return row[node.id]
     if isinstance(node, ast.BoolOp):
-        parts = [_truth(_value(part, row)) for part in node.values]
-        if isinstance(node.op, ast.And):
-            return all(parts)
-        return any(parts)
+        join = all if isinstance(node.op, ast.And) else any
+        return join([_truth(_value(part, row)) for part in node.values])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return not _truth(_value(node.operand, row))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(_value(node.operand, row))
     if isinstance(node, ast.Call):
-        plain = (
-            isinstance(node.func, ast.Name)
-            and node.func.id == "abs"
-            and len(node.args) == 1
-            and not node.keywords
-        )
-        if not plain:
+        if ast.unparse(node.func) != "abs" or len(node.args) != 1 or node.keywords:
             raise ValueError("the one function is abs(…)")
         return abs(_number(_value(node.args[0], row)))
     if isinstance(node, ast.Compare):
@@ -115,13 +108,13 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
             holds.append(not _missing(operand) and (operand in listed) == isinstance(how, ast.In))
             continue
         right = _value(right_node, row)
-        test = _ORDERED.get(type(how)) or _EQUAL.get(type(how))
+        test = _TESTS.get(type(how))
         if test is None:
             raise ValueError("it compares by < <= > >= == != and in")
         if _missing(operand) or _missing(right):
             holds.append(False)
         elif isinstance(operand, str) != isinstance(right, str) or (
-            type(how) in _ORDERED and isinstance(operand, str)
+            isinstance(operand, str) and not isinstance(how, (ast.Eq, ast.NotEq))
         ):
             raise ValueError(f"{ast.unparse(node)!r} compares a text as a number")
         else:
@@ -131,7 +124,7 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or value != value
 
 
 def _number(value: Any) -> float:

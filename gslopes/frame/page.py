@@ -10,13 +10,11 @@ command; ``quote``, what the card for others to quote says, see ``report.quote.A
 ``folded``, what is folded away, in words; ``question``, its heading.  An audit may have none of the first three.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 from markupsafe import Markup
@@ -27,36 +25,24 @@ from gslopes.core.tables import Tables as Opened
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, count_decisions, leads
-from gslopes.frame.spec import Assets, Audit, Headline
+from gslopes.frame.spec import Assets, Audit, Headline, Made, Run
 from gslopes.report import inline, quote, words
 from gslopes.report.choices import Choice, read_choices, rows_of
-
-if TYPE_CHECKING:
-    from gslopes.frame.spec import Made, Run
 
 Content = dict[str, Any]  # what the macro of a section is called with
 QUESTIONS = {"differently": "Does it answer differently?", "sure": "How sure?"}
 FIRST = {"typical", *QUESTIONS}
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A run whose tables are made, as its page needs it.  config: its options."""
-
-    audit: Audit
-    folder: Path
-    config: Any
-
-
 @dataclass(eq=False)
 class Page:
     """What the sections of a page are made from; an audit may declare another one with more, see ``spec.Assets``.
 
-    run: the folder, and the options.
+    run: whose tables are made: the folder, and the options.
     styles, scripts: files in the audit's folder; scripts bring the plotting library, and read ``data`` as JSON.
     """
 
-    run: Finished
+    run: Run
     styles: ClassVar[tuple[str, ...]] = ("sections.css",)
     scripts: ClassVar[tuple[str, ...]] = ()
 
@@ -144,7 +130,7 @@ def noted(page: Page) -> Content:
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
     assets = run.audit.assets or Assets(Page)
-    page = assets.page(Finished(run.audit, run.folder, run.config))
+    page = assets.page(run)
     file = write(page, counted(run.executor, "report", "steps"))
     facts = {"audit": run.audit.name, **page.summary}
     summary.write(

@@ -6,7 +6,8 @@ stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on fro
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,8 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ModelError, TableError, UsageError
+from gslopes.core.config import convert
+from gslopes.core.errors import ConfigError, ModelError, TableError, UsageError
 from gslopes.core.executor import RemoteTask, Work
 from gslopes.core.files import read_json, show
 from gslopes.core.killpoints import kill_point
@@ -89,7 +91,7 @@ class Missing:
             return True
         try:
             frames = _checked(run, stage, folder, part)
-        except (TableError, OSError, ValueError):
+        except (TableError, ConfigError, OSError, ValueError):
             marker.unlink(missing_ok=True)
             return True
         statuses = {status for rows in frames for status in rows.get("status", ())}
@@ -117,7 +119,7 @@ def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
 
 
 def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[DataFrame]:
-    """The tables of a part.  Raises: TableError, OSError, ValueError unless all of the part is there."""
+    """The tables of a part.  Raises: TableError, ConfigError, OSError, ValueError unless all of it is there."""
     notes = _notes_file(run, folder, part)
     if notes.exists():
         _sentences(notes)
@@ -252,31 +254,18 @@ def _notes_file(run: Run, folder: str, part: int) -> Path:
 
 
 def _sentences(notes: Path) -> list[str]:
-    """The notes of a part.  Raises: OSError, ValueError for a file that holds anything else."""
-    sentences = read_json(notes)
-    if isinstance(sentences, list) and all(isinstance(text, str) for text in sentences):
-        return sentences
-    raise ValueError(f"{notes} holds no list of sentences")
+    """The notes of a part.  Raises: OSError, ValueError, ConfigError for a file that holds anything else."""
+    return convert(list[str], read_json(notes), show(notes))
 
 
 # -- tables of all parts ----------------------------------------------------------------------------------------------
 
 
-class _Read(Mapping[str, DataFrame]):
-    """Tables by name, each read whenever it is asked for."""
-
-    def __init__(self, names: Sequence[str], read: Callable[[str], DataFrame]) -> None:
-        self._names = names
-        self._read = read
+class _Read(UserDict[str, Any]):
+    """Tables by name, each read, by the function that it holds, whenever it is asked for."""
 
     def __getitem__(self, name: str) -> DataFrame:
-        return self._read(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+        return self.data[name]()
 
 
 def _piece(run: Run, stage: Stage, part: int) -> Tables:
@@ -284,12 +273,12 @@ def _piece(run: Run, stage: Stage, part: int) -> Tables:
     if not stage.along:
         return {}
     maker = maker_of(run.audit, stage.along)
-
-    def read(name: str) -> DataFrame:
-        table = run.audit.tables[name]
-        return tables.read(table, part_path(run.folder, maker.name, table, part))
-
-    return _Read([table.name for table in _part_tables(run.audit, maker)], read)
+    return _Read(
+        {
+            table.name: partial(tables.read, table, part_path(run.folder, maker.name, table, part))
+            for table in _part_tables(run.audit, maker)
+        }
+    )
 
 
 def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
@@ -306,11 +295,12 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
         dict.fromkeys(note for path in notes if path.is_file() for note in _sentences(path))
     )
 
-    def read(name: str) -> DataFrame:
-        return runfolder.read_parts(run.folder, run.audit.tables[name], folders, count)
-
     own_tables = tables_of(run.audit, stage)
-    joined = stage.join(run, _Read([table.name for table in own_tables], read))
+    read = {
+        table.name: partial(runfolder.read_parts, run.folder, table, folders, count)
+        for table in own_tables
+    }
+    joined = stage.join(run, _Read(read)) or {}
     for table in own_tables:
         if table.name in joined:
             continue

@@ -35,8 +35,9 @@ def plan(
     if source is not None and (source / runfolder.MANIFEST).is_file():
         planned = _again(audit, source, out, options, about)
     else:
-        if out is not None:
-            _check_name(out)
+        if out is not None and show(out) != str(out):  # Parquet could open no file in it
+            hint = "Choose another with --out."
+            raise UsageError(f"The run folder's name {show(out)} is not valid UTF-8.", hint)
         if audit.configure is not None:
             config = audit.configure(source, options, about["only"], given, out)
         else:
@@ -52,20 +53,11 @@ def plan(
     return planned
 
 
-def _check_name(out: Path) -> None:
-    """Raises: UsageError for a folder in which no Parquet file could be opened, whose names are text."""
-    try:
-        str(out).encode()
-    except UnicodeEncodeError:
-        hint = "Choose another with --out."
-        raise UsageError(f"The run folder's name {show(out)} is not valid UTF-8.", hint) from None
-
-
 def _again(
     audit: Audit, run: Path, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]
 ) -> Plan:
     """The plan of an existing run, with the options given over those that it has."""
-    old = runfolder.read_manifest(run)
+    old = refuse_older(run, audit, goes_on=True)
     if old.get("kind", audit.name) != audit.name:
         hint = f"Give {audit.sentences['source']} instead."
         raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", hint)
@@ -73,7 +65,6 @@ def _again(
         raise UsageError(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
         )
-    refuse_older(run, audit, goes_on=True)
     new: dict[str, Any] = to_dict(merged(audit.config, options, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
@@ -89,8 +80,8 @@ def _has(options: Mapping[str, Any], name: str) -> bool:
 
 def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration without the options that only hold for one command."""
-    lasting = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
     return {
         name: _lasting(value) if isinstance(value, dict) else value
-        for name, value in lasting.items()
+        for name, value in config.items()
+        if name not in ("yes", "retry_failed")
     }

@@ -16,8 +16,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.core import runfolder, runtime, tables
@@ -28,14 +29,10 @@ from gslopes.core.files import show
 from gslopes.core.progress import Tick
 from gslopes.core.summary import CONDITION
 from gslopes.core.tables import Table
+from gslopes.core.tables import Tables as Opened
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import check_files, look_through
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from gslopes.core.tables import Tables as Opened
-    from gslopes.report.choices import Choice
+from gslopes.report.choices import Choice
 
 T = TypeVar("T")
 Tables = Mapping[str, DataFrame]
@@ -61,16 +58,8 @@ class Inputs:
 # What a stage does that does not declare a function; lambdas would not travel to other processes.
 
 
-def _nothing(*_: Any) -> None:
-    """No price to confirm, no version, nothing to check."""
-
-
-def _never(*_: Any) -> bool:
-    return False
-
-
-def _no_table(run: Run, parts: Tables) -> Made:
-    return {}
+def _nothing(*_: Any) -> Any:
+    """No price to confirm, no version, nothing to check, to join or to do again."""
 
 
 def _every_row(run: Run, table: str) -> Callable[[DataFrame], DataFrame]:
@@ -124,7 +113,7 @@ class Stage:
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
     streams: bool = False
-    join: Callable[[Run, Tables], Made] = _no_table
+    join: Callable[[Run, Tables], Made | None] = _nothing
     splits: Mapping[str, str] = field(default_factory=dict)
     keep: Callable[[Run, str], Callable[[DataFrame], DataFrame] | None] = _every_row
     merging: tuple[str, ...] = ()
@@ -133,8 +122,8 @@ class Stage:
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""
     uses: Callable[[Run], Any] = _nothing
-    due: Callable[[Run], bool] = _never
-    lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _never
+    due: Callable[[Run], bool] = _nothing
+    lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _nothing
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None
@@ -170,7 +159,7 @@ class Section:
 class Assets:
     """How a page is made that has more than sections, such as figures and data for scripts.
 
-    page: makes the ``frame.page.Page`` of a ``frame.page.Finished`` run.
+    page: makes the ``frame.page.Page`` of a ``Run`` whose tables are made.
     options, reads, makes: of the stage that writes it, next to all tables and the page; see ``Stage``.
     """
 
@@ -298,17 +287,16 @@ class Plan:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
-        exists = self.folder is not None and (self.folder / runfolder.MANIFEST).is_file()
-        old = runfolder.read_manifest(self.folder) if self.folder is not None and exists else {}
-        content = dict(old)  # with what stages have written into it
+        content: dict[str, Any] = {}
+        if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
+            content = runfolder.read_manifest(self.folder)  # with what stages have written into it
         if self.looks:
             content |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         elif self.audit.fixed is not None:
             content |= self.audit.fixed(self.config)
         content |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
-        return content | {
-            "created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")
-        }
+        content.setdefault("created", datetime.now(UTC).isoformat(timespec="seconds"))
+        return content
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -333,14 +321,16 @@ class Plan:
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
-def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
-    """Raises: UsageError for a run of this audit by a version that kept other facts and other tables.
+def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> dict[str, Any]:
+    """The manifest of a run.
+
+    Raises: UsageError for a run of this audit by a version that kept other facts and other tables.
 
     goes_on: the run is to go on, for which its options must be known to this version.
     """
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
-        return
+        return old
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
     is_older = not needed <= old.keys()
     try:
@@ -354,10 +344,7 @@ def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
         raise UsageError(
             f"{show(run)} was made by {version}, whose runs this version cannot open.", hint
         )
-
-
-def _no_tick(count: int) -> None:
-    """Nothing is shown."""
+    return old
 
 
 _MAKING = RLock()  # parts in several threads make a model once
@@ -379,7 +366,7 @@ class Run:
     config: Any
     plan: Plan | None = None
     executor: Executor = field(default_factory=OneProcess)
-    tick: Tick = _no_tick
+    tick: Tick = _nothing
     notes: list[str] = field(default_factory=list)
     digests: dict[Path, str] = field(default_factory=dict)
     content: Any = None

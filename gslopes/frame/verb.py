@@ -66,20 +66,16 @@ def verb(audit: Audit) -> click.Command:
         dry_run: bool,
         **plan_options: Any,  # trust, only: as far as the verb has them
     ) -> int:
-        from gslopes.frame.plan import plan
-
         if plan_options.pop("method", False):
             return _print_differences(audit, out or audited, options, as_json)
         condition = condition_of(fail_if, audit.condition)
         if condition is not None and plan_options.get("only"):
             _check_findings(audit, plan_options["only"])
-        planned = plan(audit, audited, out, options, **plan_options)
-        if dry_run:
-            return _print_plan(audit, planned, as_json)
-        result, code = _carry_out(planned, as_json)
-        if show_page and result.page is not None:
+        about = (audit, audited, out, options)
+        result, code = _carry_out(*about, dry_run=dry_run, as_json=as_json, **plan_options)
+        if result is not None and show_page and result.page is not None:
             open_page(result.page)
-        if condition is None:
+        if condition is None or result is None:
             return code
         return judge(condition, fail_if, gated(result.findings), code)
 
@@ -100,12 +96,8 @@ def stage_verb(
     def run(
         audited: Path | None, out: Path, options: dict[str, Any], dry_run: bool, as_json: bool
     ) -> int:
-        from gslopes.frame.plan import plan
-
-        planned = plan(audit, audited, out, options, only=[stage])
-        if dry_run:
-            return _print_plan(audit, planned, as_json)
-        return _carry_out(planned, as_json)[1]
+        about = (audit, audited, out, options)
+        return _carry_out(*about, dry_run=dry_run, as_json=as_json, only=[stage])[1]
 
     return run
 
@@ -134,29 +126,29 @@ def _print_differences(
 
     assert audit.differences is not None
     paper, choices = audit.differences(run, options)
-    if as_json:
-        print_json([{**asdict(choice), "same": choice.same} for choice in choices])
-    else:
-        say(print_method(choices, paper))
+    same = [{**asdict(choice), "same": choice.same} for choice in choices]
+    print_json(same) if as_json else say(print_method(choices, paper))
     return 0
 
 
-def _print_plan(audit: Audit, planned: Any, as_json: bool) -> int:
-    lines, facts = audit.outline(planned)
-    if as_json:
-        print_json(facts)
-    else:
-        say("\n".join([*lines, "Nothing was written."]))
-    return 0
+def _carry_out(
+    audit: Audit, *about: Any, dry_run: bool, as_json: bool, **plan_options: Any
+) -> tuple[Any, int]:
+    """The result, printed, and the exit code: 3 if something was damaged.
 
-
-def _carry_out(planned: Any, as_json: bool) -> tuple[Any, int]:
-    """The result, printed, and the exit code: 3 if something was damaged."""
+    about, plan_options: as of ``frame.plan.plan``.  dry_run: the plan alone is printed, and there is no result.
+    """
     from gslopes.frame.executors import OneProcess
+    from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
 
+    planned = plan(audit, *about, **plan_options)
+    if dry_run:
+        lines, facts = audit.outline(planned)
+        print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
+        return None, 0
     result = carry_out(planned, OneProcess(progress=True))
-    alone = [planned.audit.alone[stage](result) for stage in planned.only]
+    alone = [audit.alone[stage](result) for stage in planned.only]
     if as_json:
         print_json(
             result.facts | {name: value for _, facts in alone for name, value in facts.items()}

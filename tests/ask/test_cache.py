@@ -21,7 +21,6 @@ from gslopes.ask.cache import (
     cache_folder,
     export_answers,
     facts,
-    prune_answers,
     writable_cache,
 )
 from gslopes.core.errors import StorageError
@@ -282,9 +281,9 @@ def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
         {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)},
     )
     cache.put(other, {key(1): CachedAnswer("answered", 1)})
-    assert prune_answers(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
+    assert cache.prune(before=datetime.fromtimestamp(2000, UTC)) == 1
     assert cache.has(classifier_id, [key(1), key(2)]) == {key(2)}
-    assert prune_answers(cache, name="other") == 1
+    assert cache.prune("other") == 1
     assert [one.classifier for one in facts(cache)] == ["box:a=1"]
 
 

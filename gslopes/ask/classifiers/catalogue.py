@@ -73,14 +73,6 @@ class Listed:
                     missing.remove(module)
         return missing
 
-    def check_installed(self, what: str) -> None:
-        """Raises: UsageError if a module is not.  what: is listed, such as ``classifier 'onnx'``."""
-        if missing := self.missing_modules:
-            raise UsageError(
-                f"The {what} needs {' and '.join(missing)}, which is not installed.",
-                f"Run: pip install '{self.extra}'.",
-            )
-
     @property
     def access(self) -> str:
         """``none needed``, ``present``, or ``missing`` with the variables that are not set, and their alternatives."""
@@ -137,8 +129,11 @@ def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tu
     """
     base, items = names.split(full_name(text))
     target = registry.find(base)
-    if base in entries:
-        entries[base].check_installed(f"{registry.kind} {base!r}")
+    if base in entries and (missing := entries[base].missing_modules):
+        raise UsageError(
+            f"The {registry.kind} {base!r} needs {' and '.join(missing)}, which is not installed.",
+            f"Run: pip install '{entries[base].extra}'.",
+        )
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not is_dataclass(kind):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.classifiers import problems, service
+from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Prompt
 from gslopes.core.errors import AnswerError
@@ -74,13 +75,15 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> di
     total = sum(weights.values())
     if label in LOST or not total:
         return {label: 1.0}
-    return _highest_first(
-        {option: weight / total for option, weight in weights.items() if weight / total >= LEAST}
+    return dict(
+        ranked(
+            {
+                option: weight / total
+                for option, weight in weights.items()
+                if weight / total >= LEAST
+            }
+        )
     )
-
-
-def _highest_first(scores: Mapping[str, float]) -> dict[str, float]:
-    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
 def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
@@ -107,7 +110,7 @@ def joined_orders(scores: ByOrder) -> dict[str, float]:
     for in_order in scores.values():
         for label, score in in_order.items():
             totals[label] += score
-    return _highest_first({label: total / len(scores) for label, total in totals.items()})
+    return dict(ranked({label: total / len(scores) for label, total in totals.items()}))
 
 
 def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, float], ...]:

@@ -62,13 +62,15 @@ def as_classifier(
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
     if is_module:
         settings = {**options, "unit": unit} if unit else options
-        return _of_module(model, labels, name or type(model).__name__, version, device, settings)
+        return ModuleClassifier(
+            model, labels, name or type(model).__name__, version, device, settings
+        )
     if options:
         raise ConfigError(
             f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
         )
     if is_pipeline:
-        return _of_pipeline(model, labels, name, unit, version)
+        return PipelineClassifier(model, labels, name, unit, version)
     if not callable(model):
         raise UsageError(
             f"A classifier cannot be made of {type(model).__name__}.",
@@ -81,17 +83,35 @@ def as_classifier(
 
 
 class ModuleClassifier(OwnModel):
-    """A ``records.Classifier`` over a user's torch module; its answers are kept only in the run folder."""
+    """A ``records.Classifier`` over a user's torch module; its answers are kept only in the run folder.
+
+    settings: of ``ModelOptions``.
+
+    Raises: UsageError if something is missing; ConfigError for a setting that there is not, or out of its range.
+    """
 
     def __init__(
         self,
-        name: str,
         module: Any,
         labels: Sequence[str],
-        options: ModelOptions,
+        name: str,
         version: str,
         device: str,
+        settings: dict[str, Any],
     ) -> None:
+        call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
+        needed = {"labels": labels, "size": settings.get("size")}
+        if missing := " and ".join(what for what, value in needed.items() if not value):
+            raise UsageError(
+                f"The module {name} does not say its {missing}.",
+                f"Give {call}; mean, std, white and activation as it was trained.",
+            )
+        try:
+            options = ModelOptions(**settings)
+        except TypeError as error:
+            names = ", ".join(option.name for option in fields(ModelOptions))
+            raise ConfigError(f"{first_words(error)}.", f"A module has {names}.") from None
+        device = pick_device(device)
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
         self.traits = replace(self.traits, cached=False)
@@ -125,54 +145,7 @@ class ModuleClassifier(OwnModel):
         return np.asarray(outputs.double().cpu().numpy())
 
 
-def _of_module(
-    module: Any,
-    labels: tuple[str, ...],
-    name: str,
-    version: str,
-    device: str,
-    settings: dict[str, Any],
-) -> ModuleClassifier:
-    call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
-    needed = {"labels": labels, "size": settings.get("size")}
-    if missing := " and ".join(what for what, value in needed.items() if not value):
-        raise UsageError(
-            f"The module {name} does not say its {missing}.",
-            f"Give {call}; mean, std, white and activation as it was trained.",
-        )
-    try:
-        options = ModelOptions(**settings)
-    except TypeError as error:
-        names = ", ".join(option.name for option in fields(ModelOptions))
-        raise ConfigError(f"{first_words(error)}.", f"A module has {names}.") from None
-    return ModuleClassifier(name, module, labels, options, version, pick_device(device))
-
-
 # -- pipelines --------------------------------------------------------------------------------------------------------
-
-
-def _of_pipeline(
-    pipeline: Any, labels: tuple[str, ...], name: str, unit: str, version: str
-) -> FunctionClassifier:
-    if unit:
-        raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
-    task = str(getattr(pipeline, "task", ""))
-    zero_shot = task == "zero-shot-image-classification"
-    if task != "image-classification" and not zero_shot:
-        raise UsageError(
-            f"The pipeline's task is {task}, which labels no pictures.",
-            "Give one for image-classification or zero-shot-image-classification.",
-        )
-    if zero_shot != bool(labels):
-        needs = "needs labels" if zero_shot else "has labels of its own"
-        raise UsageError(
-            f"A pipeline for {task} {needs}.",
-            "Only one for zero-shot-image-classification is given any.",
-        )
-    how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
-
-    full_name = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
-    return PipelineClassifier(pipeline, how, full_name, version)
 
 
 _PARTS = (
@@ -187,9 +160,34 @@ _PARTS = (
 
 
 class PipelineClassifier(FunctionClassifier):
-    """A ``records.Classifier`` over a pipeline of transformers.  how: what it is called with, next to the pictures."""
+    """A ``records.Classifier`` over a pipeline of transformers.
 
-    def __init__(self, pipeline: Any, how: dict[str, Any], name: str, version: str) -> None:
+    Raises: UsageError if it labels no pictures, or has its own labels; ConfigError for a unit.
+    """
+
+    def __init__(
+        self, pipeline: Any, labels: Sequence[str], name: str, unit: str, version: str
+    ) -> None:
+        if unit:
+            raise ConfigError(
+                "A pipeline answers with scores, which have no unit.", "Leave unit out."
+            )
+        task = str(getattr(pipeline, "task", ""))
+        zero_shot = task == "zero-shot-image-classification"
+        if task != "image-classification" and not zero_shot:
+            raise UsageError(
+                f"The pipeline's task is {task}, which labels no pictures.",
+                "Give one for image-classification or zero-shot-image-classification.",
+            )
+        if zero_shot != bool(labels):
+            needs = "needs labels" if zero_shot else "has labels of its own"
+            raise UsageError(
+                f"A pipeline for {task} {needs}.",
+                "Only one for zero-shot-image-classification is given any.",
+            )
+        # what it is called with, next to the pictures
+        how: dict[str, Any] = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
+        name = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
         self._parts = [
             how,
             *(getattr(pipeline, part, None) for part in _PARTS),

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -240,7 +239,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
 def label_list(name: str) -> tuple[str, ...]:
     """The labels of a shipped list, ``occupations`` or ``traits``, or of a file.  Raises: ModelError."""
     if name in ("occupations", "traits"):
-        return read_labels(Path(str(files("gslopes.ask") / "labels" / f"{name}.txt")))
+        return read_labels(Path(__file__).parents[1] / "labels" / f"{name}.txt")
     return read_labels(existing(name, "labels file"))
 
 

@@ -37,7 +37,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import field
-from importlib.resources import files
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -51,7 +50,7 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import JsonObject, hexdigest
 from gslopes.words import wordlists
 
-_FOLDER = Path(str(files("gslopes.ask") / "prompts"))
+_FOLDER = Path(__file__).parents[1] / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 LETTERS = 20  # options; servers give the probabilities of at most this many tokens
 ANSWERS = read_toml(Path(__file__).with_name("answers.toml"))

@@ -2,36 +2,21 @@
 
 A cropper is made by a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, or by
 such a function, see ``names.takes``; it is a ``boxes.Saliency`` or a ``boxes.Cropper``. Its name and options are
-written as those of classifiers are (``ask.names``). Other packages add theirs by an entry point of the group
-``gslopes.croppers``.
+written as those of classifiers are (``ask.names``). Our own are in ``catalogue.toml``; other packages add theirs by an
+entry point of the group ``gslopes.croppers``.
 """
 
 from typing import cast
 
 from gslopes.ask.boxes import Cropper, Saliency
-from gslopes.ask.classifiers.catalogue import resolved
+from gslopes.ask.classifiers.catalogue import listed, resolved
 from gslopes.core import frozen
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
 
-_HOME = "gslopes.ask.croppers"
+CATALOGUE = listed("cropper", "croppers")
 REGISTRY = Registry(
-    "cropper",
-    {
-        "spectral-residual": f"{_HOME}.opencv:SpectralResidual",
-        "fine-grained": f"{_HOME}.opencv:FineGrained",
-        "fastgaze": f"{_HOME}.vxm:FastGazeModel",
-        "onnx": f"{_HOME}.given:MapFile",
-        "torchscript": f"{_HOME}.given:MapFile",
-        "python": f"{_HOME}.given:python_cropper",
-        "faces": f"{_HOME}.simple:Faces",
-        "centre": f"{_HOME}.simple:Centre",
-        "random": f"{_HOME}.simple:Random",
-        "smartcrop": f"{_HOME}.simple:SmartCrop",
-        "replay": f"{_HOME}.given:replay_cropper",
-        "http": "gslopes.ask.classifiers.http:HttpCropper",
-    },
-    "gslopes.croppers",
+    "cropper", {name: entry.place for name, entry in CATALOGUE.items()}, "gslopes.croppers"
 )
 
 
@@ -62,7 +47,7 @@ def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:
     >>> load_cropper("centre").name
     'centre'
     """
-    _, options, factory = resolved(text, REGISTRY, {})
+    _, options, factory = resolved(text, REGISTRY, CATALOGUE)
     return cast("Saliency | Cropper", factory(text, options, setting))
 
 

@@ -31,7 +31,6 @@ from gslopes.ask.classifiers.model_file import (
 from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
-from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT, takes
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
@@ -183,7 +182,6 @@ class MapFile:
             self._run = Program(path, setting.device, trust=setting.trust)
             self.version = f"sha256 {digest_of([path])}"
             return
-        needed("onnxruntime", "onnx", name)
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
         loaded = session(path, setting.device)
         entry = loaded.get_inputs()[0].name

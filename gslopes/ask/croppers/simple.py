@@ -5,7 +5,6 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from PIL import Image
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.files import hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
@@ -94,7 +93,7 @@ class SmartCrop:
     """
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        self._module = needed("smartcrop", "smartcrop", name)
+        self._module = import_module("smartcrop")
         self.name = name
         self.version = f"smartcrop {version('smartcrop')}"
 
@@ -109,18 +108,3 @@ class SmartCrop:
             num_scale_steps=1,
         )["top_crop"]
         return Crop(int(top["x"]), int(top["y"]), int(top["width"]), int(top["height"]))
-
-
-def needed(module: str, extra: str, cropper: str) -> ModuleType:
-    """The module.  Raises: UsageError naming the extra if it is not installed; ConfigError if it is broken."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError:
-        raise UsageError(
-            f"The cropper {cropper!r} needs the package {module}, which is not installed.",
-            f"Run: pip install 'gslopes[{extra}]'.",
-        ) from None
-    except (ImportError, OSError) as error:
-        raise ConfigError(
-            f"The package {module} cannot be loaded: {error}.", "Reinstall it."
-        ) from error

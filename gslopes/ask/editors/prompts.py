@@ -22,7 +22,6 @@ perceived, never what a person is. ``name`` and ``source`` may be added.
 import json
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,7 @@ from gslopes.core.files import hexdigest
 from gslopes.core.placebo import plain
 from gslopes.core.text import many
 
-_FOLDER = Path(str(files("gslopes.ask.editors") / "prompts"))
+_FOLDER = Path(__file__).parent / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 Sentences = tuple[str, ...]  # one for each wording

@@ -1,7 +1,5 @@
 """Editors asked by the one careful client: paced, paid for, kept by content, no picture asked for twice."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait

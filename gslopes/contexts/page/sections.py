@@ -16,7 +16,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
 from gslopes.core.tables import lookup
-from gslopes.frame.page import Content, Finished, Page, chart, noted, sure
+from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section
 from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import fonts, words
@@ -149,7 +149,7 @@ SECTIONS = (
 )
 
 
-def is_published(run: Run | Finished) -> bool:
+def is_published(run: Run) -> bool:
     """Whether the run has the choices of the paper."""
     return bool(run.config.preset == "published")
 

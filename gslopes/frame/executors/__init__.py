@@ -8,6 +8,7 @@ which they are done: the tables are always the same.
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 from gslopes.core import frozen
 from gslopes.core.executor import Executor, Work
@@ -50,9 +51,7 @@ class Auto(Notes):
         """As of the one process."""
         self.one.note(text)
 
-    def __call__(
-        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
-    ) -> None:
+    def __call__(self, work: Work, parts: Mapping[int, int], **line: Any) -> None:
         """As ``Executor``."""
         chosen: Executor = self.one
         sent = hasattr(work, "remote_task") and getattr(work, "in_threads", False)
@@ -63,4 +62,4 @@ class Auto(Notes):
                 self.note(
                     "Note: with gslopes[ray] several processes share the GPU, which one leaves idle."
                 )
-        chosen(work, parts, label=label, unit=unit, done=done)
+        chosen(work, parts, **line)

@@ -68,16 +68,14 @@ class OneProcess(Notes):
     progress: bool = False
     threads: int | None = None
 
-    def __call__(
-        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
-    ) -> None:
+    def __call__(self, work: Work, parts: Mapping[int, int], **line: Any) -> None:
         """As ``Executor``."""
         if not parts:
             return
         in_threads = getattr(work, "in_threads", False)
         count = min(self.threads or cores(), MAX_SLOTS, len(parts)) if in_threads else 1
         threads = one_thread_each() if in_threads else nullcontext()
-        with progress_line(self.progress, parts, label, unit, done) as tick, threads:
+        with progress_line(self.progress, parts, **line) as tick, threads:
             if count == 1:
                 for index in parts:
                     work(index, tick)

@@ -45,9 +45,7 @@ class RayCluster(Notes):
     device: str = "auto"
     progress: bool = False
 
-    def __call__(
-        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
-    ) -> None:
+    def __call__(self, work: Work, parts: Mapping[int, int], **line: Any) -> None:
         """As ``Executor``.
 
         Raises: UsageError if Ray is not installed, the cluster not there, the work cannot be sent, or a machine of the
@@ -68,7 +66,7 @@ class RayCluster(Notes):
             device = "cuda" if size.gpus else "cpu"
             order = pickle.dumps(task.make), list(task.needs), device, threads, gslopes_version()
             workers = [actor.remote(*order) for _ in range(size.workers)]
-            with progress_line(self.progress, parts, label, unit, done) as tick:
+            with progress_line(self.progress, parts, **line) as tick:
                 for part in _done(ray, workers * slots, list(parts), task.name):
                     tick(parts[part])
             for worker in workers:

@@ -59,8 +59,9 @@ def write_report(
         has no slopes table or a damaged one; StorageError if the report cannot be written.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
-    from gslopes.frame.page import Finished, write
+    from gslopes.frame.page import write
     from gslopes.frame.result import find_audit
+    from gslopes.frame.spec import Run
     from gslopes.slopes.page.sections import walk_page
 
     options = from_dict(
@@ -68,5 +69,5 @@ def write_report(
     )
     audit = find_audit("audit")
     run = Path(run)
-    page = walk_page(Finished(audit, run, audit.config(run, report=options)))
+    page = walk_page(Run(audit, run, audit.config(run, report=options)))
     return write(page, watch or counted(None, "report", "steps"))

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from gslopes.frame.page import Content, Finished, Page
-from gslopes.frame.spec import Assets, Section
+from gslopes.frame.page import Content, Page
+from gslopes.frame.spec import Assets, Run, Section
 from gslopes.slopes.method import PRESENCE
 
 
@@ -65,7 +65,7 @@ SECTIONS = (
 )
 
 
-def walk_page(run: Finished) -> Page:
+def walk_page(run: Run) -> Page:
     """The page of a run folder, see ``folder``: whatever does not write it does without its imports."""
     from gslopes.slopes.page.folder import WalkPage
 

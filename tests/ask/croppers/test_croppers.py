@@ -1,16 +1,16 @@
 """Croppers of this machine: saliency of OpenCV, faces, centre, random, smartcrop, a function, a recording."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import cv2
 import numpy as np
 import pytest
 
-from gslopes.ask.croppers import Setting, has_map, load_cropper
+from gslopes.ask.croppers import CATALOGUE, Setting, has_map, load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
 from gslopes.ask.croppers.joining import check_map, focal_point
-from gslopes.ask.croppers.simple import needed
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.records import Detections
 
@@ -142,9 +142,13 @@ def test_the_crop_keeps_what_stands_out():
     assert crop.left >= 90
 
 
-def test_a_package_that_is_not_installed_is_named():
-    with pytest.raises(UsageError, match=r"pip install 'gslopes\[nothing\]'"):
-        needed("no_such_package_here", "nothing", "mine")
+def test_a_package_that_is_not_installed_is_named(monkeypatch):
+    lacking = replace(CATALOGUE["smartcrop"], needs=("no_such_package_here",))
+    monkeypatch.setitem(CATALOGUE, "smartcrop", lacking)
+    with pytest.raises(
+        UsageError, match=r"no_such_package_here.*pip install 'gslopes\[smartcrop\]'"
+    ):
+        load_cropper("smartcrop")
 
 
 # -- a function --------------------------------------------------------------------------------------------------------

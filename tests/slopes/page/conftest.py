@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.frame.page import Finished, render
+from gslopes.frame.page import render
+from gslopes.frame.spec import Run
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.measures.analysis import analyse
@@ -193,7 +194,7 @@ def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.
 
 def page_of(folder: Path, manifest: dict[str, Any], **parts: Any) -> str:
     """The page of a run without a classifier.  parts: of the page, by name."""
-    page = WalkPage(Finished(SLOPES, folder, RunConfig(folder)))
+    page = WalkPage(Run(SLOPES, folder, RunConfig(folder)))
     page.source = RunTables(folder, manifest, tables.SLOPES.empty(), {}, [])
     page.photos = Photos(0, 0, 0, (), ())
     page.pictures = Album([], [], {}, {})

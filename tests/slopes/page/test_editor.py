@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.tables import Tables
-from gslopes.frame.page import Finished
+from gslopes.frame.spec import Run
 from gslopes.slopes import method
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import RunConfig
@@ -107,7 +107,7 @@ def test_name_version_models_and_every_sentence_stand_on_the_page_and_in_the_met
 
 
 def test_the_summary_counts_pictures_by_value_and_status(refusing) -> None:
-    page = WalkPage(Finished(SLOPES, refusing, RunConfig(refusing)))
+    page = WalkPage(Run(SLOPES, refusing, RunConfig(refusing)))
     page.tables = Tables(refusing)
     rows = page.summary["more"]["editing"]
     assert rows[rows["contrast"] == "gender"].drop(columns="contrast").to_numpy().tolist() == [
