@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pandas import DataFrame
 
-from gslopes.core import runfolder, runtime
+from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import TableError
 from gslopes.core.tables import Table, read_tables
 
@@ -112,16 +112,10 @@ def began_on(run: Path) -> str:
 
 
 def _rows(frame: DataFrame, form: Table) -> list[dict[str, Any]]:
-    """The first rows of a table."""
-    return [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
-
-
-def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:
-    """As JSON has it: a number that is missing is null; ten digits are more than anybody reads."""
-    plain = {}
-    for name in form.columns:
-        value = row[name]
-        if isinstance(value, float):
-            value = float(f"{value:.10g}") if math.isfinite(value) else None
-        plain[name] = int(value) if name == "n" else bool(value) if name == "expected" else value
-    return plain
+    """The first rows of a table as JSON has them, without numbers that are not finite, with ten digits of others."""
+    rows = tables.check(form, frame[form.columns][:MOST_ROWS]).to_pylist()
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, float):
+                row[name] = float(f"{value:.10g}") if math.isfinite(value) else None
+    return rows

@@ -1,6 +1,7 @@
 """Findings as a terminal and the one chart of a page show them, the same for every audit."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gslopes.core.summary import FINDING, UNJUDGED
 from gslopes.frame.spec import Headline
 from gslopes.report import numbers, terminal, words
 from gslopes.report.charts import Mark, panel
+from gslopes.report.inline import plain
 from gslopes.report.units import writer_in
 
 MOST = 6  # rows of a terminal, which has fifteen lines with them, and of a chart
@@ -22,18 +24,15 @@ def count_decisions(rows: DataFrame) -> str:
     >>> count_decisions(DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
     '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
     """
-    judged = rows[rows["decision"] != UNJUDGED]
-    found = int((judged["decision"] == FINDING).sum())
-    out = len(rows) - len(judged)
-    text = f"{found:,} of {len(judged):,} numbers that are judged {'is a finding' if found == 1 else 'are findings'}"
-    if len(judged) == 1:
-        text = f"The only number that is judged is {'a' if found else 'no'} finding"
-    text = "No number is judged" if judged.empty else text
-    if out:
-        why = rows.loc[rows["decision"] == UNJUDGED, "reason"].mode()[0]
-        text += f"; {out:,} {'more ' * bool(len(judged))}{'is' if out == 1 else 'are'} not judged"
-        text += f" (most often: {words.printable(why)})"
-    return f"{text}."
+    reasons = rows.loc[rows["decision"] == UNJUDGED, "reason"]
+    return plain(
+        "decisions.txt.j2",
+        Path(__file__).parent,
+        found=int((rows["decision"] == FINDING).sum()),
+        judged=len(rows) - len(reasons),
+        out=len(reasons),
+        why=reasons.mode().tolist(),
+    )
 
 
 def leads(rows: DataFrame, lead: Headline) -> Series:

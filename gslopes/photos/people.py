@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import frozen, tables
-from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
+from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
 from gslopes.core.reasons import Reason
@@ -18,13 +18,8 @@ CROSS = " + "
 
 
 @frozen
-class People:
-    """A table with a row per photo, or per person: name to cells, and the lines of the file in which rows begin."""
-
-    path: Path
-    columns: Mapping[str, Sequence[Any]]
-    lines: Sequence[int]
-    raises: type[GslopesError] = UsageError
+class People(CsvTable):
+    """A table with a row per photo, or per person; of Parquet with the types that it has."""
 
     def photo_column(self, usual: Sequence[str] = PHOTO_COLUMNS) -> str:
         """The first column of these names, in any case.  Raises: ``raises`` without one."""
@@ -81,7 +76,7 @@ def read_people(
     if path.suffix == ".parquet":
         frame = read_frame(path, raises=raises, limit=limit)
         cells = {str(name): frame[name].tolist() for name in frame.columns}
-        return People(path, cells, range(1, len(frame) + 1), raises)
+        return People(path, cells, list(range(1, len(frame) + 1)), raises)
     hint = "Name a CSV in UTF-8 with a row per photo."
     table = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint)
     return People(path, table.columns, table.lines, raises)

@@ -209,7 +209,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     estimable = (varying > 0) & (count > 1)
     se = np.where(estimable, np.sqrt(spread.squares * count / dof) / n, np.nan)
     low, high = skewed_ends(mean, se, dof, skew, (-units.most, units.most))
-    p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
+    p = skewed_test(t_ratio(mean, se), dof, skew)
     p_perm = np.full(len(varying), np.nan)
     if permutations:
         size = _BLOCK // max(*sums.shape, 1)

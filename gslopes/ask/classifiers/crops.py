@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,13 +29,13 @@ import numpy as np
 from gslopes.ask import names
 from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.errors import (
     AnswerError,
-    ConfigError,
     PhotoError,
     Refused,
     Unfinished,
@@ -68,24 +67,10 @@ class CropsOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.others < 1:
-            raise ConfigError(f"crops needs at least one opponent, not {self.others}.")
+        names.check_bounds(self)
 
 
-@dataclass(eq=False)
-class _Begun:
-    """A picture that is being asked about.
-
-    photo: that it shows.  seen: its pixels and head.  shares: of its joined pictures so far.  keep: keeps them.
-    """
-
-    photo: str = ""
-    seen: Seen | None = None
-    shares: list[float] = field(default_factory=list)
-    keep: Callable[[object], None] = lambda shares: None
-
-
-class CropsClassifier:
+class CropsClassifier(Resuming):
     """A ``records.Classifier`` over a cropper.
 
     Raises: UsageError if the folder has too few photos; as ``ask.croppers.load_cropper``.
@@ -124,7 +109,7 @@ class CropsClassifier:
             resumes=True,
             shows=True,
         )
-        self._begun: dict[bytes, _Begun] = defaultdict(_Begun)  # by sha256 of a picture
+        self._begun = defaultdict(Begun)
         self._known: Asker | None = None
         self._lock = threading.Lock()
         self._opponent = lru_cache(4 * options.others)(self._read)
@@ -134,23 +119,11 @@ class CropsClassifier:
         if self._service:
             self._service.prepare()
 
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """Note, before they are asked, that these pictures show one photo: they have the same opponents."""
-        for data in pictures:
-            self._begun[sha256(data).digest()].photo = photo
-
-    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture at the point at which an earlier process stopped."""
-        picture_begun = self._begun[sha256(picture).digest()]
-        picture_begun.keep = keep
-        if isinstance(begun, list):
-            picture_begun.shares = begun
-
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
         answers: list[object] = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
-            key = sha256(data).digest()
+            key = hexdigest(data)
             try:
                 answers.append(self._asked(key, pixels))
             except (AnswerError, Refused) as error:
@@ -175,22 +148,23 @@ class CropsClassifier:
 
     # -- joined pictures ----------------------------------------------------------------------------------------------
 
-    def _asked(self, key: bytes, pixels: ByteArray) -> object:
+    def _asked(self, key: str, pixels: ByteArray) -> object:
         begun = self._begun[key]
-        near = self._next_to(begun.photo or key.hex())
+        near = self._next_to(begun.photo or key)
         own = len(self._paths)
         pairs = [pair for other in near for pair in ((own, other), (other, own))]
         begun.seen = begun.seen or self._seen(pixels)
         if begun.seen is None:
             raise Refused(Reason.NO_FACE)
-        done = len(begun.shares)
+        shares = begun.results
+        done = len(shares)
         step = 1 if self._service else len(pairs)
-        begun.shares += self._favoured(pairs[done : done + step], own, begun.seen)
-        if len(begun.shares) < len(pairs):
-            begun.keep(list(begun.shares))
+        shares += self._favoured(pairs[done : done + step], own, begun.seen)
+        if len(shares) < len(pairs):
+            begun.keep(list(shares))
             return Unfinished("More pairs are wanted.")
         del self._begun[key]
-        return begun.shares
+        return shares
 
     def _favoured(self, pairs: Sequence[tuple[int, int]], own: int, this: Seen) -> list[float]:
         """The share of each joined picture in which the picture's person is favoured.

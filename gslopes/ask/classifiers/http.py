@@ -238,8 +238,6 @@ class HttpOptions(RequestOptions):
 
     def __post_init__(self) -> None:
         RequestOptions.__post_init__(self)
-        if self.batch < 1:
-            raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
         check_unit(self.kind, self.unit)
 
 

@@ -13,6 +13,7 @@ note.
 """
 
 import base64
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
 from gslopes.ask.classifiers.prompt import load_prompt
+from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.names import OPERATIONAL
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
@@ -81,7 +83,7 @@ class _Paid(ServiceError):
     billed = True
 
 
-class Llm(CompatibleService):
+class Llm(Resuming, CompatibleService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the endpoint is not safe to send a key to.
@@ -117,29 +119,15 @@ class Llm(CompatibleService):
             counts=True,
         )
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
-        self._photos: dict[str, str] = {}  # sha256 of a picture to its photo
-        self._begun: dict[str, list[JsonObject]] = {}  # sha256 to the requests' results so far
-        self._keep: dict[str, Callable[[object], None]] = {}  # sha256 to what keeps them
+        self._begun = defaultdict(Begun)
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
 
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """Note, before they are asked, that these pictures show one photo: their options have one order."""
-        with self._lock:
-            for picture in pictures:
-                self._photos.setdefault(hexdigest(picture), photo)
-
-    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture that an earlier process could not finish.
-
-        begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
-        """
-        key = hexdigest(picture)
-        order = list(self._order(key))
-        with self._lock:
-            self._keep[key] = keep
-            if isinstance(begun, dict) and begun.get("order") == order:
-                self._begun[key] = list(begun["results"])
+    def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
+        """Go on with a picture that an earlier process could not finish, if its options have the same order."""
+        order = list(self._order(hexdigest(picture)))
+        same = isinstance(begun, dict) and begun.get("order") == order
+        super().resume(picture, begun["results"] if same else None, keep)
 
     def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
@@ -167,16 +155,14 @@ class Llm(CompatibleService):
 
     def _order(self, key: str) -> tuple[int, ...]:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
-        with self._lock:
-            photo = self._photos.get(key, key)
-        return self.prompt.order(photo, self._options.seed)
+        return self.prompt.order(self._begun[key].photo or key, self._options.seed)
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
         key = hexdigest(picture)
         order = self._order(key)
+        begun = self._begun[key].results
         with self._lock:
-            begun = self._begun.setdefault(key, [])
             dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
         order_now = orders[len(begun) % len(orders)]
@@ -194,15 +180,12 @@ class Llm(CompatibleService):
         if "logprobs" not in (scored, self._options.scores):
             rounds = min(rounds, len(replies) / self._options.repeats)
         enough = rounds >= len(orders) or any(reply.get("blocked") for reply in replies)
-        if not enough and key in self._keep:
-            self._keep[key]({"order": list(order), "results": begun})
+        if not enough:
+            self._begun[key].keep({"order": list(order), "results": begun})
         self._require_sense(result["replies"], order_now)
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
-        with self._lock:
-            self._photos.pop(key, None)
-            self._begun.pop(key, None)
-            self._keep.pop(key, None)
+        del self._begun[key]
         return {
             "model": begun[-1]["model"],
             "fingerprint": begun[-1]["fingerprint"],

@@ -34,7 +34,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.classifiers.picking import ranked
-from gslopes.ask.names import ARGUMENT, OPERATIONAL
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, check_bounds
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
@@ -63,8 +63,7 @@ class PythonOptions:
     batch: int = field(default=32, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
+        check_bounds(self)
 
 
 class FunctionClassifier:

@@ -32,10 +32,10 @@ from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_bounds
 from gslopes.ask.pictures import png
 from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError, ModelError, UsageError
+from gslopes.core.errors import AnswerError, ModelError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.records import ByteArray
 from gslopes.core.text import many
@@ -73,8 +73,7 @@ class PythonOptions:
     batch: int = field(default=4, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
+        check_bounds(self)
 
 
 class FunctionEditor(FunctionClassifier):
