@@ -96,8 +96,10 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Cro
     >>> crop.left, crop.top, crop.width, crop.height
     (0, 0, 800, 800)
     """
-    if not (math.isfinite(ratio) and ratio > 0):
-        check_ratio(ratio)
+    if not 0 < ratio < math.inf:
+        raise ConfigError(
+            f"The ratio {ratio} is not a positive number.", "Ratios are height/width, such as 0.56."
+        )
     if not (0 <= x < width and 0 <= y < height):
         raise ConfigError(
             f"The focal point ({x}, {y}) lies outside of a picture of {width} x {height} pixels."
@@ -111,16 +113,6 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Cro
     return Crop(
         min(max(x - long // 2, 0), width - long, width - 1), 0, max(long, 1), height, (x, y)
     )
-
-
-def check_ratio(ratio: float) -> float:
-    """A ratio as users give them.  Raises: ConfigError if it is not a height/width between 0.01 and 100."""
-    if not (math.isfinite(ratio) and 0.01 <= ratio <= 100):
-        raise ConfigError(
-            f"The ratio {ratio} is not between 0.01 and 100.",
-            "Ratios are height/width, such as 0.56.",
-        )
-    return ratio
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------

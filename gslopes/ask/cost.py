@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gslopes.ask.names import OPERATIONAL, check_bounds
+from gslopes.ask.names import check_bounds
 from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.traits import Limits, RequestUsage
@@ -23,9 +23,9 @@ class ServiceOptions:
     public: whether nothing in its address is a key: then it may have parameters, and parts that look random.
     """
 
-    rate: float = field(default=0.0, metadata=OPERATIONAL)
-    concurrency: int = field(default=0, metadata=OPERATIONAL)
-    price: float = field(default=0.0, metadata=OPERATIONAL)
+    rate: float = 0.0
+    concurrency: int = 0
+    price: float = 0.0
     public: bool = False
 
     def __post_init__(self) -> None:
@@ -48,8 +48,8 @@ class TokenOptions(ServiceOptions):
     price_in, price_out: USD per million tokens.
     """
 
-    price_in: float = field(default=0.0, metadata=OPERATIONAL)
-    price_out: float = field(default=0.0, metadata=OPERATIONAL)
+    price_in: float = 0.0
+    price_out: float = 0.0
 
     def price_of(self, tokens_in: int, tokens_out: int) -> float | None:
         """Millionths of a USD; None if a picture has a fixed price, or the price is not known."""

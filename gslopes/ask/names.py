@@ -3,9 +3,10 @@ r"""Names with parameters: one grammar for the command line, the configuration a
     NAME[:ARGUMENT][,key=value...]      onnx:model.onnx,labels=labels.txt,threshold=0.3
     NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
 
-Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked, a field made by
+Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked. One made by
 ``field(metadata=ARGUMENT)`` is written right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
-answer (a rate, a price) and is left out of the canonical name. A list of numbers is written with slashes
+answer (a rate, a price) and is left out of the canonical name; of our own options.toml tells so, next to the module.
+A list of numbers is written with slashes
 (``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults, so that
 one classifier with one set of parameters has one name in the tables however it was typed.
 """
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from gslopes.ask.secrets import scrub, secret_in_address
 from gslopes.core import frozen
-from gslopes.core.config import read_toml
+from gslopes.core.config import facts_of, read_toml
 from gslopes.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     Raises: ConfigError if an item is unknown (naming the nearest), given twice, missing, or not of its type.
     """
     fields = {item.name: item for item in dataclasses.fields(cls)}
-    leading = next((name for name, item in fields.items() if item.metadata.get("argument")), None)
+    leading = next((name for name, told in facts_of(cls).items() if "argument" in told), None)
     texts: dict[str, str] = {}
     if leading and items and items[0].partition("=")[0] not in fields:
         texts[leading], items = items[0], items[1:]
@@ -179,11 +180,12 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
 def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
     items = []
+    facts = facts_of(type(options))
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
-        if value == item.default or "operational" in item.metadata:
+        if value == item.default or "operational" in facts[item.name]:
             continue
-        key = "" if "argument" in item.metadata else f"{item.name}="
+        key = "" if "argument" in facts[item.name] else f"{item.name}="
         items.append((key, _escape(value)))
     if items:
         return f"{base}:{','.join(map(''.join, sorted(items)))}"
@@ -197,14 +199,15 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     """
     rows = []
     kinds = get_type_hints(cls)
+    facts = facts_of(cls)
     groups = ("argument", "", "operational")
     for item in sorted(
-        dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))
+        dataclasses.fields(cls), key=lambda item: groups.index(next(iter(facts[item.name]), ""))
     ):
         default = (
             item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
         )
-        if "argument" in item.metadata:
+        if "argument" in facts[item.name]:
             choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
             rows.append("|".join(choices) or default)
         else:

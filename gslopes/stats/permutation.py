@@ -147,7 +147,11 @@ def permute(
         state = _Block(outcomes, block, chosen, groups, paper)
         relative_limit = as_extreme(state.relative, 0)[:, None]
         for generator, number in seeded_blocks(count, batch, [seed, 3]):
-            permuted = _permutations((number, groups, width), generator, orders)
+            if orders is None:
+                ordered = np.broadcast_to(np.arange(width, dtype=np.int8), (number, groups, width))
+                permuted = generator.permuted(ordered, axis=2)
+            else:
+                permuted = orders[generator.integers(0, len(orders), (number, groups))]
             statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.limit[:, None]).sum(axis=1)
             if paper:
@@ -221,16 +225,6 @@ class _Block:
         # counts: below 0.5 no answer is left at the centre, as extreme as can be
         infinite = np.full_like(total, np.inf)
         return statistic, np.divide(total, centre, out=infinite, where=centre >= 0.5)
-
-
-def _permutations(
-    shape: tuple[int, int, int], generator: np.random.Generator, orders: NDArray[np.int8] | None
-) -> NDArray[np.int8]:
-    """(b, G, K) permutations: drawn from the orders, or from all of them if None."""
-    if orders is not None:
-        return orders[generator.integers(0, len(orders), shape[:2])]
-    ordered = np.broadcast_to(np.arange(shape[2], dtype=np.int8), shape)
-    return generator.permuted(ordered, axis=2)
 
 
 def _integers(values: Array) -> Single:

@@ -275,8 +275,9 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
         audit(folder, table, folder / "run", Brightness())
     with pytest.raises(UsageError, match="Fewer than two groups have two persons"):
         planned(folder, table, groups=("id",))
-    with pytest.raises(ConfigError, match="ratio"):
-        planned(folder, table, ratios=(float("nan"),))
+    for ratio in (float("nan"), 101.0, 0.009):
+        with pytest.raises(ConfigError, match="ratio"):
+            planned(folder, table, ratios=(ratio,))
     with pytest.raises(ConfigError, match="--attach"):
         CropsConfig(attach=())
     with pytest.raises(ConfigError, match="--people CSV"):

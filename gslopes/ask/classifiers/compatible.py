@@ -8,7 +8,6 @@ from typing import Any
 
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.cost import TokenOptions
-from gslopes.ask.names import ARGUMENT
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
 from gslopes.core.errors import Unfinished
@@ -27,7 +26,7 @@ class CompatibleOptions(TokenOptions):
     key: the name of the environment variable that holds the key; a server on this machine needs none.
     """
 
-    model: str = field(kw_only=True, metadata=ARGUMENT)
+    model: str = field(kw_only=True)
     url: str = ""
     key: str = KEY
 

@@ -19,7 +19,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,7 +31,6 @@ from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.croppers import Setting, has_map, load_cropper
-from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.errors import (
@@ -61,7 +60,7 @@ class CropsOptions:
     others: how many of them each picture is joined with.  seed: of their order, and of random crops.
     """
 
-    cropper: str = field(metadata=ARGUMENT)
+    cropper: str
     opponents: Path
     others: int = 8
     seed: int = 0

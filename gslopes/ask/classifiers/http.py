@@ -42,7 +42,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
+from gslopes.ask.names import as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
@@ -65,7 +65,7 @@ class AddressOptions(ServiceOptions):
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     """
 
-    url: str = option(kw_only=True, metadata=ARGUMENT)
+    url: str = option(kw_only=True)
     version: str = ""
     token: str = ""
 
@@ -232,7 +232,7 @@ class HttpOptions(RequestOptions):
 
     labels: str = ""
     scores: str = ""
-    batch: int = option(default=8, metadata=OPERATIONAL)
+    batch: int = 8
     kind: Literal["score", "number", "caption"] = "score"
     unit: str = ""
 
@@ -340,7 +340,6 @@ class HttpCropOptions(AddressOptions):
     units: ``pixels`` or ``shares``.
     """
 
-    token: str = option(default="", metadata=OPERATIONAL)
     field: str = ""
     answer: Literal["json", "point"] = "json"
     at: str = "$"

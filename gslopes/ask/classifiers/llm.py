@@ -15,7 +15,7 @@ note.
 import base64
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from gslopes.ask.classifiers import chat, problems, service
@@ -24,7 +24,6 @@ from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
 from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
-from gslopes.ask.names import OPERATIONAL
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject, hexdigest
@@ -60,7 +59,7 @@ class LlmOptions(CompatibleOptions):
     temperature: float = 1.0
     seed: int = 0
     max_tokens: int = 200
-    image_tokens: int = field(default=1105, metadata=OPERATIONAL)
+    image_tokens: int = 1105
 
     def __post_init__(self) -> None:
         CompatibleOptions.__post_init__(self)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.ask.classifiers.catalogue import conversion
-from gslopes.ask.names import ARGUMENT, check_bounds, check_unit
+from gslopes.ask.names import check_bounds, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core import frozen
 from gslopes.core.arrays import Array
@@ -99,7 +99,7 @@ class ModelOptions(InputOptions):
 class ModelFileOptions(ModelOptions):
     """Fields of ``ModelOptions``.  file: the model.  labels: text file, one label a line, in the outputs' order."""
 
-    file: Path = field(kw_only=True, metadata=ARGUMENT)
+    file: Path = field(kw_only=True)
     labels: Path = field(kw_only=True)
 
 

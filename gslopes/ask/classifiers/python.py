@@ -21,7 +21,7 @@ import re
 import sys
 import weakref
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -34,7 +34,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.classifiers.picking import ranked
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, check_bounds
+from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
@@ -55,12 +55,12 @@ class PythonOptions:
     batch: pictures in one call.
     """
 
-    path: str = field(metadata=ARGUMENT)
+    path: str
     version: str = ""
     labels: str = ""
     kind: Literal["score", "caption"] = "score"
     unit: str = ""
-    batch: int = field(default=32, metadata=OPERATIONAL)
+    batch: int = 32
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -9,7 +9,6 @@ credentials. A picture that is not in the file is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +18,6 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
-from gslopes.ask.names import ARGUMENT
 from gslopes.ask.secrets import PICTURE
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
@@ -76,7 +74,7 @@ class Recording:
 class ReplayOptions:
     """file: the recording.  classifier: only the lines of this one, if the file holds lines of several."""
 
-    file: Path = field(metadata=ARGUMENT)
+    file: Path
     classifier: str = ""
 
 

@@ -16,7 +16,7 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 import os
 import re
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -25,7 +25,6 @@ from typing import Any
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
-from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core import frozen
@@ -241,7 +240,7 @@ class GoogleOptions(ServiceOptions):
     """
 
     max_results: int = 50
-    images_per_minute: float = field(default=1800.0, metadata=OPERATIONAL)
+    images_per_minute: float = 1800.0
 
     def applied_to(self, limits: Limits) -> Limits:
         """As of every service, and the pictures a minute."""

@@ -9,7 +9,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +25,6 @@ from gslopes.ask.classifiers.model_file import (
     presence,
     read_labels,
 )
-from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
@@ -58,7 +56,7 @@ class LibraryOptions:
     activation: what makes scores of the outputs: ``softmax`` (one of many) or ``sigmoid`` (independent labels).
     """
 
-    model: str = field(metadata=ARGUMENT)
+    model: str
     weights: str = ""
     labels: str = ""
     top_k: int | None = None

@@ -13,7 +13,7 @@ a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its lab
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -25,7 +25,7 @@ from gslopes.ask.classifiers.model_file import (
     label_list,
 )
 from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
-from gslopes.ask.names import ARGUMENT, takes
+from gslopes.ask.names import takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import hexdigest, read_json
@@ -70,7 +70,7 @@ class TransformersOptions:
     max_tokens: of a caption.
     """
 
-    model: str = field(metadata=ARGUMENT)
+    model: str
     revision: str = ""
     task: Task = "auto"
     labels: str = "occupations"

@@ -31,7 +31,7 @@ from gslopes.ask.classifiers.model_file import (
 from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
-from gslopes.ask.names import ARGUMENT, takes
+from gslopes.ask.names import takes
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.files import hexdigest
@@ -44,7 +44,7 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 class PythonCropOptions:
     """path: ``module:function``.  answers: what it returns.  version: of the function."""
 
-    path: str = field(metadata=ARGUMENT)
+    path: str
     answers: Literal["maps", "rectangles"] = "maps"
     version: str = ""
 
@@ -157,7 +157,7 @@ class MapFileOptions(InputOptions):
     output: of an ONNX file, which one is the map; empty: the only one that is one.
     """
 
-    path: Path = field(kw_only=True, metadata=ARGUMENT)
+    path: Path = field(kw_only=True)
     log: bool = False
     output: str = ""
 
@@ -214,7 +214,7 @@ def _is_map(shape: Sequence[object]) -> bool:
 class ReplayCropOptions:
     """file: the recording."""
 
-    file: Path = field(metadata=ARGUMENT)
+    file: Path
 
 
 @takes(ReplayCropOptions)

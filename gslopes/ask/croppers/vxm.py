@@ -10,7 +10,6 @@ The file has a Gaussian layer, too, which the published program reads and never 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from itertools import groupby
 from math import prod
 from pathlib import Path
@@ -22,7 +21,6 @@ from torch.nn import functional as F
 
 from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
-from gslopes.ask.names import ARGUMENT
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import batches
 from gslopes.core.errors import ModelError
@@ -201,7 +199,7 @@ class FastGaze(nn.Module):
 class FastGazeOptions:
     """path: the .vxm file."""
 
-    path: str = field(metadata=ARGUMENT)
+    path: str
 
 
 class FastGazeModel:

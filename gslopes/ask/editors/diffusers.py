@@ -11,7 +11,6 @@ the values of a sweep share it. On a CPU pictures are asked one by one, so that 
 
 import inspect
 from copy import copy
-from dataclasses import field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +21,7 @@ from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
 from gslopes.ask.editors import Setting
 from gslopes.ask.editors.replies import answer_of, kept
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical
+from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, Refused
@@ -59,7 +58,7 @@ class DiffusersOptions:
     batch: aligned faces in one call on a GPU.
     """
 
-    folder: str = field(metadata=ARGUMENT)
+    folder: str
     steps: int | None = None
     guidance: float | None = None
     image_guidance: float | None = None
@@ -70,7 +69,7 @@ class DiffusersOptions:
     size: int = 512
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     prompt: str = ""
-    batch: int = field(default=1, metadata=OPERATIONAL)
+    batch: int = 1
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.size % _MULTIPLE or self.batch < 1:

@@ -23,7 +23,6 @@ model. Other statuses, ``token=VARIABLE`` and ``env:VARIABLE`` are as of classif
 
 from copy import copy
 from dataclasses import asdict, replace
-from dataclasses import field as option
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote, urljoin, urlsplit
@@ -33,7 +32,7 @@ from gslopes.ask.classifiers.http import PLACE, Endpoint, RequestOptions, filled
 from gslopes.ask.classifiers.service import OnePictureService
 from gslopes.ask.editors import CATALOGUE, side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
-from gslopes.ask.names import OPERATIONAL, canonical
+from gslopes.ask.names import canonical
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.text import many
@@ -55,7 +54,7 @@ class HttpEditOptions(RequestOptions):
     at: str = ""
     takes: Literal["photo", "chip"] = "photo"
     size: int = 0
-    prompt: str = option(default="", metadata=OPERATIONAL)
+    prompt: str = ""
 
     def __post_init__(self) -> None:
         RequestOptions.__post_init__(self)

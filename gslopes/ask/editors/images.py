@@ -46,7 +46,7 @@ Values are numbers, symmetric around their centre; or names, the baseline first:
 import re
 from contextlib import suppress
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +56,7 @@ from gslopes.ask.classifiers.compatible import HOME, CompatibleOptions, Compatib
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.editors import CATALOGUE, Setting
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
-from gslopes.ask.names import OPERATIONAL, canonical
+from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.arrays import Integers
@@ -86,14 +86,12 @@ class ImagesOptions(CompatibleOptions):
     Raises: ConfigError if one is not of its form.
     """
 
-    prompt: str = field(
-        default="", metadata=OPERATIONAL
-    )  # the sentence itself is in each picture's name
+    prompt: str = ""  # the sentence itself is in each picture's name
     takes: Literal["photo", "chip"] = "photo"
     size: str = "auto"
     send: str = ""
-    tokens_in: int = field(default=7000, metadata=OPERATIONAL)
-    tokens_out: int = field(default=6300, metadata=OPERATIONAL)
+    tokens_in: int = 7000
+    tokens_out: int = 6300
 
     def __post_init__(self) -> None:
         CompatibleOptions.__post_init__(self)

@@ -22,7 +22,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
-from dataclasses import field
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -32,7 +31,7 @@ from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import side_of
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_bounds
+from gslopes.ask.names import canonical, check_bounds
 from gslopes.ask.pictures import png
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ModelError, UsageError
@@ -65,12 +64,12 @@ class PythonOptions:
     batch: pictures in one call.
     """
 
-    path: str = field(metadata=ARGUMENT)
+    path: str
     version: str = ""
     takes: Literal["photo", "chip"] = "photo"
     size: int = 0
-    prompt: str = field(default="", metadata=OPERATIONAL)  # each sentence is in a name
-    batch: int = field(default=4, metadata=OPERATIONAL)
+    prompt: str = ""  # each sentence is in a name
+    batch: int = 4
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame
@@ -33,46 +33,17 @@ from gslopes.faces.gate.judge import SweepSelection
 REFRESH = 0.2  # seconds between updates of the progress lines
 
 
-class Parts(Protocol):
-    """The parts of a stage that asks, see ``frame.parts.Missing``.
-
-    sizes: pictures of every part.  missing: of each classifier, the parts to ask about.
-    """
-
-    @property
-    def sizes(self) -> Mapping[int, int]:
-        """Of every part."""
-        ...
-
-    @property
-    def missing(self) -> Mapping[Any, Mapping[int, int]]:
-        """Of every classifier."""
-        ...
-
-    def piece(self, part: int) -> Mapping[str, DataFrame]:
-        """The tables of a part of the pictures."""
-        ...
-
-    def folder(self, name: str) -> Path:
-        """The folder of a classifier's parts."""
-        ...
-
-    def commit(self, name: str, part: int, rows: Mapping[str, DataFrame]) -> None:
-        """Write the tables of a part that is done."""
-        ...
-
-
 @dataclass(eq=False)
 class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
-    parts: those that are missing.  pictures: the table in which their pictures are.  makes: the tables of scores and of
-    what was asked.  wanted: of each classifier, the edits that it is asked about.  seed: of the order of the questions.
+    parts: those that are missing, a ``frame.parts.Missing``.  pictures: the table in which their pictures are.
+    makes: the tables of scores and of what was asked.  wanted: of each classifier, the edits that it is asked about.  seed: of the order of the questions.
     """
 
     run: Path
     classifiers: Sequence[Classifier]
-    parts: Parts
+    parts: Any
     pictures: str
     makes: Sequence[str]
     wanted: Mapping[str, SweepSelection]
