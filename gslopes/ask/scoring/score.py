@@ -38,7 +38,8 @@ class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
     parts: those that are missing, a ``frame.parts.Missing``.  pictures: the table in which their pictures are.
-    makes: the tables of scores and of what was asked.  wanted: of each classifier, the edits that it is asked about.  seed: of the order of the questions.
+    makes: the tables of scores and of what was asked.  wanted: of each classifier, the edits that it is asked about.
+    seed: of the order of the questions.
     """
 
     run: Path
