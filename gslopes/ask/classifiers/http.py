@@ -42,13 +42,13 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
+from gslopes.ask.croppers import CATALOGUE
 from gslopes.ask.names import as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.records import Answer, Crop
-from gslopes.core.traits import Limits
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
@@ -322,12 +322,6 @@ def _value_of(variable: str) -> str:
 # What answers call a rectangle's sides, and a point's.
 _SIDES = (("left", "x"), ("top", "y"), ("width", "w"), ("height", "h"))
 _AXES = (("x", "x"), ("y", "y"))
-_CROP_LIMITS = Limits(
-    concurrency=4,
-    formats=("JPEG", "PNG"),
-    network=True,
-    note="rate, concurrency and price are yours",
-)
 
 
 @frozen
@@ -362,12 +356,12 @@ class HttpCropper(Endpoint, service.OnePictureService):
     """
 
     Options = HttpCropOptions
+    LISTED = CATALOGUE
     _answers_in = tuple(chain.from_iterable(_SIDES))
     _ratio = 0.0
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
-        self.traits = replace(self.traits, limits=options.applied_to(_CROP_LIMITS))
 
     def at(self, ratio: float) -> "HttpCropper":
         """Who is asked for crops of this height/width."""

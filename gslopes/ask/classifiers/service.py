@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
-from gslopes.ask.classifiers.catalogue import CATALOGUE
+from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
@@ -221,6 +221,7 @@ class Service(ABC):
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, if the option ``url`` is missing or empty.
     HOSTS: how names of the vendor's hosts end; answers of any other host in a variable are another version.
+    LISTED: where its limits are.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -230,6 +231,7 @@ class Service(ABC):
     CREDENTIALS: Sequence[str] = ()
     ENDPOINT_VARIABLES: Sequence[str] = ()
     HOSTS: tuple[str, ...] = ()
+    LISTED: Mapping[str, Listed] = CATALOGUE
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -244,7 +246,7 @@ class Service(ABC):
                 remember_secret(part)
             if not (urlsplit(self._address).hostname or "").endswith(self.HOSTS):
                 self.version = f"at {shown_address(self._address)}"
-        listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
+        listed = self.LISTED.get(name.partition(":")[0])  # none for another package's
         limits = options.applied_to(listed.limits if listed else LOCAL)
         self.traits = Traits(limits=limits, prepares=True, warns=True)
         self._client: Any = None

@@ -5,7 +5,8 @@ a ``faces.edit.protocol.PictureEditor``. Its name and options are written as tho
 Other packages add theirs by an entry point of the group ``gslopes.editors``; our own are in ``catalogue.toml``.
 """
 
-from typing import Any, cast
+from copy import copy
+from typing import Any, Self, cast
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import (
@@ -17,7 +18,7 @@ from gslopes.ask.classifiers.catalogue import (
 from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.faces.edit.protocol import PictureEditor
+from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
 __all__ = ["CATALOGUE", "GIVEN", "REGISTRY", "is_outside"]
@@ -36,6 +37,30 @@ class Setting:
 
 
 _ALONE = Setting()
+
+
+class Wished:
+    """An editor that is a ``records.Classifier``, ``at`` a wish.
+
+    seeded: whether what it draws depends on the seed, which then is in the name.
+    """
+
+    name: str
+    seeded = False
+    _wish = Wish("")
+
+    def _take(self, options: Any) -> None:
+        """What it is given: photos, or chips of a size; sentences."""
+        self.takes = options.takes
+        self.size = side_of(options.takes, options.size)
+        self.prompt = options.prompt
+
+    def at(self, wish: Wish) -> Self:
+        """Who is asked for it."""
+        asked = copy(self)
+        asked._wish = wish
+        asked.name = self.name + wish.key + f",seed={wish.seed}" * self.seeded
+        return asked
 
 
 def side_of(takes: str, size: int) -> int:

@@ -21,7 +21,6 @@ which it is fetched. ``{"refused": "why"}`` and the status 422 refuse a picture;
 model. Other statuses, ``token=VARIABLE`` and ``env:VARIABLE`` are as of classifiers: gslopes list classifiers http.
 """
 
-from copy import copy
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Literal
@@ -30,13 +29,12 @@ from urllib.parse import quote, urljoin, urlsplit
 from gslopes.ask.classifiers import picking, problems
 from gslopes.ask.classifiers.http import PLACE, Endpoint, RequestOptions, filled
 from gslopes.ask.classifiers.service import OnePictureService
-from gslopes.ask.editors import CATALOGUE, side_of
+from gslopes.ask.editors import CATALOGUE, Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
 from gslopes.ask.names import canonical
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.text import many
-from gslopes.faces.edit.protocol import Wish
 
 _PARTS = ("attribute", "value", "text", "seed", "draw")
 
@@ -82,7 +80,7 @@ class HttpEditOptions(RequestOptions):
         return dict(item.split("=", 1) for item in send.split("/") if item)
 
 
-class HttpEditor(Endpoint, OnePictureService):
+class HttpEditor(Wished, Endpoint, OnePictureService):
     """A ``PictureEditor`` behind an address; ``at`` a wish it is a ``records.Classifier``.
 
     Raises: ConfigError if the address is malformed or holds a key, or a token would travel without encryption.
@@ -91,26 +89,14 @@ class HttpEditor(Endpoint, OnePictureService):
     Options = HttpEditOptions
     _answers_in = ("picture", "refused")
     parse = staticmethod(answer_of)
-    _wish = Wish("")
+    LISTED = CATALOGUE
 
     def __init__(self, name: str, options: HttpEditOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
-        self.takes = options.takes
-        self.size = side_of(options.takes, options.size)
-        self.prompt = options.prompt
+        self._take(options)
         self.words = bool(options.prompt) or "text" in options.told
-        limits = options.applied_to(CATALOGUE["http"].limits)
-        self.traits = replace(self.traits, limits=limits, pictures=True)
-
-    def at(self, wish: Wish) -> "HttpEditor":
-        """Who is asked for it."""
-        asked = copy(self)
-        asked._client = None  # each has its own
-        asked.name = self.name + wish.key
-        if "seed" in self._options.told:
-            asked.name += f",seed={wish.seed}"
-        asked._wish = wish
-        return asked
+        self.seeded = "seed" in options.told
+        self.traits = replace(self.traits, pictures=True)
 
     def _answer(self, picture: bytes) -> object:
         wanted = asdict(self._wish)

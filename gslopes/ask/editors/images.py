@@ -45,7 +45,6 @@ Values are numbers, symmetric around their centre; or names, the baseline first:
 
 import re
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -54,7 +53,7 @@ import numpy as np
 from gslopes.ask.classifiers import problems
 from gslopes.ask.classifiers.compatible import HOME, CompatibleOptions, CompatibleService
 from gslopes.ask.classifiers.picking import shape
-from gslopes.ask.editors import CATALOGUE, Setting
+from gslopes.ask.editors import CATALOGUE, Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
@@ -63,7 +62,6 @@ from gslopes.core.arrays import Integers
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.records import Answer
-from gslopes.faces.edit.protocol import Wish
 
 CHIP = 1024  # pixels of a side
 SIZES = ("1024x1024", "1536x1024", "1024x1536")
@@ -106,7 +104,7 @@ class ImagesOptions(CompatibleOptions):
             )
 
 
-class ImagesEditor(CompatibleService):
+class ImagesEditor(Wished, CompatibleService):
     """A ``faces.edit.protocol.PictureEditor`` over an image model; ``at`` a wish it is a ``records.Classifier``.
 
     Raises: ConfigError if the endpoint is not safe to send a key to.
@@ -115,7 +113,9 @@ class ImagesEditor(CompatibleService):
     Options = ImagesOptions
     SERVICE = "images"
     SECONDS = 180.0
+    LISTED = CATALOGUE
     words = True
+    seeded = True
 
     def __init__(self, name: str, options: ImagesOptions, setting: Setting) -> None:
         del name
@@ -123,17 +123,8 @@ class ImagesEditor(CompatibleService):
         self.takes = options.takes
         self.size = CHIP if options.takes == "chip" else 0
         self.prompt = options.prompt
-        self._wish = Wish("")
-        listed = options.applied_to(CATALOGUE["images"].limits)
-        limits = self._priced(listed, (options.tokens_in, options.tokens_out))
+        limits = self._priced(self.traits.limits, (options.tokens_in, options.tokens_out))
         self.traits = replace(self.traits, limits=limits, counts=True, pictures=True)
-
-    def at(self, wish: Wish) -> "ImagesEditor":
-        """Who is asked for this wish, by its sentence."""
-        asked = copy(self)
-        asked.name = f"{self.name}{wish.key},seed={wish.seed}"
-        asked._wish = wish
-        return asked
 
     def parse(self, raw: Any) -> Answer:
         """The picture, of the photo's shape, or of another one if it came so.  Raises: PhotoError."""

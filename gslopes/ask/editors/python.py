@@ -21,15 +21,14 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 
 from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
-from gslopes.ask.editors import side_of
+from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
 from gslopes.ask.names import canonical, check_bounds
 from gslopes.ask.pictures import png
@@ -75,7 +74,7 @@ class PythonOptions:
         check_bounds(self)
 
 
-class FunctionEditor(FunctionClassifier):
+class FunctionEditor(Wished, FunctionClassifier):
     """A ``PictureEditor`` over a function; ``at`` a wish it is a ``records.Classifier``.
 
     options: but for the path.  name: empty: the function's own.
@@ -83,28 +82,24 @@ class FunctionEditor(FunctionClassifier):
     Raises: UsageError if it cannot be told what is wished for, or needs more than that.
     """
 
-    _wish = Wish("")
     _editor: "FunctionEditor"
     _maker = "as_editor"
     traits = Traits(pictures=True, warns=True, cached=True)
     parse = staticmethod(answer_of)
 
     def __init__(self, function: Any, options: PythonOptions, name: str = "") -> None:
-        self.takes = options.takes
-        self.size = side_of(options.takes, options.size)
-        self.prompt = options.prompt
+        self._take(options)
         self._given = _given(function, "text" if options.prompt else "value")
         self.words = bool(options.prompt) or "text" in self._given.values()
+        self.seeded = "seed" in self._given.values()
         super().__init__(function, (), name, version=options.version)
         self.batch = options.batch
 
-    def at(self, wish: Wish) -> "FunctionEditor":
-        """Who is asked for it."""
-        asked = copy(self)  # the form that it takes is found once for all
+    def at(self, wish: Wish) -> Self:
+        """Who is asked for it; the form that it takes is found once for all."""
+        asked = super().at(wish)
         asked._editor = self
-        asked._wish = wish
         asked._told = f" and {asked._main!r}"
-        asked.name = self.name + wish.key + f",seed={wish.seed}" * ("seed" in self._given.values())
         return asked
 
     @property
