@@ -159,27 +159,20 @@ class Patience:
             _LATEST.reset(token)
 
 
+@dataclass(eq=False)
 class RequestSender:
     """Sends requests to one classifier; shared by its threads.
 
     halt: once set, no further request is sent.  pace: of all who ask the same service.
+    answered: requests so far: shows whether the service is up.
     """
 
-    def __init__(
-        self,
-        classifier: Classifier,
-        budget: Budget,
-        usage: UsageStats,
-        halt: threading.Event,
-        pace: RateLimiter | None = None,
-    ) -> None:
-        self._classifier = classifier
-        self._limits = traits_of(classifier).limits
-        self._budget = budget
-        self._usage = usage
-        self._halt = halt
-        self._rate_limiter = pace or RateLimiter(halt.wait)
-        self.answered = 0  # requests so far: shows whether the service is up
+    classifier: Classifier
+    budget: Budget
+    usage: UsageStats
+    halt: threading.Event
+    pace: RateLimiter
+    answered: int = 0
 
     def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
@@ -208,17 +201,17 @@ class RequestSender:
             except RETRYABLE as error:
                 throttled = isinstance(error, Throttled)
                 seconds = retry.delay(error, attempt)
-                self._usage.add(throttled=throttled)
+                self.usage.add(throttled=throttled)
                 if throttled:
-                    self._rate_limiter.pause(seconds)
+                    self.pace.pause(seconds)
                 else:
                     patience.left -= seconds
                 most = retry.max_throttled if throttled else retry.max_attempts
                 if patience.left <= 0 or attempt >= most:
                     raise
-            if self._halt.wait(seconds):
+            if self.halt.wait(seconds):
                 raise Stopped
-            self._usage.add(retries=1)
+            self.usage.add(retries=1)
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
         """USD: by what was sent, never only by what came back, which is the server's to make up.
@@ -227,44 +220,45 @@ class RequestSender:
         most at the price known beforehand, which also counts if it makes nothing of them, or something impossible.
         """
         if len(raws) != pictures:
-            self._usage.add(miscounted=pictures)
+            self.usage.add(miscounted=pictures)
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
         share = cost / max(1, pictures)
-        if not traits_of(self._classifier).counts:
+        if not traits_of(self.classifier).counts:
             return share * len(judged)
         billed = 0.0
-        for usage in map(cast("Able", self._classifier).usage, judged):
-            self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
+        for usage in map(cast("Able", self.classifier).usage, judged):
+            self.usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
             stated = share if usage.usd is None else usage.usd
             billed += stated if 0 <= stated < share else share
         return billed
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
-        if self._halt.is_set():
+        if self.halt.is_set():
             raise Stopped
-        count, cost = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
+        limits = traits_of(self.classifier).limits
+        count, cost = self.budget.reserve(limits, len(pictures), self.halt.is_set)
         if not count:
             raise Stopped
         pictures = pictures[:count]
         billed = 0.0
         try:
-            self._rate_limiter.acquire(self._limits.seconds(len(pictures), 1) * SPACING)
-            self._usage.add(requests=1)
+            self.pace.acquire(limits.seconds(len(pictures), 1) * SPACING)
+            self.usage.add(requests=1)
             billed = cost  # an unknown error may come after billing
             with patience.attempt():
-                raws = list(self._classifier.ask(pictures))
+                raws = list(self.classifier.ask(pictures))
             billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
         except GslopesError as error:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            self._budget.settle(cost, billed)
-            self._usage.add(spent=billed)
+            self.budget.settle(cost, billed)
+            self.usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(
-                f"{self._classifier.name} gave {len(raws)} answers to {len(pictures)} pictures."
+                f"{self.classifier.name} gave {len(raws)} answers to {len(pictures)} pictures."
             )
         return raws

@@ -6,10 +6,12 @@ written as those of classifiers are (``ask.names``). Our own are in ``catalogue.
 entry point of the group ``gslopes.croppers``.
 """
 
+from dataclasses import dataclass
 from typing import cast
 
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.classifiers.catalogue import listed, resolved
+from gslopes.ask.names import NoOptions
 from gslopes.core import frozen
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
@@ -35,6 +37,18 @@ class Setting:
 
 
 _ALONE = Setting()
+
+
+@dataclass(eq=False)
+class Plain:
+    """A cropper without options.  name: as given."""
+
+    name: str
+    options: NoOptions
+    setting: Setting
+
+    def __post_init__(self) -> None:
+        """What else it needs."""
 
 
 def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:

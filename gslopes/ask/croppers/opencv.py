@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from gslopes.ask.boxes import Size, Sizes, fitted, grid_map, resized
-from gslopes.ask.croppers import Setting
-from gslopes.ask.names import NoOptions
+from gslopes.ask.croppers import Plain
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
@@ -31,11 +30,10 @@ def saliency_models() -> Any:
     return cv2.saliency
 
 
-class _OfOpenCV(ABC):
+class _OfOpenCV(Plain, ABC):
     """What both have.  Raises: UsageError as ``saliency_models``, before any work."""
 
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        self.name = name
+    def __post_init__(self) -> None:
         self.version = f"opencv {cv2.__version__}"
         saliency_models()
 

@@ -11,20 +11,16 @@ import numpy as np
 from PIL import Image
 
 from gslopes.ask.boxes import crop_rectangle
-from gslopes.ask.croppers import Setting
-from gslopes.ask.names import NoOptions
+from gslopes.ask.croppers import Plain
 from gslopes.core.errors import UsageError
 from gslopes.core.files import hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
 
-class _AroundPoint(ABC):
+class _AroundPoint(Plain, ABC):
     """Crops around one point of a picture, whatever the ratio."""
 
     version = "1"
-
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        self.name = name
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -45,13 +41,11 @@ class Centre(_AroundPoint):
 class Random(_AroundPoint):
     """A random point, the same for the same picture: the placebo."""
 
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        super().__init__(name, options, setting)
-        self.version = f"seed {setting.seed}"
-        self._seed = setting.seed
+    def __post_init__(self) -> None:
+        self.version = f"seed {self.setting.seed}"
 
     def _point(self, picture: ByteArray) -> tuple[int, int]:
-        generator = np.random.default_rng([self._seed, *sha256(picture.tobytes()).digest()])
+        generator = np.random.default_rng([self.setting.seed, *sha256(picture.tobytes()).digest()])
         return int(generator.integers(picture.shape[1])), int(generator.integers(picture.shape[0]))
 
 
@@ -60,14 +54,13 @@ class Faces(Centre):
 
     version = "mtcnn"
 
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        super().__init__(name, options, setting)
-        if setting.finder is None:
+    def __post_init__(self) -> None:
+        if self.setting.finder is None:
             raise UsageError(
                 "The cropper faces needs a face detector.",
                 "Pass finder=MtcnnFinder() of gslopes.faces.find.",
             )
-        self._finder = setting.finder
+        self._finder = self.setting.finder
         self._latest: tuple[str, tuple[int, int]] | None = None
 
     def _point(self, picture: ByteArray) -> tuple[int, int]:
@@ -85,16 +78,15 @@ class Faces(Centre):
         return int(x), int(y)
 
 
-class SmartCrop:
+class SmartCrop(Plain):
     """The package smartcrop: edges, saturation, and closeness to one fixed skin tone, (0.78, 0.57, 0.44).
 
     It passes over skin darker than a fifth of full lightness: a cropper whose dependence on skin is written down.
     It works on a picture of about 100 pixels, as the package does by itself.
     """
 
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+    def __post_init__(self) -> None:
         self._module = import_module("smartcrop")
-        self.name = name
         self.version = f"smartcrop {version('smartcrop')}"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:

@@ -9,6 +9,7 @@ import pickle
 import socket
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -198,15 +199,17 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
 # -- what runs there --------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class RayWorker:
     """A work on any machine, made there if everything is as on the sender's machine; parts in threads."""
 
-    def __init__(
-        self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str
-    ) -> None:
-        self._lock = Lock()
-        self._given = (make, needs, device, threads, version)
-        self._work: Work | None = None
+    make: bytes
+    needs: Sequence[Path]
+    device: str
+    threads: int
+    version: str
+    _lock: Lock = field(default_factory=Lock)
+    _work: Work | None = None
 
     def do(self, part: int) -> BaseException | None:
         """Do a part; the error, if there is one."""
@@ -219,10 +222,9 @@ class RayWorker:
     def _made(self) -> Work:
         with self._lock:
             if self._work is None:
-                make, needs, device, threads, version = self._given
-                _check(needs, version)
-                self._work = pickle.loads(make)(device)
-                limit_threads(threads)
+                _check(self.needs, self.version)
+                self._work = pickle.loads(self.make)(self.device)
+                limit_threads(self.threads)
             return self._work
 
 
