@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,14 +27,20 @@ def cache() -> None:
     """
 
 
+def _opened() -> Any:
+    from gslopes.ask.cache import AnswerCache, cache_folder
+
+    return AnswerCache(cache_folder(None))
+
+
 @cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
 @json_option
 def show(as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
-    from gslopes.ask.cache import AnswerCache, cache_folder, facts
+    from gslopes.ask.cache import facts
     from gslopes.report.inline import plain
 
-    with AnswerCache(cache_folder(None)) as answers:
+    with _opened() as answers:
         entries = facts(answers)
         size = answers.path.stat().st_size
     if as_json:
@@ -62,9 +69,9 @@ def show(as_json: bool) -> int:
 )
 def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
-    from gslopes.ask.cache import AnswerCache, cache_folder, export_answers
+    from gslopes.ask.cache import export_answers
 
-    with AnswerCache(cache_folder(None)) as answers:
+    with _opened() as answers:
         say(f"{export_answers(answers, file, classifier):,} answers written to {file}")
     return 0
 
@@ -81,7 +88,6 @@ def export_(file: Path, classifier: str) -> int:
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
-    from gslopes.ask.cache import AnswerCache, cache_folder
     from gslopes.core.errors import UsageError
 
     if not (classifier or before or everything):
@@ -89,6 +95,6 @@ def prune(classifier: str, before: datetime | None, everything: bool) -> int:
             "Which answers are to be deleted?", "Give --classifier, --before or --all."
         )
     when = before.replace(tzinfo=UTC) if before else None
-    with AnswerCache(cache_folder(None)) as answers:
+    with _opened() as answers:
         say(f"{answers.prune(classifier, when):,} answers deleted")
     return 0

@@ -20,13 +20,12 @@ from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
-from gslopes.core.files import csv_bytes, without_guard
+from gslopes.core.files import csv_bytes, show, without_guard
 from gslopes.core.geometry import warp
 from gslopes.core.options import build
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
-from gslopes.core.runfolder import show
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
+from gslopes.core.files import show
 from gslopes.core.options import build
 from gslopes.frame.commands import (
     PATH,
@@ -39,7 +40,6 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     """
     from gslopes.collect.photos import collect as carry_out
     from gslopes.collect.photos import plan_collection
-    from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
     from gslopes.report.inline import plain
 
@@ -91,7 +91,6 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     the same command. What is estimated is how a face is read, not who a person is.
     """
     from gslopes.collect.census import take_census
-    from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
     from gslopes.report.composition import print_shares
 

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, DECISIONS
 from gslopes.report import review, words
-from gslopes.report.review import Question
 
 REVIEW = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PROPER: dict[str, str] = REVIEW["proper"]
@@ -64,7 +63,7 @@ def render_review(
     for question in REVIEW["question"]:
         keys = question["keys"]
         moving = keys if question["name"] == last else question["moving"]
-        questions.append(Question(question["legend"], keys, moving, question["folded"]))
+        questions.append(review.Question(question["legend"], keys, moving, question["folded"]))
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,

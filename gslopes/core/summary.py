@@ -11,7 +11,6 @@ from pandas import DataFrame
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import TableError
-from gslopes.core.tables import Table, read_tables
 
 NAME = "summary.json"
 VERSION = 1
@@ -20,7 +19,7 @@ FINDING = "finding"
 NONE = "none"
 UNJUDGED = "unjudged"
 
-FINDINGS, OBSERVED, DRAWING, EDITING, SUMMARY = read_tables(
+FINDINGS, OBSERVED, DRAWING, EDITING, SUMMARY = tables.read_tables(
     Path(__file__).with_suffix(".toml")
 ).values()
 """The rows of ``summary.json``, and its fields."""
@@ -111,7 +110,7 @@ def began_on(run: Path) -> str:
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 
-def _rows(frame: DataFrame, form: Table) -> list[dict[str, Any]]:
+def _rows(frame: DataFrame, form: tables.Table) -> list[dict[str, Any]]:
     """The first rows of a table as JSON has them, without numbers that are not finite, with ten digits of others."""
     rows = tables.check(form, frame[form.columns][:MOST_ROWS]).to_pylist()
     for row in rows:

@@ -15,13 +15,11 @@ from pandas import DataFrame, Series
 
 from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
-from gslopes.core.files import csv_bytes, read_json, read_named
+from gslopes.core.files import csv_bytes, read_json, read_named, show
 from gslopes.core.options import build
 from gslopes.core.progress import Tick, counted
-from gslopes.core.runfolder import show
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
-from gslopes.export.writers import WRITERS, Picture, Record
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import LARGEST_FILE
@@ -140,7 +138,7 @@ def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> Non
         if (out / name).is_file():
             tick(len(shard))
         else:
-            WRITERS[form](out / name, files.of(shard, tick), files.suffix)
+            writers.WRITERS[form](out / name, files.of(shard, tick), files.suffix)
     if not (out / "README.md").is_file():
         about = card.facts_of(run, form, rows)
         runfolder.write_json(out / "croissant.json", card.metadata(about, out))
@@ -203,14 +201,14 @@ class Files:
         measured = Series(sizes, index=self.rows.index)
         return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
 
-    def of(self, shard: DataFrame, tick: Tick) -> Iterator[Picture]:
+    def of(self, shard: DataFrame, tick: Tick) -> Iterator[writers.Picture]:
         """Each row of a shard as its facts and what reads its file.  tick: called with 1 after each."""
         for record in shard.to_dict("records"):
             file = record.pop("file")
             yield record, partial(self._read, file, record)
             tick(1)
 
-    def _read(self, file: str, record: Record) -> bytes:
+    def _read(self, file: str, record: writers.Record) -> bytes:
         if not file:
             return self._original(record["photo"], record["source_path"])
         editor = {"model": record["editor"], "version": record["editor_sha256"]}

@@ -10,9 +10,7 @@ from pandas import DataFrame, Series
 from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.crossed import check_plain
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.files import hexdigest
-from gslopes.core.runfolder import show
-from gslopes.core.tables import SOURCES
+from gslopes.core.files import hexdigest, show
 
 # Columns of every exported picture, in this order; the people table's come between them and CREDIT.
 COLUMNS = (
@@ -141,9 +139,9 @@ def _photos(run: Path) -> DataFrame:
 
 def _sources(run: Path) -> DataFrame:
     """What is known of each photo's origin, its index the photo."""
-    path = run / f"{SOURCES.name}.parquet"
+    path = run / f"{tables.SOURCES.name}.parquet"
     if path.is_file():
-        return tables.read(SOURCES, path).set_index("photo")[list(CREDIT)]
+        return tables.read(tables.SOURCES, path).set_index("photo")[list(CREDIT)]
     return DataFrame()
 
 

@@ -21,7 +21,6 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import show
 from gslopes.core.text import many, twins
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
@@ -222,7 +221,7 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier], record: str 
             continue
         old = earlier.get(model.name, {}).get("version", model.version)
         if old != model.version:
-            answered = f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}"
+            answered = f"{runfolder.show(folder)} has answers of {model.name} in version {old or 'unknown'}"
             hint = "Make the pictures again in a new folder, or restore that version of the classifier."
             raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
 

@@ -26,7 +26,6 @@ from gslopes.core.files import read_json, show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.progress import Tick
 from gslopes.core.runfolder import part_path
-from gslopes.core.tables import Table
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
 from gslopes.frame.stamps import made_from, reads_of, tables_of
@@ -237,7 +236,7 @@ def _part(run: Run, stage: Stage) -> int:
     return stage.part(run)
 
 
-def _part_tables(audit: Audit, stage: Stage) -> list[Table]:
+def _part_tables(audit: Audit, stage: Stage) -> list[tables.Table]:
     return [table for table in tables_of(audit, stage) if table.name not in stage.splits]
 
 

@@ -13,8 +13,7 @@ from pandas import DataFrame
 
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
-from gslopes.core.files import read_json
-from gslopes.core.runfolder import show
+from gslopes.core.files import read_json, show
 from gslopes.core.tables import Tables
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed

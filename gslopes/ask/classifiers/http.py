@@ -40,7 +40,6 @@ from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import picking, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
-from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.croppers import CATALOGUE
 from gslopes.ask.names import as_address, canonical, check_unit
@@ -105,7 +104,7 @@ class RequestOptions(AddressOptions):
             raise ConfigError("A raw body has no field.", hint)
 
 
-class Endpoint(Service):
+class Endpoint(service.Service):
     """A team's own address, with a bearer token: what is the same whatever it answers with.
 
     Raises: ConfigError if a token would travel unencrypted to another machine.
