@@ -1,12 +1,10 @@
 """The census of a folder of photos: who is shown, as a reader and as people perceive it, by occupation and keyword."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame
@@ -28,6 +26,7 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
+from gslopes.faces.zoo.reader import FaceReader, FairFaceReader, load_fairface
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import folder
 from gslopes.photos.decode import in_srgb
@@ -35,11 +34,7 @@ from gslopes.photos.folder import PhotoFile, list_files, photo_batches
 from gslopes.report.composition import by_occupation, table3
 from gslopes.stats.intervals import estimate_share
 
-if TYPE_CHECKING:
-    from gslopes.faces.zoo.reader import FaceReader, FairFaceReader
-
-    Reader = FaceReader | FairFaceReader
-
+Reader = FaceReader | FairFaceReader
 STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 ANSWERED = ("accept", "correct")  # decisions that take the place of the reader's
@@ -98,7 +93,7 @@ def take_census(
     out: Path,
     config: CensusConfig,
     *,
-    executor: Executor | None = None,
+    executor: Executor = OneProcess(),
     finder: Finder | None = None,
     reader: Reader | None = None,
 ) -> Census:
@@ -109,9 +104,6 @@ def take_census(
 
     Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, StorageError.
     """
-    from gslopes.faces.zoo.reader import FaceReader, load_fairface
-
-    executor = executor or OneProcess()
     check(config)
     device = runtime.pick_device(config.device)
     runfolder.check_outside(out, photos, "census folder")
@@ -230,14 +222,12 @@ def _reads(
     """core.tables.CENSUS of these photos."""
     rows: list[dict[str, Any]] = []
 
-    def add(file: PhotoFile, reason: str = "", photo: str = "", faces: int = 0) -> dict[str, Any]:
-        row = dict.fromkeys(CENSUS.columns) | {
-            "photo": photo,
+    def add(file: PhotoFile, status: str, **facts: Any) -> dict[str, Any]:
+        row = CENSUS.blank | {
             "path": file.relative,
             "occupation": occupations.get(file.relative, ""),
-            "faces": faces,
-            "status": "skipped" if reason else "read",
-            **SkipReason.of(reason).columns,
+            "status": status,
+            **facts,
         }
         rows.append(row)
         return row
@@ -246,7 +236,7 @@ def _reads(
         try:
             return folder.open_photo(file.path)
         except PhotoError as error:
-            add(file, error.reason)
+            add(file, "skipped", **SkipReason.of(error.reason).columns)
             return None
 
     for batch in photo_batches(files, opened):
@@ -256,10 +246,11 @@ def _reads(
         for (file, photo), faces in zip(batch, detections, strict=True):
             height, width = photo.pixels.shape[:2]
             face = choose(faces, width, height, MIN_FACE, reader.size)
-            reason = face if isinstance(face, str) else ""
-            row = add(file, reason, photo.id, len(faces.scores))
-            if isinstance(face, str):
+            about = {"photo": photo.id, "faces": len(faces.scores)}
+            if isinstance(face, SkipReason):
+                add(file, "skipped", **about, **face.columns)
                 continue
+            row = add(file, "read", **about)
             sides = np.array([width, height] * 2, np.float32)
             row["box"] = (face.box / sides).astype(np.float32)
             chips.append(warp(in_srgb(photo.pixels, photo.icc), face.matrix, reader.size))

@@ -22,9 +22,9 @@ from typing import Any
 import httpx
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.fetch import DownloadError, Fetcher, Robots, refused
+from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, Robots, refused
 from gslopes.collect.search import Candidate, Provider, Query
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import PhotoError, ServiceError
 from gslopes.core.files import hexdigest, parse_json, read_json
 from gslopes.core.killpoints import kill_point
@@ -80,7 +80,9 @@ class Collector:
         self.queries = queries
         self.config = config
         self.stop = threading.Event()
-        self.fetcher = Fetcher(config.policy(), self.stop)
+        about = "; ".join(filter(None, ("audits of image classifiers", config.contact)))
+        agent = f"gslopes/{runtime.gslopes_version()} ({about})"
+        self.fetcher = Fetcher(FetchPolicy(gap=config.gap, agent=agent), self.stop)
         self.robots = Robots(self.fetcher)
         self._photos: dict[str, str] = {}  # id to path of what was kept
         self._pool = ThreadPoolExecutor(WORKERS)

@@ -1,15 +1,9 @@
 """The configurations of a collection of photos and of a census of one."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from gslopes.core import frozen, runtime
+from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UnknownName
-
-if TYPE_CHECKING:
-    from gslopes.collect.fetch import FetchPolicy
 
 RACES = ("white", "black", "asian", "indian", "other")
 VALUES = {  # of each reading, as people may answer
@@ -39,13 +33,6 @@ class CollectConfig:
             raise ConfigError(
                 "The contact holds characters that a user agent cannot.", "Use plain ASCII."
             )
-
-    def policy(self) -> FetchPolicy:
-        """How the network is used."""
-        from gslopes.collect.fetch import FetchPolicy
-
-        about = "; ".join(filter(None, ("audits of image classifiers", self.contact)))
-        return FetchPolicy(gap=self.gap, agent=f"gslopes/{runtime.gslopes_version()} ({about})")
 
 
 @frozen

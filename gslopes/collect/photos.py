@@ -111,14 +111,13 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     return CollectPlan(config, out, provider, tuple(queries), _done(out, len(queries)))
 
 
-def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection:
+def collect(plan: CollectPlan, executor: OneProcess = OneProcess()) -> Collection:
     """Carry a plan out; called again, it goes on from the last photo.
 
     executor: must carry out the parts in their order, in one process: a photo repeats an earlier one.
 
     Raises: ServiceError, StorageError, KeyboardInterrupt; the manifest of all finished searches is written first.
     """
-    executor = executor or OneProcess()
     out = plan.out
     searches = len(plan.queries)
     each = plan.config.per_query
