@@ -292,7 +292,7 @@ def folder_name(occupation: str) -> str:
 
 def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     """Rank to row, of the lines that are whole and whose files are there; a torn last line is cut off."""
-    rows: dict[int, Row] = {}
+    rows = {}
     length = 0
     data = journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):

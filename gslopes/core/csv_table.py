@@ -106,8 +106,8 @@ def read_csv(
         _say_once(
             f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so."
         )
-    rows: list[list[str]] = []
-    starts: list[int] = []
+    rows = []
+    starts = []
     try:
         for start, row in _parsed(text, mark, comments):
             rows.append([cell.strip() for cell in row] if strip else row)

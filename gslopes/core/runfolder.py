@@ -317,7 +317,7 @@ def merge(
     first = list(table.key[:2])
     with placed(path) as fresh:
         with pq.ParquetWriter(fresh, table.schema.remove_metadata(), compression="zstd") as writer:
-            waiting: list[pa.Table] = []
+            waiting = []
             for part in (
                 part_path(run, stage, table, index) for stage in stages for index in range(count)
             ):

@@ -155,7 +155,7 @@ def _shards(form: Form, rows: DataFrame, sizes: Series) -> Iterator[tuple[str, D
         if form == "imagefolder":
             yield f"{split}/metadata.jsonl", mine
             continue
-        numbers: dict[str, int] = {}
+        numbers = {}
         number = 0
         filled = 0.0
         for name, size in sizes[mine.index].groupby(mine["set"], sort=False).sum().items():

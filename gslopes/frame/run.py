@@ -1,9 +1,8 @@
 """Carrying an audit out: stages in order, and nothing is done twice; see ``frame.stamps`` and ``frame.parts``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
@@ -16,12 +15,6 @@ from gslopes.frame.result import Result, result_of
 from gslopes.frame.spec import NOTES, Assets, Audit, Made, Plan, Run, Stage
 from gslopes.frame.stamps import file_of, is_current, reads_of, stamp, stamp_of, tables_of
 
-ENGINE: Mapping[str, Any] = {
-    "engine": "one",
-    "workers": None,
-    "device": "cpu",
-}  # options of a configuration that has them
-
 
 def carry_out(plan: Plan, executor: Executor) -> Result:
     """Do each stage, or those that the plan names, unless it is up to date; the result.
@@ -30,9 +23,10 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
     """
     if plan.folder is None:
         raise UsageError("No run folder is given.", "Write --out RUN.")
-    executor = engine(
-        executor, *(getattr(plan.config, name, default) for name, default in ENGINE.items())
-    )
+    config = plan.config
+    name = getattr(config, "engine", "one")
+    workers = getattr(config, "workers", None)
+    executor = engine(executor, name, workers, getattr(config, "device", "cpu"))
     run = Run(plan.audit, plan.folder, plan.config, plan, executor)
     begun = not (run.folder / runfolder.MANIFEST).is_file()
     if begun and plan.audit.before is not None:  # what is refused leaves no folder

@@ -133,7 +133,7 @@ def grid_of(caption: str, rows: DataFrame, leave_out: Collection[str] = ()) -> d
 
     What is the same in all rows stands in the caption.  leave_out: columns.
     """
-    cells: dict[str, list[str]] = {}
+    cells = {}
     for name in [str(name) for name in rows if name not in leave_out]:
         base, _, end = name.rpartition("_")
         if end == "low":

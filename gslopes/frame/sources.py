@@ -29,7 +29,7 @@ def look_through(photos: Path, limit: int | None = None) -> str:
     if not files:
         hint = f"Name a folder with {_KINDS} files in it or in its sub-folders."
         raise UsageError(f"There are no photos in {show(photos)}.", hint)
-    reasons: list[PhotoError] = []
+    reasons = []
     for file in files:
         try:
             open_photo(file.path)

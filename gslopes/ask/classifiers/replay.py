@@ -61,7 +61,7 @@ class Recording:
 
     def lines(self, keys: Iterable[bytes]) -> list[Any]:
         """The objects of these keys, None for a missing one."""
-        lines: list[Any] = []
+        lines = []
         with open_regular(self._file) as opened:
             for offset in map(self._offsets.get, keys):
                 opened.seek(offset or 0)

@@ -36,9 +36,6 @@ class Setting:
     trust: bool = False
 
 
-_ALONE = Setting()
-
-
 @dataclass(eq=False)
 class Plain:
     """A cropper without options.  name: as given."""
@@ -49,6 +46,9 @@ class Plain:
 
     def __post_init__(self) -> None:
         """What else it needs."""
+
+
+_ALONE = Setting()
 
 
 def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:

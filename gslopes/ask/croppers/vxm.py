@@ -108,7 +108,7 @@ def records(data: bytes) -> dict[str, bytes]:
     def number(what: str) -> int:
         return int.from_bytes(take(4, what), "little")
 
-    entries: dict[str, bytes] = {}
+    entries = {}
     for _ in range(number("the number of records")):
         key = take(number("a key's length"), "a key").rstrip(b"\0").decode("ascii", "replace")
         entries[key] = take(number(f"the length of {key!r}"), f"the value of {key!r}")

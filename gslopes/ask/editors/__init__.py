@@ -36,9 +36,6 @@ class Setting:
     trust: bool = False
 
 
-_ALONE = Setting()
-
-
 class Wished:
     """An editor that is a ``records.Classifier``, ``at`` a wish.
 
@@ -78,6 +75,9 @@ def side_of(takes: str, size: int) -> int:
             "Such as takes=chip,size=512.",
         )
     return 0
+
+
+_ALONE = Setting()
 
 
 def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
