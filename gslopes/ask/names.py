@@ -17,6 +17,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from configparser import ConfigParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -44,14 +45,6 @@ OPERATIONAL = {"operational": True}
 
 NO_KEY = " Add public=yes if nothing in it is a key."
 _BOUNDS = read_toml(Path(__file__).with_name("bounds.toml"))
-_BOOLEANS = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "0": False,
-}
 
 
 def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:
@@ -157,7 +150,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
                 f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once."
             )
         texts[key] = value
-    public = _BOOLEANS.get(texts.get("public", "").lower(), False)
+    public = ConfigParser.BOOLEAN_STATES.get(texts.get("public", "").lower(), False)
     # A name is stored in tables and caches; nothing of an address is repeated.
     for value in texts.values():
         if secret := secret_in_address(value, public=public):
@@ -226,7 +219,7 @@ def _number(text: str) -> float:
 
 
 _READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
-    bool: (lambda text: _BOOLEANS[text.lower()], "yes or no"),
+    bool: (lambda text: ConfigParser.BOOLEAN_STATES[text.lower()], "yes or no"),
     int: (int, "a whole number"),
     float: (_number, "a number"),
     str: (str, "text"),

@@ -25,17 +25,17 @@ DAY = 86_400.0  # seconds; no service means a longer Retry-After, and no clock t
 SPACING = 1.03  # times the quota's interval, between two requests
 
 
+@dataclass(eq=False)
 class RateLimiter:
     """Spaces the requests to each server evenly, shared by all threads; unused turns are not made up for.
 
     wait: sleeps for this many seconds, less if the run is stopped; returns whether it is.  clock: seconds, monotonic.
     """
 
-    def __init__(
-        self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._wait = wait
-        self._clock = clock
+    wait: Callable[[float], bool]
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}  # when a server may be asked again
 
@@ -44,21 +44,21 @@ class RateLimiter:
 
         gap: seconds from the beginning of this request to the next one.
         """
-        began = self._clock()
+        began = self.clock()
         while True:
             with self._lock:
-                now = self._clock()
+                now = self.clock()
                 seconds = self._next.get(server, now) - now
                 if seconds <= 0:
                     self._next[server] = now + gap
                     return now - began
-            if self._wait(seconds):
+            if self.wait(seconds):
                 raise Stopped
 
     def pause(self, seconds: float, server: str = "") -> None:
         """Send nothing for this long: the server throttles."""
         with self._lock:
-            self._next[server] = max(self._next.get(server, 0.0), self._clock() + seconds)
+            self._next[server] = max(self._next.get(server, 0.0), self.clock() + seconds)
 
 
 def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:

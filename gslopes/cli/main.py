@@ -17,14 +17,14 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
 from gslopes.ask.secrets import guard_logs, scrub_text
 from gslopes.core.errors import GslopesError, nearest
 from gslopes.core.files import show
-from gslopes.core.runtime import is_out_of_memory
+from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.core.text import printable_lines
 from gslopes.frame.commands import examples, say
 
@@ -37,23 +37,17 @@ VERBS = {name: (verb["home"], verb["does"]) for name, verb in _HELP["verbs"].ite
 
 
 class LazyGroup(click.Group):
-    """Verbs in their order, imported when needed; errors as a sentence and an exit code.
-
-    verbs: name to the module that holds it, and what it does.  together: those that share a line of the help.
-    """
-
-    verbs: ClassVar[dict[str, tuple[str, str]]] = VERBS
-    together: ClassVar[dict[str, str]] = _HELP["together"]
+    """Verbs in their order, imported when needed; errors as a sentence and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in their order."""
-        return list(self.verbs)
+        return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb, imported."""
-        if cmd_name not in self.verbs:
+        if cmd_name not in VERBS:
             return None
-        home, _ = self.verbs[cmd_name]
+        home, _ = VERBS[cmd_name]
         if home == AUDIT:
             from gslopes.frame.result import find_audit
             from gslopes.frame.verb import verb
@@ -64,20 +58,20 @@ class LazyGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
-        shared = ", ".join(self.together).split(", ")
-        alone = [(name, text) for name, (_, text) in self.verbs.items() if name not in shared]
-        with formatter.section("Begin with" if self.together else "Commands"):
+        together = _HELP["together"]
+        shared = ", ".join(together).split(", ")
+        alone = [(name, text) for name, (_, text) in VERBS.items() if name not in shared]
+        with formatter.section("Begin with"):
             formatter.write_dl(alone)
-        if self.together:
-            with formatter.section("Then"):
-                formatter.write_dl([*self.together.items()])
+        with formatter.section("Then"):
+            formatter.write_dl(list(together.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest verb in the error."""
-        if args and args[0] not in self.verbs and not args[0].startswith("-"):
-            hint = nearest(args[0], self.verbs, f"Verbs: {', '.join(self.verbs)}.")
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            hint = nearest(args[0], VERBS, f"Verbs: {', '.join(VERBS)}.")
             raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -247,14 +241,6 @@ def _say(message: str, hint: str) -> None:
         say("\n".join(map(printable_lines, filter(None, lines))), err=True)
 
 
-def _version(ctx: click.Context, param: click.Parameter, asked_for: bool) -> None:
-    if asked_for:
-        from gslopes.core.runtime import gslopes_version
-
-        say(f"gslopes {gslopes_version()}")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -267,7 +253,7 @@ def _version(ctx: click.Context, param: click.Parameter, asked_for: bool) -> Non
     subcommand_metavar="VERB ... | VERB --help",
     options_metavar="",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version)
+@click.version_option(gslopes_version(), message="gslopes %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False)
 def main() -> None:
     """Does an image classifier's answer depend on how the face in a photo looks?"""

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -66,23 +66,23 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
     return {"photo": photo, "path": path, "width": width, "height": height, "bytes": len(data)}
 
 
+@dataclass(eq=False)
 class Collector:
     """Carries out one search after the other; a context manager, whose end closes all connections.
 
     out: the collection's folder.  provider, queries, config: what, and how.
     """
 
-    def __init__(
-        self, out: Path, provider: Provider, queries: Sequence[Query], config: CollectConfig
-    ) -> None:
-        self.out = out
-        self.provider = provider
-        self.queries = queries
-        self.config = config
+    out: Path
+    provider: Provider
+    queries: Sequence[Query]
+    config: CollectConfig
+
+    def __post_init__(self) -> None:
         self.stop = threading.Event()
-        about = "; ".join(filter(None, ("audits of image classifiers", config.contact)))
+        about = "; ".join(filter(None, ("audits of image classifiers", self.config.contact)))
         agent = f"gslopes/{runtime.gslopes_version()} ({about})"
-        self.fetcher = Fetcher(FetchPolicy(gap=config.gap, agent=agent), self.stop)
+        self.fetcher = Fetcher(FetchPolicy(gap=self.config.gap, agent=agent), self.stop)
         self.robots = Robots(self.fetcher)
         self._photos: dict[str, str] = {}  # id to path of what was kept
         self._pool = ThreadPoolExecutor(WORKERS)

@@ -17,6 +17,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -155,19 +156,21 @@ class FetchPolicy:
     allowed: tuple[str, ...] = ()
 
 
+@dataclass(eq=False)
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
     policy: see there.  stop: set to end everything that waits or reads.
     """
 
-    def __init__(self, policy: FetchPolicy, stop: threading.Event) -> None:
-        self.policy = policy
-        self.stop = stop
-        self.rate = RateLimiter(stop.wait)
+    policy: FetchPolicy
+    stop: threading.Event
+
+    def __post_init__(self) -> None:
+        self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
         self._gaps: dict[str, float] = {}
-        self._exchange = Exchange(stop)
+        self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
     def close(self) -> None:
@@ -346,12 +349,14 @@ _MAX_BYTES = (
 )  # RFC 9309 asks that as much be read; nothing is fetched from a host that writes more
 
 
+@dataclass(eq=False)
 class Robots:
     """What hosts allow to programs.  fetcher: asks for the files.  clock: seconds, monotonic."""
 
-    def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
-        self._fetcher = fetcher
-        self._clock = clock
+    fetcher: Fetcher
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
         self._locks: dict[str, threading.Lock] = {}
 
@@ -360,13 +365,13 @@ class Robots:
         key = origin(url)
         with self._locks.setdefault(key, threading.Lock()):
             until, rules = self._known.get(key, (-math.inf, None))
-            if rules is None or self._clock() >= until:
+            if rules is None or self.clock() >= until:
                 rules = self._asked(url)
                 failed = isinstance(rules, DownloadError)
-                self._known[key] = self._clock() + RETRY_AFTER if failed else math.inf, rules
+                self._known[key] = self.clock() + RETRY_AFTER if failed else math.inf, rules
         if isinstance(rules, DownloadError):
             raise rules
-        self._fetcher.set_min_interval(key, min_interval(rules))
+        self.fetcher.set_min_interval(key, min_interval(rules))
         try:
             allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:
@@ -377,7 +382,7 @@ class Robots:
     def _asked(self, url: httpx.URL) -> Protego | DownloadError:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
-            return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
+            return parse(self.fetcher.get(address, max_bytes=_MAX_BYTES).body)
         except DownloadError as error:
             if error.status == "failed":
                 return DownloadError(

@@ -183,20 +183,20 @@ class Wikidata(Provider):
                 break
             by_file = {row.file: row for row in named if row.file in infos}
             if len(by_file) < wanted > 1:
-                for file, info in self._depicting(human, ask).items():
-                    infos.setdefault(file, info)
-                    by_file.setdefault(file, replace(named[0], file=file, taken=""))
+                # up to 50 pictures that are stated to depict the person
+                about = {
+                    name: value.format(human=human) for name, value in ASKED["depicted"].items()
+                }
+                depicting, _ = self._infos(about, ask)
+                for file, info in depicting.items():
+                    if not file.lower().endswith(REFUSED):
+                        infos.setdefault(file, info)
+                        by_file.setdefault(file, replace(named[0], file=file, taken=""))
             files = list(by_file)[:wanted]
             chosen += [row for row in named if row.file in files]
             shown = {row.file for row in named}
             chosen += [by_file[file] for file in files if file not in shown]
         return chosen
-
-    def _depicting(self, human: str, ask: FetchJson) -> Files:
-        """File name to what Commons knows, of up to 50 pictures that are stated to depict a person."""
-        asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
-        infos, _ = self._infos(asked, ask)
-        return {file: info for file, info in infos.items() if not file.lower().endswith(REFUSED)}
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
         """File name to what Commons knows; files that are gone are missing."""

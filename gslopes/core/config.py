@@ -72,7 +72,7 @@ def check(config: Any, where: str = "") -> None:
 
 
 @functools.cache
-def facts_of(cls: type) -> dict[str, dict[str, Any]]:
+def facts_of(cls: Any) -> dict[str, dict[str, Any]]:
     """What is told about fields of a dataclass, by its options.toml and its code; see ``core.options``.
 
     The file lies next to the module of the class, and of what it extends.
@@ -82,7 +82,7 @@ def facts_of(cls: type) -> dict[str, dict[str, Any]]:
         file = Path(inspect.getfile(kind)).with_name("options.toml")
         if file.is_file():
             told |= read_toml(file).get(kind.__name__, {})
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+    for field in dataclasses.fields(cls):
         told[field.name] = told.get(field.name, {}) | dict(field.metadata)
     return told
 

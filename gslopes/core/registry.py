@@ -4,7 +4,8 @@ Listing imports nothing, so that one broken or heavy plug-in neither slows down 
 """
 
 from collections.abc import Mapping
-from importlib import import_module, metadata
+from importlib import metadata
+from pkgutil import resolve_name
 
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -27,18 +28,14 @@ class Target:
 
         Raises: UsageError if the module cannot be imported or lacks the object.
         """
-        module, _, attribute = self.path.partition(":")
         try:
-            target: object = import_module(module)
-            for part in attribute.split("."):
-                target = getattr(target, part)
+            return resolve_name(self.path)
         except Exception as error:  # a plug-in may fail in any way while it is imported
             owner = f" of the package {self.package}" if self.package else ""
             message = f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}."
             raise UsageError(
                 message, f"Repair or remove {self.package or 'this installation'}."
             ) from error
-        return target
 
 
 @frozen

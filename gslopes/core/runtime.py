@@ -7,6 +7,7 @@ import ctypes
 import gc
 import os
 import platform
+import re
 import sys
 from functools import cache
 from importlib import import_module, metadata
@@ -84,13 +85,10 @@ def check_device(device: str) -> str:
 
     Raises: UsageError for another word.
     """
-    kind, _, index = device.partition(":")
-    indexed = kind == "cuda" and index.isdigit()
-    if device != "auto" and (
-        kind not in ("cpu", "cuda") or device.endswith(":") or (index and not indexed)
-    ):
+    match = re.fullmatch(r"auto|cpu|cuda(?::(\d+))?", device)
+    if match is None:
         raise UsageError(f"There is no device named {device!r}.", "Use auto, cpu, cuda or cuda:N.")
-    return index
+    return match[1] or ""
 
 
 def pick_device(device: str = "auto") -> str:
@@ -142,7 +140,7 @@ _NO_MEMORY = (
 
 def trim_heap() -> None:
     """Give freed memory back to the system, if the C library can: glibc keeps a heap for every thread."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if platform.system() == "Linux" else None
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 

@@ -6,6 +6,7 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 ``tables.toml``.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -51,9 +52,10 @@ class Table:
         return self.schema.empty_table().to_pandas()
 
 
-_KINDS = {"text": pa.string(), "bool": pa.bool_(), "floats": pa.list_(pa.float32())}
-_KINDS |= {"texts": pa.list_(pa.string()), "counts": pa.map_(pa.string(), pa.int64())}
-_KINDS |= {name: getattr(pa, name)() for name in ("int16", "int32", "int64", "float32", "float64")}
+_LINE = re.compile(r"(\S+)\s+([^\s?]+)(\??)\s+(\S.*)")
+# Types next to those that pyarrow has a name for.
+_KINDS = {"text": pa.string(), "texts": pa.list_(pa.string())}
+_KINDS |= {"floats": pa.list_(pa.float32()), "counts": pa.map_(pa.string(), pa.int64())}
 
 
 def read_tables(file: Path) -> dict[str, Table]:
@@ -65,10 +67,10 @@ def read_tables(file: Path) -> dict[str, Table]:
     declared_tables = {}
     kinds = dict(_KINDS)
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
-        lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
+        lines = _LINE.findall(declared["columns"])
         fields = [
-            pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit})
-            for name, kind, unit in lines
+            pa.field(name, kinds.get(kind, kind), bool(nullable), {"unit": unit})
+            for name, kind, nullable, unit in lines
         ]
         declared_tables[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
         kinds[f"{name}[]"] = pa.list_(pa.struct(fields))

@@ -58,7 +58,7 @@ class CropsConfig:
     ratios: tuple[float, ...] = option(RATIOS, parse=numbers)
     as_published: bool = False
     height: int | None = None
-    attach: tuple[Literal["horizontal", "vertical"], ...] = (HORIZONTAL,)
+    attach: tuple[Literal["horizontal", "vertical"], ...] = ("horizontal",)
     pairs: int | None = option(
         None,
         help="At most N pairs of photos, balanced over people; as published, N for each pair of groups.",

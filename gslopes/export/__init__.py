@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -169,17 +169,19 @@ def _shards(form: Form, rows: DataFrame, sizes: Series) -> Iterator[tuple[str, D
             yield f"data/{split}-{int(str(index)):05d}-of-{number + 1:05d}.{ending}", shard
 
 
+@dataclass(eq=False)
 class Files:
     """The files of the pictures of a run, with their provenance; originals are written as the edits are.
 
     run: the run folder.  rows: as ``pictures`` made them.
     """
 
-    def __init__(self, run: Path, rows: DataFrame) -> None:
-        self.run = run
-        self.rows = rows
-        manifest = runfolder.read_manifest(run)
-        self.suffix = Path(rows.loc[rows["file"] != "", "file"].iloc[0]).suffix
+    run: Path
+    rows: DataFrame
+
+    def __post_init__(self) -> None:
+        manifest = runfolder.read_manifest(self.run)
+        self.suffix = Path(self.rows.loc[self.rows["file"] != "", "file"].iloc[0]).suffix
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
         self.photos = {file.relative: file.path for file in list_files(root)}

@@ -5,7 +5,7 @@ stay in the tables.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from pandas import DataFrame
 
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import writable_cache
-from gslopes.ask.classifiers import new_notes, prepare_classifier
+from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
 from gslopes.ask.scoring.cost import Price, confirm_cost
 from gslopes.ask.scoring.score import Scoring, models_of
-from gslopes.core import runfolder, tables
+from gslopes.core import frozen, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -86,7 +86,7 @@ def ask(
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Asking:
     """The functions of the stage; fields as of ``ask``.  record: under which run.json names who was asked."""
 
@@ -207,8 +207,7 @@ def check_models(
         writable_cache(limits.cache)
     for model in classifiers:
         prepare_classifier(model)
-        for text in new_notes(model):
-            executor.note(f"Warning: {text}")
+        warn_of(model, executor)
     run.once(money).agree(confirm_cost(list(estimates), limits, executor))
     run.once(money).confirmed = True
 

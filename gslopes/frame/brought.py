@@ -4,7 +4,6 @@ Whatever is not a folder becomes one, RUN/given: the run resumes and reports wit
 """
 
 import filecmp
-import hashlib
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ import numpy as np
 
 from gslopes.core import runfolder
 from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.files import hexdigest
 from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
 from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
@@ -92,7 +92,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
             continue
         image = _image(item, index + 1)
         about = image.mode, image.size, image.getpalette(), image.info.get("icc_profile")
-        digest = hashlib.sha256(repr(about).encode() + image.tobytes()).hexdigest()
+        digest = hexdigest(repr(about).encode() + image.tobytes())
         names[index] = f"{index + 1:06}-{digest[:8]}.png"
         if is_new:
             with runfolder.storage(folder):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import runfolder, tables
+from gslopes.core import frozen, runfolder, tables
 from gslopes.core.config import convert
 from gslopes.core.errors import ConfigError, ModelError, TableError, UsageError
 from gslopes.core.executor import RemoteTask, Work
@@ -56,7 +56,7 @@ def do_parts(run: Run, stage: Stage) -> Made:
     return _joined(run, stage, names, len(sizes))
 
 
-@dataclass(frozen=True)
+@frozen
 class Missing:
     """The parts of a stage.
 
@@ -315,17 +315,20 @@ def _joined(run: Run, stage: Stage, names: list[Name], count: int) -> Made:
 # -- doing them -------------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Parts:
     """The work of a stage's parts, here or in other processes."""
 
-    def __init__(self, run: Run, stage: Stage, name: Name = None) -> None:
-        self.in_threads = stage.threads(run) if callable(stage.threads) else stage.threads
-        self.run = run
-        self.stage = stage
-        self.name = name
+    run: Run
+    stage: Stage
+    name: Name
+
+    def __post_init__(self) -> None:
+        threads = self.stage.threads
+        self.in_threads = threads(self.run) if callable(threads) else threads
         self._items: Any = ()
-        if stage.items is not None:
-            self._items = stage.items(run)
+        if self.stage.items is not None:
+            self._items = self.stage.items(self.run)
 
     def items(self, part: int) -> Any:
         """What a part is made from."""

@@ -5,8 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from pandas import DataFrame
@@ -140,8 +140,7 @@ def result_of(audit: Audit, folder: Path) -> Result:
 
 def find_audit(name: str) -> Audit:
     """The audit of a name in ``AUDITS``, imported."""
-    module, _, constant = AUDITS[name].partition(":")
-    return getattr(import_module(module), constant)
+    return resolve_name(AUDITS[name])
 
 
 def notes_of(audit: Audit, folder: Path) -> list[str]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import frozen, runfolder, runtime, tables
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
@@ -41,7 +41,7 @@ INPUTS = "inputs"
 NOTES = "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
 
 
-@dataclass(frozen=True)
+@frozen
 class Inputs:
     """What is audited, looked at and checked before any work.
 
@@ -70,7 +70,7 @@ def _same(rows: DataFrame) -> DataFrame:
     return rows
 
 
-@dataclass(frozen=True)
+@frozen
 class Stage:
     """One step on a run folder. It is done again if what it reads, its options or the program changed, else skipped.
 
@@ -141,7 +141,7 @@ class Headline(NamedTuple):
     model: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Section:
     """Part of a page: the macro ``name`` of the audit's sections.html.j2, or of parts.html.j2, called with ``data``.
 
@@ -155,7 +155,7 @@ class Section:
     first: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Assets:
     """How a page is made that has more than sections, such as figures and data for scripts.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.config import to_dict
-from gslopes.core.files import inside, is_file, read_json, sha256_of, show
+from gslopes.core.files import hexdigest, inside, is_file, read_json, sha256_of, show
 from gslopes.core.tables import Table
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Run, Stage
@@ -133,7 +133,7 @@ def _paths(value: Any) -> Iterator[Path]:
 def _digest(path: Path) -> str:
     """Of a file its sha256, of a folder the sha256 of its files' names, sizes and times; empty if it is missing."""
     if path.is_dir():
-        return hashlib.sha256(repr(sorted(_listing(str(path), ""))).encode()).hexdigest()
+        return hexdigest(repr(sorted(_listing(str(path), ""))))
     if path.is_file():
         return sha256_of(path)
     return ""

@@ -18,7 +18,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from gslopes.collect.config import CollectConfig
+from gslopes.collect import collector
+from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.search import Openverse
 from gslopes.collect.wikidata import Wikidata
 from tests import loopback
@@ -79,10 +80,9 @@ class PhotoServer:
 
 def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempts: int = 2) -> None:
     """Let every provider and download ask this server, at once; others stay where they are."""
-    policy = CollectConfig.policy
     quick = {"seconds": 20, "max_attempts": attempts, "backoff": 0.01, "max_bytes": 1 << 20}
     quick |= {"allowed": (base.removeprefix("http://"),)}
-    put(CollectConfig, "policy", lambda config: dataclasses.replace(policy(config), **quick))
+    put(collector, "FetchPolicy", functools.partial(FetchPolicy, **quick))
     for provider, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
         for name in names:
             put(provider, name, base)

@@ -20,6 +20,7 @@ from gslopes.ask.classifiers.catalogue import (
 )
 from gslopes.ask.secrets import scrub, scrub_error
 from gslopes.core.errors import ClassifierError, GslopesError, UnknownName
+from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
@@ -129,6 +130,12 @@ def new_notes(classifier: Classifier) -> list[str]:
     fresh = [text for text in list(cast("Able", classifier).notes) if text not in earlier]
     earlier.update(fresh)
     return fresh
+
+
+def warn_of(classifier: Classifier, executor: Executor) -> None:
+    """Note what a user should know about a classifier and was not shown yet."""
+    for text in new_notes(classifier):
+        executor.note(f"Warning: {text}")
 
 
 @contextmanager

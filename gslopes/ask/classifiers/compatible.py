@@ -75,15 +75,15 @@ class CompatibleService(service.OnePictureService):
         client = transport.client(headers=headers, seconds=self.SECONDS)
         return client, client.close
 
-    def _priced(self, listed: Limits, tokens: tuple[int, int], requests: int = 1) -> Limits:
-        """Limits with a picture's price.  tokens: in and out, of all its requests.  requests: about it, at most."""
+    def _priced(self, tokens: tuple[int, int], requests: int = 1) -> Limits:
+        """Its limits with a picture's price.  tokens: in and out, of all its requests.  requests: about it, at most."""
         options = self._options
         by_tokens = options.price_of(*tokens)
         price = options.price or (0.0 if self._here else None)
         if by_tokens is not None:
             price = by_tokens / 1000
         return replace(
-            listed,
+            self.traits.limits,
             price=price,
             network=True,
             tokens=tokens,
@@ -91,12 +91,12 @@ class CompatibleService(service.OnePictureService):
             estimated=bool(price and not options.price),
         )
 
-    def _exchanged(self, path: str, names: set[str], **sent: Any) -> Reply | Unfinished:
-        """The reply to a request; Unfinished if it is to be asked again without a parameter.
+    def _exchanged(self, path: str, names: set[str], **sent: Any) -> Reply:
+        """The reply to a request.
 
         path: after the address.  names: of the parameters.  sent: as httpx takes it.
 
-        Raises: the error that the reply holds.
+        Raises: Unfinished if it is to be asked again without a parameter; the error that the reply holds.
         """
         import httpx
 
@@ -123,16 +123,16 @@ class CompatibleService(service.OnePictureService):
         if good or status in (400, 422):
             unknown = chat.unknown_parameters(facts, names)
             if unknown:
-                return self._drop(unknown)
+                self._drop(unknown)
         wait = service.seconds_to_wait(reply.headers)
         raise service.error_of(self.SERVICE, kind, words, self._variables, wait)
 
-    def _drop(self, names: Sequence[str]) -> Unfinished:
-        """Ask without these parameters from now on."""
+    def _drop(self, names: Sequence[str]) -> None:
+        """Ask without these parameters from now on.  Raises: Unfinished."""
         with self._lock:
             fresh = [name for name in names if name not in self._dropped]
             self.notes += [
                 f"{self.name} does not take {name}: it is asked without." for name in fresh
             ]
             self._dropped.update(fresh)
-        return Unfinished(f"{', '.join(names)} is not taken.")
+        raise Unfinished(f"{', '.join(names)} is not taken.")

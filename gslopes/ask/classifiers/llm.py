@@ -108,7 +108,7 @@ class Llm(Resuming, CompatibleService):
         most = (self._question * requests, options.max_tokens * requests)
         self.traits = replace(
             self.traits,
-            limits=self._priced(self.traits.limits, most, requests),
+            limits=self._priced(most, requests),
             cached=True,
             kept_under=kept_under,
             numbers=self.prompt.numbered,
@@ -157,7 +157,7 @@ class Llm(Resuming, CompatibleService):
         return self.prompt.order(self._begun[key].photo or key, self._options.seed)
 
     def _answer(self, picture: bytes) -> object:
-        """The raw answer about a picture, or Unfinished if another request is needed."""
+        """The raw answer about a picture.  Raises: Unfinished if another request is needed."""
         key = hexdigest(picture)
         order = self._order(key)
         begun = self._begun[key].results
@@ -167,8 +167,6 @@ class Llm(Resuming, CompatibleService):
         order_now = orders[len(begun) % len(orders)]
         request = self._request(picture, order_now, len(begun), dropped)
         result = self._asked(request, order_now)
-        if isinstance(result, Unfinished):
-            return result
         if len(orders) > 1:
             result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
@@ -183,7 +181,7 @@ class Llm(Resuming, CompatibleService):
             self._begun[key].keep({"order": list(order), "results": begun})
         self._require_sense(result["replies"], order_now)
         if not enough:
-            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
+            raise Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
         del self._begun[key]
         return {
             "model": begun[-1]["model"],
@@ -221,15 +219,13 @@ class Llm(Resuming, CompatibleService):
             request["max_completion_tokens"] = options.max_tokens
         return request
 
-    def _asked(self, request: JsonObject, order: Sequence[int]) -> JsonObject | Unfinished:
-        """What one reply of the server is kept as; Unfinished if it is to be asked again without a parameter.
+    def _asked(self, request: JsonObject, order: Sequence[int]) -> JsonObject:
+        """What one reply of the server is kept as.
 
-        Raises: the error that the reply holds; AnswerError for a form that is not understood: the reply is paid for,
-            and is not asked for again.
+        Raises: as ``_exchanged``; AnswerError for a form that is not understood: the reply is paid for, and is not
+            asked for again.
         """
         reply = self._exchanged("/chat/completions", set(request), json=request)
-        if isinstance(reply, Unfinished):
-            return reply
         used: Sequence[int] = (0, 0)  # a failure is not billed
         if reply.good:
             used = chat.tokens_used(reply.body, self._question, self._options.max_tokens) or ()
@@ -324,8 +320,8 @@ class Llm(Resuming, CompatibleService):
     def _no_probabilities(self) -> tuple[str, str]:
         return f"{self._options.model} gives no log-probabilities.", "Write scores=repeats."
 
-    def _drop(self, names: Sequence[str]) -> Unfinished:
-        """Ask without these parameters from now on.  Raises: ServiceError if one must be there."""
+    def _drop(self, names: Sequence[str]) -> None:
+        """Ask without these parameters from now on.  Raises: Unfinished; ServiceError if one must be there."""
         if "logprobs" in names and self._options.scores == "logprobs":
             raise ServiceError(*self._no_probabilities)
-        return super()._drop(names)
+        super()._drop(names)

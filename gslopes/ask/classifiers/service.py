@@ -44,6 +44,7 @@ from gslopes.core.errors import (
     ServiceError,
     Throttled,
     Unavailable,
+    Unfinished,
 )
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.traits import LOCAL, Traits
@@ -419,8 +420,11 @@ class OnePictureService(Service):
     """A service that takes one picture a request."""
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._answer(picture) for picture in pictures]
+        try:
+            return [self._answer(picture) for picture in pictures]
+        except Unfinished as unfinished:
+            return [unfinished]
 
     @abstractmethod
     def _answer(self, picture: bytes) -> object:
-        """The reply about one picture.  Raises: whatever the client raises."""
+        """The reply about one picture.  Raises: Unfinished if another request is needed; whatever the client raises."""

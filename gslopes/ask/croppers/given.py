@@ -8,7 +8,7 @@ one JSON object a line, ``picture`` being ``picture_key`` of the picture that wa
     {"picture": "<64 hex digits>", "ratio": 0.56, "box": [left, top, width, height]}
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from pathlib import Path
@@ -185,7 +185,10 @@ class MapFile:
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
         loaded = session(path, setting.device)
         entry = loaded.get_inputs()[0].name
-        output = output_of(loaded, options.output, path, _is_map)
+        # two sides of any length, all others 1; the first is the batch
+        output = output_of(
+            loaded, options.output, path, lambda shape: sum(side != 1 for side in shape[1:]) == 2
+        )
         self._run = lambda tensor: loaded.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
@@ -200,11 +203,6 @@ class MapFile:
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
             maps.append(grid_map(scores, picture, self.name))
         return maps
-
-
-def _is_map(shape: Sequence[object]) -> bool:
-    """Whether an output may be one map: two sides of any length, all others 1; the first is the batch."""
-    return sum(side != 1 for side in shape[1:]) == 2
 
 
 # -- a recording -------------------------------------------------------------------------------------------------------

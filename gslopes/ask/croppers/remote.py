@@ -1,7 +1,7 @@
 """Croppers over a network, asked by the one careful client: paced, paid for, kept by content, nothing asked twice."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from gslopes.core.records import Answer, Finder
 PART = 16  # pictures that are made and asked about together
 
 
+@dataclass(eq=False)
 class RemoteCropper:
     """A cropper behind an address, which is asked about many pictures at once.
 
@@ -32,20 +33,16 @@ class RemoteCropper:
     ratios: height/width.  seed: of the order of the questions.
     """
 
-    def __init__(
-        self,
-        service: HttpCropper,
-        cost_limits: CostLimits,
-        budget: Budget,
-        ratios: Sequence[float],
-        seed: int,
-    ) -> None:
-        self.name = service.name
-        self.version = service.version
-        self._cost_limits = cost_limits
-        self._budget = budget
-        self._seed = seed
-        self._at = {ratio: service.at(ratio) for ratio in ratios}
+    service: HttpCropper
+    cost_limits: CostLimits
+    budget: Budget
+    ratios: Sequence[float]
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.name = self.service.name
+        self.version = self.service.version
+        self._at = {ratio: self.service.at(ratio) for ratio in self.ratios}
         for classifier in self._at.values():
             prepare_classifier(classifier)
 
@@ -63,7 +60,7 @@ class RemoteCropper:
         Raises: as ``ask.client.Client.ask_parts``.
         """
         answers: list[dict[float, Answer]] = [{} for _ in pictures]
-        lot = np.random.default_rng(self._seed).permutation(len(pictures)).tolist()
+        lot = np.random.default_rng(self.seed).permutation(len(pictures)).tolist()
         questions = [Question(f"{number}", pictures[number]) for number in lot]
         parts = [list(part) for part in batches(questions, PART)]
 
@@ -77,9 +74,9 @@ class RemoteCropper:
                 )
             )
 
-        with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
+        with AnswerCache(cache_folder(self.cost_limits.cache)) as cache:
             for ratio, service in self._at.items():
-                client = Client(service, cache=cache, budget=self._budget)
+                client = Client(service, cache=cache, budget=self.budget)
                 client.ask_parts(enumerate(parts), partial(done, ratio))
         return answers
 

@@ -59,7 +59,7 @@ from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.arrays import Integers
-from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished
+from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused
 from gslopes.core.files import JsonObject
 from gslopes.core.records import Answer
 
@@ -123,7 +123,7 @@ class ImagesEditor(Wished, CompatibleService):
         self.takes = options.takes
         self.size = CHIP if options.takes == "chip" else 0
         self.prompt = options.prompt
-        limits = self._priced(self.traits.limits, (options.tokens_in, options.tokens_out))
+        limits = self._priced((options.tokens_in, options.tokens_out))
         self.traits = replace(self.traits, limits=limits, counts=True, pictures=True)
 
     def parse(self, raw: Any) -> Answer:
@@ -145,8 +145,6 @@ class ImagesEditor(Wished, CompatibleService):
             data=form,
             files={"image": ("picture.png", image, "image/png")},
         )
-        if isinstance(reply, Unfinished):
-            return reply
         if reply.refused:
             raise Refused(reply.refused)
         body = reply.body

@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
-from gslopes.ask.classifiers import new_notes, prepare_classifier
+from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
@@ -188,8 +188,7 @@ class Scoring:
     def _warn(self) -> None:
         """Warn once: what a classifier warns of, or that a service answers with another model than before."""
         for classifier in self._due:
-            for text in new_notes(classifier):
-                self.executor.note(f"Warning: {text}")
+            warn_of(classifier, self.executor)
         for name, usage in self._usages.items():
             with usage.lock:
                 versions = list(usage.models)

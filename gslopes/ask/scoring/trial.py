@@ -13,7 +13,7 @@ from PIL import Image
 
 from gslopes.ask.answers import STOPPED, parse_answer, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
-from gslopes.ask.classifiers import new_notes, prepare_classifier
+from gslopes.ask.classifiers import new_notes, prepare_classifier, warn_of
 from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
@@ -66,8 +66,7 @@ def ask_first(
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
         compare_alone(classifier, pictures)
-        for text in new_notes(classifier):
-            note.note(f"Warning: {text}")
+        warn_of(classifier, note)
 
 
 def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
