@@ -16,27 +16,10 @@ __all__ = ["ReportConfig", "write_report"]
 class ReportConfig:
     """What the page shows; see ``write_report``."""
 
-    embed: Literal["thumbs", "none"] = option(
-        "thumbs",
-        help="Pictures in the page: small squares around the face, or none, and no file names.",
-        seldom=True,
-    )
-    p: float = option(
-        0.001,
-        help="Labels of the paper's tables have a p below this.",
-        metavar="P",
-        least=1e-12,
-        most=1,
-    )
-    slope: float = option(
-        0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B", least=0
-    )
-    labels: tuple[str, ...] = option(
-        (),
-        help="A label of Figures 2 and 3; may be repeated.",
-        metavar="LABEL",
-        shown="the commonest and steepest",
-    )
+    embed: Literal["thumbs", "none"] = option("thumbs")
+    p: float = option(0.001, least=1e-12, most=1)
+    slope: float = option(0.03, least=0)
+    labels: tuple[str, ...] = option(())
 
 
 def write_report(

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import frozen, placebo, runfolder, summary, tables
+from gslopes.core.config import read_toml
 from gslopes.core.crossed import split
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, units, words
@@ -15,26 +16,14 @@ from gslopes.report.layouts import to_latex
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
-FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
-
-# The word in tables, and its meaning in the glossary.
-SHOWN = {
-    FINDING: "finding",
-    PLACEBO: "like the placebo",
-    OPEN: "open",
-    NONE: "no finding",
-    UNJUDGED: "not judged",
-}
-ABOUT = {
-    FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope goes further than placebos that count.",
-    PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
-    OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
-    NONE: "The label does not move more than chance explains.",
-    UNJUDGED: "Too few photos change their answer to say anything.",
-}
+# Code to its word in tables, and its meaning in the glossary.
+MEANINGS: dict[str, dict[str, str]] = read_toml(Path(__file__).parents[1] / "sentences.toml")[
+    "decisions"
+]
+FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = tuple(MEANINGS)
+SHOWN = {code: texts["word"] for code, texts in MEANINGS.items()}
 FOLLOWS = 95  # points that an option gains where it comes earlier, from which a task's answers follow the order
 BY_ORDER = "order"
-MEANINGS = {code: {"word": SHOWN[code], "about": ABOUT[code]} for code in CODES}
 
 
 @frozen
