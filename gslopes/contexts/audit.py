@@ -38,6 +38,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables
+from gslopes.frame.stages import declared_stages
 
 PART = 16  # photos whose pictures are made, and asked about, together
 
@@ -78,19 +79,7 @@ def check_before(run: Run, executor: Executor) -> None:
             compare_alone(model, first)
 
 
-MEASURED = (
-    "described",
-    "inferred",
-    "recognised",
-    "accuracy",
-    "distances",
-    "anova",
-    "tukey",
-    "changes",
-    "congruence",
-    "interaction",
-    "ratings",
-)
+STAGES = declared_stages(HOME)
 WALK = ("edits", "verdicts", "photos")
 ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS
 
@@ -209,47 +198,27 @@ CONTEXTS = Audit(
     fixed=stimuli.identity,
     outline=outline,
     stages=(
-        Stage("read", ("inputs",), ("people", "backgrounds"), read, options=("pictures",)),
+        Stage(**STAGES["read"], work=read),
         Stage(
-            "cutout",
-            ("inputs",),
-            ("cutouts/", "cutouts"),
-            cut_out,
+            **STAGES["cutout"],
+            work=cut_out,
             items=lambda run: run.inputs.files,
             part=PART,
             join=decide,
-            merging=("review",),
-            threads=True,
-            here=True,
-            options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
-            "synthesise",
-            ("inputs", "cutouts"),
-            ("edits/", "edits", "composites", "verdicts", "photos"),
-            compose,
+            **STAGES["synthesise"],
+            work=compose,
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART,
-            threads=True,
-            here=True,
-            options=("pictures",),
         ),
-        ask("score", ("edits", "verdicts"), options=("seed",)),
+        ask(**STAGES["score"]),
         Stage(
-            "measure",
-            ("scores", "asked", "people", "backgrounds", "verdicts", "photos"),
-            MEASURED,
-            measure,
+            **STAGES["measure"],
+            work=measure,
             when=lambda run: bool(asked_before(run.folder) or run.models),
-            options=("analysis", "pictures.sweep"),
         ),
-        Stage(
-            "sheets",
-            ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),
-            ("report/tables/", "report/figures/", "report/cutouts.html"),
-            page.write_sheets,
-            options=(),
-        ),
+        Stage(**STAGES["sheets"], work=page.write_sheets),
     ),
     judged=lead.judged,
     headline=lead.headline_of,

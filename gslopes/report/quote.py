@@ -59,20 +59,17 @@ def of_findings(
     if judged.empty:
         return None
     sure = judged[judged["decision"] == summary.FINDING]
-    first = judged[leading.reindex(judged.index)]
-    if first.empty:
-        first = judged
-    surest = first[first["decision"] == summary.FINDING]
-    if len(surest):
-        first = surest
+    led = judged[leading.reindex(judged.index)]
+    surest = led[led["decision"] == summary.FINDING]
+    first = next(part for part in (surest, led, sure, judged) if len(part)).to_dict("records")[0]
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
     rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
     frame = DataFrame(rows, columns=_HEAD, dtype=object)
     facts: dict[str, Any] = {
         "about": about,
         "headline": headline,
-        "cells": _cells(first.to_dict("records")[0], about),
-        "is_finding": len(surest) > 0,
+        "cells": _cells(first, about),
+        "is_finding": first["decision"] == summary.FINDING,
         "findings": len(sure),
         "maker": f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}",
         "table": to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."),

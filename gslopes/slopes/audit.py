@@ -30,13 +30,14 @@ from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import ANSWERS, DROPPED, ask, check_models, check_versions, money
+from gslopes.frame.ask import ANSWERS, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
+from gslopes.frame.stages import declared_stages
 from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
@@ -45,8 +46,7 @@ from gslopes.slopes import method, outcome, outside
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
-from gslopes.slopes.method import PRESENCE
-from gslopes.slopes.originals import ORIGINALS, as_they_were, sources
+from gslopes.slopes.originals import as_they_were, sources
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.page.sections import ASSETS, SECTIONS
@@ -57,16 +57,12 @@ if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 ASKS = {"score", UNEDITED}
-FITTED = (
-    *("groups", "differences", "balance", "placebos", "reach", "gating", "error_rates"),
-    *("error_slopes", "observed", "drawing", "explained", "slopes"),
-)
+HOME = Path(__file__).parent
+STAGES = declared_stages(HOME)
 TABLES = tables.TABLES | ANSWERS
-# About the unedited photos.
-OBSERVED = {f"{UNEDITED}/{name}": name for name in ("scores", "asked")}
-TABLES |= {
-    name: replace(TABLES[table], name=name)
-    for name, table in {ORIGINALS: "edits", **OBSERVED}.items()
+TABLES |= {  # about the unedited photos
+    f"{UNEDITED}/{name}": replace(TABLES[name], name=f"{UNEDITED}/{name}")
+    for name in ("edits", "scores", "asked")
 }
 
 
@@ -452,18 +448,11 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
-ABOUT_ORIGINALS = ask(
-    UNEDITED,
-    (ORIGINALS,),
-    pictures=ORIGINALS,
-    gate=None,
-    whom=observers,
-    folder=UNEDITED,
-)
+ABOUT_ORIGINALS = ask(**STAGES[UNEDITED], gate=None, whom=observers)
 
 SLOPES = Audit(
     name="audit",
-    home=Path(__file__).parent,
+    home=HOME,
     config=RunConfig,
     tables=TABLES,
     inputs=look,
@@ -476,69 +465,30 @@ SLOPES = Audit(
     before=check_before,
     stages=(
         Stage(
-            "synthesise",
-            ("inputs",),
-            ("edits", "editing", "photos", "edits/"),
-            make_pictures,
+            **STAGES["synthesise"],
+            work=make_pictures,
             items=lambda run: run.inputs.files,
             part=lambda run: run.config.part,
             threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures,
             keep=keep_pictures,
             check=outside.conclude,
-            options=(),
             due=lambda run: run.config.outside and run.config.score.retry_failed,
         ),
-        Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
+        Stage(**STAGES["sources"], work=sources),
         Stage(
-            "gate",
-            ("edits", "photos"),
-            ("readings", "verdicts"),
-            measure_sweeps,
-            along="photos",
+            **STAGES["gate"],
+            work=measure_sweeps,
             join=judge,
-            threads=True,
             when=is_gated,
             begin=check_groups,
             uses=lambda run: reader_digest(),
-            options=("gate",),
-            merging=("gate",),
         ),
-        Stage(
-            "validity",
-            ("edits", "readings", "verdicts"),
-            (VALIDITY,),
-            summarise,
-            goes_with="gate",
-            when=lambda run: run.has("verdicts"),
-            options=("fit.photos_csv", "fit.groups"),
-        ),
-        ask(
-            "score",
-            ("edits", "photos", "verdicts"),
-            gate=leaves_out,
-            needed=True,
-            options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
-        ),
-        Stage(
-            "originals",
-            ("edits", "photos"),
-            (f"{ORIGINALS}/", ORIGINALS),
-            as_they_were,
-            along="photos",
-            threads=True,
-            goes_with=UNEDITED,
-            when=ABOUT_ORIGINALS.when,
-            options=(),
-        ),
+        Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
+        ask(**STAGES["score"], gate=leaves_out),
+        Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
         ABOUT_ORIGINALS,
-        Stage(
-            "fit",
-            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED, *OBSERVED),
-            (*FITTED, PRESENCE),
-            fit,
-            options=("fit", "seed", "edit", "compose.placebo"),
-        ),
+        Stage(**STAGES["fit"], work=fit),
     ),
     page=SECTIONS,
     assets=ASSETS,
