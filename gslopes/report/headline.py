@@ -4,7 +4,7 @@ The section ``headline`` of an audit's ``sentences.toml`` has a sentence for eac
 list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from gslopes.core import frozen
 from gslopes.core.config import read_toml
+from gslopes.core.tables import Record, Row
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
 from gslopes.stats.rounding import highest
@@ -77,9 +78,9 @@ class Sentences:
 
     def changes(
         self,
-        rows: Sequence[Mapping[Hashable, Any]],
+        rows: Sequence[Record],
         estimates: Sequence[Nothing],
-        describe: Callable[[Any], dict[str, Any]],
+        describe: Callable[[Any], Row],
         *units: str,
         **facts: Any,
     ) -> str:

@@ -90,8 +90,10 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     values: Mapping[str, Sequence[float]] = runfolder.read_manifest(run)["values"]
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
-        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+        raise UsageError(
+            f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited.",
+            "Restore it, or make the run again in a new folder.",
+        )
     return values
 
 

@@ -130,8 +130,9 @@ def _damaged_file(file: Path) -> Iterator[None]:
         raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"{type(error).__name__}: {str(error)[:200]}"
-        problem = f"{show(file)} is not of the form that it begins with ({what})."
-        raise DataMissing(problem, "Check the file.") from error
+        raise DataMissing(
+            f"{show(file)} is not of the form that it begins with ({what}).", "Check the file."
+        ) from error
 
 
 def _json(file: Path, content: bytes) -> Any:

@@ -142,8 +142,10 @@ def merge(first: Typology, second: Typology) -> Typology:
                 f"under {part.supers[cluster] or 'nothing'!r} in {part.name}"
                 for part in (first, second)
             ]
-            problem = f"The cluster {cluster} is {' and '.join(places)}."
-            raise ConfigError(problem, "A cluster has at most one super-cluster.")
+            raise ConfigError(
+                f"The cluster {cluster} is {' and '.join(places)}.",
+                "A cluster has at most one super-cluster.",
+            )
     return Typology(
         name=f"{first.name} + {second.name}",
         version=" + ".join(filter(None, (first.version, second.version))),

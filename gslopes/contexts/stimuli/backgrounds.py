@@ -89,8 +89,10 @@ def read_backgrounds(
         for what, name in (("name", background.key), ("picture", background.photo)):
             earlier = first.setdefault((what, name), background)
             if earlier is not background and name:
-                problem = f"The {what} of {earlier.path} is also that of {background.path}."
-                raise UsageError(problem, "Each background has one place.")
+                raise UsageError(
+                    f"The {what} of {earlier.path} is also that of {background.path}.",
+                    "Each background has one place.",
+                )
     if not any(background.used for background in pictures):
         raise UsageError(
             f"No background can be used: {pictures[0].why}.",

@@ -121,8 +121,10 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
 def _check_published(used: Sequence[BackgroundPicture]) -> None:
     counts = Counter(room.context for room in used)
     if crowded := sorted(name for name in counts if counts[name] > 1):
-        problem = f"As published, a context has one photograph; {crowded[0]} has several."
-        raise UsageError(problem, "Leave one of them in the folder.")
+        raise UsageError(
+            f"As published, a context has one photograph; {crowded[0]} has several.",
+            "Leave one of them in the folder.",
+        )
 
 
 def self_reports(

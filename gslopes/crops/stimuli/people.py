@@ -98,11 +98,14 @@ def read_people(
         name = names[photo][0]
         person = people.columns[who][row] if who else name
         if not person:
-            problem = f"Line {people.lines[row]} of {show(table)} names no {who}."
-            raise UsageError(problem, "Name one in each row.")
+            raise UsageError(
+                f"Line {people.lines[row]} of {show(table)} names no {who}.",
+                "Name one in each row.",
+            )
         if not inside(folder, photo.path):
-            problem = f"{relative} leads out of {show(folder)}."
-            raise UsageError(problem, "Put the photo itself there.")
+            raise UsageError(
+                f"{relative} leads out of {show(folder)}.", "Put the photo itself there."
+            )
         portraits.append(Portrait(photo.path, relative, person, values[name], photo.repeats))
     if one_photo:
         portraits = _one_of_each(portraits, seed)
@@ -130,8 +133,9 @@ def _grouped(portraits: Sequence[Portrait], columns: Sequence[str], absent: str)
     for column, members in groups.items():
         if len(members) < 2:
             only = _sizes(members) or "no person"
-            problem = f"The column {column!r} has one group only: {only}."
-            raise UsageError(problem, "Compare two or more.")
+            raise UsageError(
+                f"The column {column!r} has one group only: {only}.", "Compare two or more."
+            )
     return People(portraits, columns, groups, left_out, absent)
 
 
@@ -232,8 +236,9 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
     couples = _couples(groups)
     total = sum(len(a) * len(b) for a, b in couples)
     if len(couples) > most and total > most:
-        problem = f"{most} pairs are fewer than the {len(couples)} pairs of groups."
-        raise ConfigError(problem, "Raise --pairs.")
+        raise ConfigError(
+            f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs."
+        )
     pairs = [np.empty((0, 2), np.int64)]
     for a, b in couples:
         size = len(a) * len(b)

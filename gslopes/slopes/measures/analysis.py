@@ -176,8 +176,10 @@ class Fit:
         photos = {photo for sweep in self.sweeps.values() for photo in sweep.photos}
         about = study.about if study.groups or study.cluster else None
         if about is not None and photos and photos.isdisjoint(about.index):
-            hint = f"Its index must be the photos' ids, such as {min(photos)!r}."
-            raise ConfigError("The table about photos has a row of none of them.", hint)
+            raise ConfigError(
+                "The table about photos has a row of none of them.",
+                f"Its index must be the photos' ids, such as {min(photos)!r}.",
+            )
         if by_number:
             self._measure()
         self.wished = {
@@ -412,8 +414,10 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
             "Some scores are no finite numbers.", "Leave out the rows of labels without a score."
         )
     if not numbers and beyond(np.array([low, high])).any():
-        hint = "Divide them by 100 if they are percentages."
-        raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
+        raise TableError(
+            f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].",
+            "Divide them by 100 if they are percentages.",
+        )
 
 
 def _plain_texts(column: Series) -> Series:

@@ -183,8 +183,10 @@ def _with_steps(frame: DataFrame, levels: Mapping[str, Array], what: str) -> Dat
                 )
             rows = rows.assign(step=step)
         if not rows["step"].between(0, len(level) - 1).all():
-            problem = f"The {what} have a step of {name} beyond its {len(level)} values."
-            raise TableError(problem, "Pass all the values of the sweep.")
+            raise TableError(
+                f"The {what} have a step of {name} beyond its {len(level)} values.",
+                "Pass all the values of the sweep.",
+            )
         if "value" not in rows:
             rows = rows.assign(value=level[rows["step"].to_numpy(int)])
         parts.append(rows)

@@ -16,14 +16,13 @@ correction over clusters.
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from pandas import DataFrame, Series
 from scipy import sparse
 
 from gslopes.core.arrays import Flags, Integers, doubles
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, Row
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import FitOptions
@@ -103,7 +102,7 @@ def _compared(
     sides: Sequence[Flags],
     units: Integers,
     options: FitOptions,
-) -> dict[str, Any]:
+) -> Row:
     """The columns of the observed difference, of one group's photos minus the other's.
 
     by_number: (L,) labels that are judged by their number.  sides: (n,) photos of each group.  units: (n,) codes.

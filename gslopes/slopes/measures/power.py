@@ -209,8 +209,10 @@ def _any(flags: Flags, sizes: Integers) -> Flags:
 @lru_cache(maxsize=2)
 def _pool(label: Presence | Pilot, slope: float) -> Pool:
     if slope > label.steepest:
-        problem = f"Such a label cannot move by {slope:g} a unit."
-        raise ConfigError(problem, f"Its steepest slope is {label.steepest:.3g}.")
+        raise ConfigError(
+            f"Such a label cannot move by {slope:g} a unit.",
+            f"Its steepest slope is {label.steepest:.3g}.",
+        )
     return label.pool(slope)
 
 
@@ -301,8 +303,10 @@ def smallest_slope(
         return power(label, units, slope, placebo_photos, chance=chance) >= chance
 
     if not enough(label.steepest):
-        problem = f"No slope of such a label is a finding in {units:,} photos with a chance of {chance:.0%}."
-        raise ConfigError(problem, "Plan for more photos.")
+        raise ConfigError(
+            f"No slope of such a label is a finding in {units:,} photos with a chance of {chance:.0%}.",
+            "Plan for more photos.",
+        )
     return _least(enough, 0.0, label.steepest)
 
 

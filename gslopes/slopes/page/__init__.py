@@ -1,8 +1,7 @@
 """Tables and pictures of a run folder in, one page for its reader out; no torch, no network, nothing else needed."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gslopes.core import frozen
 from gslopes.core.config import from_dict
@@ -22,15 +21,7 @@ class ReportConfig:
     labels: tuple[str, ...] = option(())
 
 
-def write_report(
-    run: Path | str,
-    *,
-    p: float = 0.001,
-    slope: float = 0.03,
-    embed: Literal["thumbs", "none"] = "thumbs",
-    labels: Sequence[str] = (),
-    watch: Watch | None = None,
-) -> Path:
+def write_report(run: Path | str, *, watch: Watch | None = None, **options: Any) -> Path:
     """Write RUN/report/, only from the run folder: the page, its data and pictures, the paper's tables and figures.
 
     report/index.html       the page; opens from disk, asks nothing of any server
@@ -47,6 +38,7 @@ def write_report(
     replaced whole, and the page last.
 
     run: the run folder, with run.json and slopes.parquet; sections whose tables or pictures are not there are left out.
+    options: fields of ``ReportConfig``.
     p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
     embed: ``thumbs``: a strip of small squares around the face for each sweep; ``none``: no picture at all, nor Figures
         1 and 3, and no file name: for photos that must not leave the machine.
@@ -64,10 +56,8 @@ def write_report(
     from gslopes.frame.result import find_audit
     from gslopes.slopes.page.sections import walk_page
 
-    options = from_dict(
-        ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)}
-    )
     audit = find_audit("audit")
     run = Path(run)
-    page = walk_page(Finished(audit, run, audit.config(run, report=options)))
+    config = audit.config(run, report=from_dict(ReportConfig, options))
+    page = walk_page(Finished(audit, run, config))
     return write(page, watch or counted(None, "report", "steps"))

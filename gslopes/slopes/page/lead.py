@@ -1,7 +1,7 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import frozen
 from gslopes.core.crossed import split
+from gslopes.core.tables import Record
 from gslopes.core.text import two_digits
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
@@ -191,15 +192,13 @@ def _said(attribute: str) -> Sentences:
     return HEADLINES
 
 
-def _along(attribute: str) -> dict[str, Any]:
+def _along(attribute: str) -> dict[str, str]:
     """The attribute as sentences name it; of two that are crossed both."""
     first, second, _ = map(words.perceived, split(attribute))
     return {"attribute": words.perceived(attribute), "first": first, "second": second}
 
 
-def nothing(
-    row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str
-) -> caution.Nothing:
+def nothing(row: Record, name: str, share: float, n: int, why: str) -> caution.Nothing:
     """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
 
     share: of answers with the label, if it is judged by presence.  n: units.  why: the reason that it may be 0 if its
@@ -216,7 +215,7 @@ def nothing(
     return replace(estimate, note=why)
 
 
-def matters_of(row: Mapping[Hashable, Any], share: float) -> float:
+def matters_of(row: Record, share: float) -> float:
     """The smallest slope that matters, or change of one, in its own unit; NaN if it is not known."""
     measure = units.measure_of(row)
     if measure == "presence":
@@ -224,7 +223,7 @@ def matters_of(row: Mapping[Hashable, Any], share: float) -> float:
     return caution.MATTERS.get(measure, caution.OF_SPREAD * float(row.get("sd") or math.nan))
 
 
-def would_matter(row: Mapping[Hashable, Any], matters: float) -> str:
+def would_matter(row: Record, matters: float) -> str:
     """What would matter, as a sentence has it in brackets."""
     if units.measure_of(row) == "log-odds":
         return f"{units.odds(matters):.2g} % would matter"
