@@ -26,11 +26,10 @@ from gslopes.contexts.stimuli.stages import (
     look,
     read,
 )
-from gslopes.core import tables
+from gslopes.core import tables, text
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.frame.ask import ANSWERS, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
@@ -173,7 +172,7 @@ def _note_gate(run: Run) -> None:
     verdicts = run.table("verdicts").drop_duplicates("photo")
     if verdicts.empty:
         return  # nothing was judged
-    judged = many(len(verdicts), "person", "people")
+    judged = text.many(len(verdicts), "person", "people")
     dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
     why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")

@@ -15,8 +15,7 @@ import numpy as np
 from gslopes.core import frozen, runfolder
 from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
-from gslopes.report import fonts, numbers, words
-from gslopes.report.inline import TEMPLATES
+from gslopes.report import fonts, inline, numbers, words
 
 if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
     from matplotlib.axes import Axes
@@ -38,9 +37,9 @@ _NAMELESS: dict[Form, dict[str, None]] = {
 # -- the palette ------------------------------------------------------------------------------------------------------
 
 
-_ROOT = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[
-    0
-]  # of light pages
+_ROOT = re.findall(
+    r":root \{(.*?)\}", (inline.TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL
+)[0]  # of light pages
 _COLOURS = dict(re.findall(r"--([\w-]+): (#\w+)", _ROOT))
 
 

@@ -10,8 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from gslopes.core import frozen
-from gslopes.core.config import read_toml
+from gslopes.core import config, frozen
 from gslopes.core.tables import Record, Row
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
@@ -27,7 +26,7 @@ class Sentences:
     @classmethod
     def read(cls, home: Path, section: str = "headline") -> Self:
         """A section of the ``sentences.toml`` of an audit.  home: its folder."""
-        return cls(read_toml(home / "sentences.toml")[section])
+        return cls(config.read_toml(home / "sentences.toml")[section])
 
     def say(self, case: str, count: int = 1, **facts: Any) -> str:
         """The sentence of a case.  count: chooses the form, and may be named; facts: what else may be named.

@@ -7,10 +7,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import frozen, runfolder, summary
 from gslopes.core.tables import Record
-from gslopes.report import numbers, words
-from gslopes.report.inline import plain
-from gslopes.report.layouts import to_markdown
-from gslopes.report.units import writer_in
+from gslopes.report import inline, layouts, numbers, units, words
 
 MOST_ROWS = 8
 _HEAD = ["Of", "What", "Difference", "95 % interval", "unit", "n"]
@@ -72,9 +69,11 @@ def of_findings(
         "is_finding": first["decision"] == summary.FINDING,
         "findings": len(sure),
         "maker": f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}",
-        "table": to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."),
+        "table": layouts.to_markdown(
+            frame, f"Findings: {len(rows)} of {len(sure)}, largest first."
+        ),
     }
-    return Quote(plain("quoted.txt.j2", **facts), plain("card.md.j2", **facts) + "\n")
+    return Quote(inline.plain("quoted.txt.j2", **facts), inline.plain("card.md.j2", **facts) + "\n")
 
 
 def write_card(report: Path, quoted: Quote | None) -> None:
@@ -91,7 +90,7 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 
 def _cells(row: Record, about: About) -> list[str]:
     """A finding under ``_HEAD``."""
-    write = writer_in(row["unit"])
+    write = units.writer_in(row["unit"])
     return [
         words.printable(f"{row['model']}, {row['label']}"),
         words.printable(row["contrast"]),

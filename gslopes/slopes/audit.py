@@ -16,15 +16,13 @@ from gslopes.ask.editors import GIVEN
 from gslopes.ask.editors.python import given_editor
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show
 from gslopes.core.options import build
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
-from gslopes.core.tables import EDITING
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
@@ -308,7 +306,7 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
-    if table == EDITING.name and not run.config.outside:
+    if table == tables.EDITING.name and not run.config.outside:
         return None
     return lambda rows: rows
 
@@ -381,7 +379,7 @@ def judge(run: Run, parts: Tables) -> Made:
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
         run.executor.note(few)
     run.executor.note(
-        f"gate       {passed:,} of {many(len(verdicts), 'sweep')} kept"
+        f"gate       {passed:,} of {text.many(len(verdicts), 'sweep')} kept"
         + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))
     )
     return {"verdicts": verdicts}

@@ -13,12 +13,11 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import frozen, runfolder, tables
+from gslopes.core import frozen, runfolder, tables, text
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.core.text import many
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
@@ -96,7 +95,7 @@ def demo(
     """
     out = Path(out)
     runfolder.make_folder(out)
-    minutes = many(max(1, round(faces / 240)), "minute")  # as measured on two cores
+    minutes = text.many(max(1, round(faces / 240)), "minute")  # as measured on two cores
     executor.note(
         f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores."
     )

@@ -16,7 +16,6 @@ from pandas import DataFrame
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
@@ -55,8 +54,7 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
-        facts: dict[str, Any] = _plain(asdict(self))
-        return facts
+        return _plain(asdict(self))
 
 
 def summarise(
@@ -91,7 +89,7 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
         raise UsageError(
-            f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited.",
+            f"{runfolder.show(run / 'run.json')} is damaged: it has no values of {unknown[0]}, which was edited.",
             "Restore it, or make the run again in a new folder.",
         )
     return values
@@ -108,7 +106,7 @@ def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> D
     columns = [name for name in groups if "+" not in name]
     if absent := [column for column in columns if column not in about]:
         raise UsageError(
-            f"{show(photos_csv)} has no column {absent[0]!r}.",
+            f"{runfolder.show(photos_csv)} has no column {absent[0]!r}.",
             f"It has {', '.join(about.columns)}.",
         )
     return about[columns]

@@ -19,10 +19,9 @@ from gslopes.contexts.measures.inference import accuracy_table, inferred_table, 
 from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
+from gslopes.core import reasons, text
 from gslopes.core.arrays import Array
-from gslopes.core.reasons import counted
 from gslopes.core.tables import lookup
-from gslopes.core.text import many
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = {  # table to each q and the p that it is of
@@ -116,7 +115,7 @@ def notes_of(
     # pictures without a person do not count: many taggers have no answer to them
     lost = questions[(questions["status"] != "answered") & (questions["attribute"] != EMPTY)]
     if len(lost):
-        why = counted(zip(lost["reason"], lost["detail"], strict=True))
-        pictures = f"{many(len(lost), 'picture')} of people ({why})"
+        why = reasons.counted(zip(lost["reason"], lost["detail"], strict=True))
+        pictures = f"{text.many(len(lost), 'picture')} of people ({why})"
         notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
     return notes

@@ -19,9 +19,8 @@ from gslopes.core.tables import lookup
 from gslopes.frame.page import Content, Finished, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section
 from gslopes.photos.folder import photo_bytes, photo_of
-from gslopes.report import fonts, words
+from gslopes.report import fonts, review, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
-from gslopes.report.review import review_data
 
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
@@ -196,7 +195,7 @@ def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str
         house=TEMPLATES,
         styles=("review.css", "cutouts.css"),
         scripts=("review.js",),
-        data=review_data(
+        data=review.review_data(
             [{"photo": photo} for photo in listed["photo"]],
             [],
             ("photo", "decision"),

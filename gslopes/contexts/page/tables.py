@@ -22,8 +22,7 @@ from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import normalise
 from gslopes.core.files import csv_bytes
 from gslopes.frame.spec import Tables
-from gslopes.report import numbers
-from gslopes.report.layouts import markdown, tabular
+from gslopes.report import layouts, numbers
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import are_findings, is_finding
 
@@ -97,7 +96,11 @@ def forms(frame: DataFrame) -> dict[str, str]:
     head = [*map(str, clean)]
     rows = clean.to_numpy().tolist()
     csv = csv_bytes(clean.map(_unsigned)).decode()
-    return {"csv": csv, "md": markdown(head, rows) + "\n", "tex": tabular(head, rows)}
+    return {
+        "csv": csv,
+        "md": layouts.markdown(head, rows) + "\n",
+        "tex": layouts.tabular(head, rows),
+    }
 
 
 def _unsigned(text: str) -> str | float:

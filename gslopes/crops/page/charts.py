@@ -12,8 +12,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.config import read_toml
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
-from gslopes.report import numbers
-from gslopes.report.inline import templates
+from gslopes.report import inline, numbers
 
 LEFT = 40
 ABOVE = 12
@@ -66,7 +65,7 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
 def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> Markup:
     """A drawing by its template.  parts: what it shows, in words."""
-    drawing = templates(Path(__file__).parent).get_template(template)
+    drawing = inline.templates(Path(__file__).parent).get_template(template)
     return Markup(drawing.render(description=f"{title}: {'; '.join(parts)}", **content))
 
 

@@ -9,9 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.files import read_json
-from gslopes.core.reasons import listed
+from gslopes.core import files, reasons, runfolder
 from gslopes.core.tables import lookup, records
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures.parity import comparable
@@ -107,7 +105,7 @@ def figures(page: Page) -> Content:
 
 def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
-    drawn = read_json(page.run.folder / "pairs.json")
+    drawn = files.read_json(page.run.folder / "pairs.json")
     rows = [
         (name, entry["titles"], entry["mapped"]) for name, entry in drawn.items() if entry["titles"]
     ]
@@ -127,10 +125,10 @@ def left_out(page: Page) -> Content:
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
     return {
-        "skipped": Counter(map(listed, out["reason"], out["detail"])).most_common(),
+        "skipped": Counter(map(reasons.listed, out["reason"], out["detail"])).most_common(),
         "faceless": (used & people["box"].isna()).sum(),
         "notes": page.notes,
-        "persons": read_json(page.run.folder / "groups.json")["left_out"],
+        "persons": files.read_json(page.run.folder / "groups.json")["left_out"],
         "croppers": [
             (row, selected(pairs[pairs["cropper"] == row["cropper"]], person, group))
             for row in records(_main(page, "positions"))

@@ -12,8 +12,7 @@ from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.words import printable
-from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import sort_key
+from gslopes.stats import multiplicity, rounding
 
 HEADLINES = Sentences(SENTENCES["headline"])
 
@@ -79,7 +78,9 @@ def headline(head: DataFrame) -> str:
         return HEADLINES.say("constant")
     if judged.empty:
         return HEADLINES.say("too_few", why=printable(out[out != CONSTANT].iloc[0]))
-    uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
+    uneven = judged[
+        multiplicity.is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)
+    ]
     if uneven.empty:
         estimates = list(map(_nothing, judged.to_dict("records")))
         croppers = judged["cropper"].nunique()
@@ -97,7 +98,7 @@ def headline(head: DataFrame) -> str:
 def _found(uneven: DataFrame) -> str:
     """Of rows that are findings the clearest."""
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
-        ["q", "_flat"], kind="stable", key=sort_key
+        ["q", "_flat"], kind="stable", key=rounding.sort_key
     )
     best = larger_first(records(order)[0])
     share = numbers.share(best["p"], 0)

@@ -21,9 +21,8 @@ from gslopes.ask.croppers.joining import (
     share_inside,
 )
 from gslopes.ask.croppers.remote import mtcnn
-from gslopes.core import runfolder
+from gslopes.core import files, runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
-from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
@@ -31,8 +30,7 @@ from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.spec import Made, Run, Tables
-from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import open_photo, open_srgb
+from gslopes.photos import decode, folder
 
 STILL = "out of what is kept, still in who is favoured"  # who has no face
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept
@@ -46,7 +44,7 @@ def reader_of(
     sizes: (width, height) as joined.  What it gives raises: PhotoError.
     """
     most = max(2, _MEMORY // max((3 * wide * tall for wide, tall in sizes), default=1))
-    return lru_cache(most)(lambda index: scaled(open_srgb(paths[index]), config))
+    return lru_cache(most)(lambda index: scaled(folder.open_srgb(paths[index]), config))
 
 
 def digest_of(people: People) -> str:
@@ -54,7 +52,7 @@ def digest_of(people: People) -> str:
     lines = hashlib.sha256()
     for portrait in people.portraits:
         try:
-            photo = sha256_of(portrait.path)
+            photo = files.sha256_of(portrait.path)
         except OSError:
             photo = ""
         lines.update(
@@ -113,7 +111,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         people.append(row)
         run.tick(1)
         try:
-            photo = open_photo(portrait.path)
+            photo = folder.open_photo(portrait.path)
         except PhotoError as error:
             row |= {"status": "skipped", **SkipReason.of(error.reason).columns}
             continue
@@ -165,7 +163,7 @@ def _alone(
     config: CropsConfig,
 ) -> list[Row]:
     """A photo's map in numbers, at the photo's scale and, of a model of one size, reduced as when joined."""
-    pixels = scaled(in_srgb(photo.pixels, photo.icc), config)
+    pixels = scaled(decode.in_srgb(photo.pixels, photo.icc), config)
     height, width = photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
     scales = {"own": model}

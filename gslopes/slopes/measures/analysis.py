@@ -469,5 +469,4 @@ def checked(table: tables.Table, frames: Sequence[DataFrame]) -> DataFrame:
     joined = pd.concat(frames, ignore_index=True)
     missing = [field.name for field in table.schema if field.nullable and field.name not in joined]
     ordered = joined.assign(**dict.fromkeys(missing)).sort_values(list(table.key), kind="stable")
-    result: DataFrame = tables.check(table, ordered).to_pandas()
-    return result
+    return tables.check(table, ordered).to_pandas()

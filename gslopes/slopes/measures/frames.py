@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import frozen, tables
+from gslopes.core import config, frozen, tables
 from gslopes.core.arrays import Array
-from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError, nearest
 from gslopes.core.options import build, option
 from gslopes.slopes.measures.options import FitOptions, Study
@@ -79,7 +78,7 @@ def fit_slopes(
     """
     from gslopes.slopes.measures.analysis import analyse
 
-    settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
+    settings = config.from_dict(FitOptions, options) if isinstance(options, Mapping) else options
     named = asdict(build(Columns, {role: column or "" for role, column in columns.items()}))
     answers, questions, levels = _tables(scores, asked, named, values or {}, photos)
     study = Study(values=levels, photos=photos, about=about, cluster=cluster)

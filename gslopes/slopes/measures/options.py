@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from gslopes.core import frozen, frozen_identity
-from gslopes.core.config import check
+from gslopes.core import config, frozen, frozen_identity
 from gslopes.core.options import option
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class FitOptions:
     seed: int = option(0, least=0)
 
     def __post_init__(self) -> None:
-        check(self)
+        config.check(self)
 
 
 @frozen_identity

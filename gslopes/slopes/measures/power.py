@@ -24,19 +24,17 @@ from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.answers import columns_of
 from gslopes.slopes.measures.decision import paired, placebo_step
 from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats import ols, permutation, rounding
 from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
-from gslopes.stats.ols import line_weights
-from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import settled
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
 # beyond 3 in 29 London portraits (gender, celeba-tagger); the upper end is planned for.
 SPREAD = 1.5
 GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
 _VALUES = np.asarray(GENDER)
-_WEIGHTS = 100 * line_weights(_VALUES)
+_WEIGHTS = 100 * ols.line_weights(_VALUES)
 _LIFTS = np.exp(
     np.sqrt(np.log1p(SPREAD**2)) * special.ndtri((np.arange(200) + 0.5) / 200)
 )  # of b over its median
@@ -135,7 +133,7 @@ class Presence:
         for level in (along, *[still] * len(placebo.KINDS)):
             chance = rng.standard_normal((2, size * each, len(_VALUES)), np.float32)
             sweeps.append(level + np.sqrt(self.noise) * chance > 0)
-        slopes = settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
+        slopes = rounding.settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
         varies = sweeps[0].any(axis=2) & ~sweeps[0].all(axis=2)
         rows = np.minimum(np.arange(self.labels), 1)
         return Pool(slopes, varies, np.full(size, each), rows, apart=True)
@@ -266,7 +264,7 @@ def _is_found(
     own = contrast(_units(slopes, sizes))
     first = contrast(_units(slopes[:1], sizes), permutations=_OWN)
     p = own.p.copy()
-    p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
+    p[:1] = permutation.below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
     p = np.where(varying >= least, p, np.nan)
     columns = {"slope": own.difference, "p_test": p, "q": benjamini_hochberg(p)}
     rows = DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})

@@ -32,13 +32,8 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import placebo_differences, placebo_step, rule
 from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
-from gslopes.stats.clusters import clustered_mean, enough
-from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import line_slopes
+from gslopes.stats import clusters, multiplicity, ols, permutation, rounding, shares
 from gslopes.stats.outcomes import varying
-from gslopes.stats.permutation import below_floor, permute
-from gslopes.stats.rounding import exceeds
-from gslopes.stats.shares import share_interval
 
 ERROR = "error"
 MISS = "miss"
@@ -162,7 +157,7 @@ def error_tables(
         if not row.never:
             rates += [head | rate for rate in _rates(row, answers.values, codes, sizes)]
         slope = _slope(row, answers.values, codes) | {"units": len(sizes), "note": row.note}
-        slopes.append(head | slope | {"trusted": enough(sizes)})
+        slopes.append(head | slope | {"trusted": clusters.enough(sizes)})
     errors = _as_answers(answers, rows)
     frame = _tested(DataFrame(slopes), errors, options)
     if placebos is not None:
@@ -178,7 +173,7 @@ def _rates(row: _Row, values: Array, codes: Integers, sizes: Array) -> Iterator[
     """The columns of the error rate at each value.  codes: of the units of its photos.  sizes: (U,) of these."""
     wrong = row.wrong[row.keep]
     for step, value in enumerate(values.tolist()):
-        low, high = share_interval(doubles(np.bincount(codes, wrong[:, step])), sizes)
+        low, high = shares.share_interval(doubles(np.bincount(codes, wrong[:, step])), sizes)
         yield {
             "step": step,
             "value": value,
@@ -194,9 +189,9 @@ def _slope(row: _Row, values: Array, codes: Integers) -> Row:
     columns = ("slope", "se", "ci_low", "ci_high", "p")
     if row.never:
         return dict.fromkeys((*columns, "centre"), np.nan)
-    lines = 100 * line_slopes(row.wrong, values)[row.keep]
+    lines = 100 * ols.line_slopes(row.wrong, values)[row.keep]
     most = steepest("rate", values)
-    mean = clustered_mean(lines, codes, (-most, most))
+    mean = clusters.clustered_mean(lines, codes, (-most, most))
     centre = row.wrong[row.keep][:, len(values) // 2].mean()
     return dict(zip(columns, mean, strict=True)) | {"centre": centre}
 
@@ -234,8 +229,8 @@ def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame
     note = Series(notes)
     judged = (note == "").to_numpy(bool)
     p = frame["p"].where(judged).to_numpy(float)
-    p_perm = permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
-    p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
+    p_perm = permutation.permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
+    p_test, _ = permutation.below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
     return frame.assign(
         ci_low=frame["ci_low"].where(judged),
         ci_high=frame["ci_high"].where(judged),
@@ -243,7 +238,7 @@ def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame
         p=p,
         p_perm=p_perm,
         p_test=p_test,
-        q=benjamini_hochberg(p_test),
+        q=multiplicity.benjamini_hochberg(p_test),
         note=note.mask(judged & np.isnan(p_test), ALIKE),
     )
 
@@ -323,6 +318,6 @@ def _right(answers: Answers, texts: Objects) -> Flags:
     names = np.array([plain(name) for name in answers.labels], dtype=object)
     pairs = names[answers.label] == texts[answers.photo]
     right = np.zeros(best.shape, dtype=bool)
-    top = answers.present[pairs] & ~exceeds(best[answers.photo[pairs]], score[pairs])
+    top = answers.present[pairs] & ~rounding.exceeds(best[answers.photo[pairs]], score[pairs])
     np.logical_or.at(right, answers.photo[pairs], top)
     return right

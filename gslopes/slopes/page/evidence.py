@@ -7,8 +7,7 @@ from pandas import DataFrame
 
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import split
-from gslopes.report import numbers, units, words
-from gslopes.report.inline import plain
+from gslopes.report import inline, numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.page import decisions
@@ -96,7 +95,7 @@ def _block(
     attribute = first["attribute"]
     decided = decisions.decide(part)
     judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
-    return plain(
+    return inline.plain(
         "evidence.txt.j2",
         HOUSE,
         classifier=first["classifier"],

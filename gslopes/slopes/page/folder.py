@@ -10,8 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import placebo, runfolder, tables
-from gslopes.core.files import csv_bytes
+from gslopes.core import files, placebo, runfolder, tables
 from gslopes.core.progress import Watch
 from gslopes.core.reasons import explained, listed
 from gslopes.frame.page import Content, Page
@@ -292,7 +291,7 @@ class WalkPage(Page):
         """Write the findings, the slopes and the paper's tables; the names of the latter."""
         decisions.write_findings(self.folder, self.slopes)
         slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
-        runfolder.write_bytes(self.folder / "slopes.csv", csv_bytes(slopes))
+        runfolder.write_bytes(self.folder / "slopes.csv", files.csv_bytes(slopes))
         real = self.source.real
         published = real[real["estimator"] == PAPER]
         thresholds = {"p": self.config.p, "slope": self.config.slope}

@@ -12,9 +12,8 @@ from gslopes.core import frozen
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
 from gslopes.core.text import two_digits
-from gslopes.report import caution, numbers, units, words
+from gslopes.report import caution, inline, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
-from gslopes.report.inline import plain
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
@@ -133,7 +132,7 @@ def _moving(
     moves = number[FINDING] + number[OPEN]
     expected = [label for label, one in decided.items() if one.moves and one.expected]
     slope = slope_of(first)
-    sentence = plain(
+    sentence = inline.plain(
         "lead.txt.j2",
         _HOME / "templates",
         say=HEADLINES.say,

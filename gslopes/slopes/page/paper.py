@@ -15,8 +15,7 @@ from pathlib import Path
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.files import csv_bytes, read_text
+from gslopes.core import files, runfolder
 from gslopes.core.tables import COMPOSITION, read_rows
 from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
@@ -54,7 +53,7 @@ def write(
             old.unlink()
     sure = findings[findings["decision"] == FINDING]
     for name, (frame, caption, attribute) in frames.items():
-        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
+        runfolder.write_bytes(folder / f"{name}.csv", files.csv_bytes(frame, digits=6))
         found = sure[sure["attribute"] == attribute]
         labels = found["label"].map(words.label)
         pairs = {*zip(found["classifier"].map(words.printable), labels, strict=True)}
@@ -149,7 +148,7 @@ def plain_concepts(run: Path) -> frozenset[str]:
     """The run's list if it has one, else ours; lower case."""
     in_run = run / PLAIN
     file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
-    lines = [line.strip().casefold() for line in read_text(file).splitlines()]
+    lines = [line.strip().casefold() for line in files.read_text(file).splitlines()]
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 

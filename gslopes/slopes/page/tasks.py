@@ -10,8 +10,7 @@ from typing import Any
 
 from gslopes.ask import names
 from gslopes.core import frozen
-from gslopes.report import words
-from gslopes.report.inline import plain
+from gslopes.report import inline, words
 from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
@@ -85,4 +84,6 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
 def _sentence(scales: Sequence[Scale]) -> str:
     """One model's tasks along one attribute."""
     ends = words.ends(scales[0].attribute)
-    return plain("tasks.txt.j2", HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER)
+    return inline.plain(
+        "tasks.txt.j2", HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER
+    )

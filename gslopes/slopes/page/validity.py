@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import placebo, tables
-from gslopes.core.files import read_json
+from gslopes.core import files, placebo, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
@@ -119,7 +118,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     From RUN/validity.json, which the stage gate writes; empty without it.
     """
     try:
-        content = read_json(run / "validity.json")
+        content = files.read_json(run / "validity.json")
         by_attribute = {}
         for measured in content["attributes"]:
             rows = []
