@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pandas import DataFrame
 
@@ -169,10 +169,11 @@ def score_photos(
     drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
     again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
-    walk_plan = again({"score": score, "device": device})
+    options = {"score": score, "device": device}
+    walk_plan = again(options)
     if gate == (walk_plan.config.gate.on is False):
         judged = replace(walk_plan.config.gate, on=None if gate else False)
-        walk_plan = again({"score": score, "device": device, "gate": judged})
+        walk_plan = again(options | {"gate": judged})
     return _carried_out(walk_plan, executor, progress)
 
 
@@ -197,9 +198,7 @@ def _plan(
 
 
 def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    result = carry_out(walk_plan, executor or OneProcess(progress=progress))
-    assert isinstance(result, Walked)
-    return result
+    return cast("Walked", carry_out(walk_plan, executor or OneProcess(progress=progress)))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +69,10 @@ class Drift:
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        return {
-            "classifier": self.classifier,
-            "pictures": self.pictures,
-            "answered": self.answered,
-            "photos": self.photos,
+        before, now = map(list, self.models)
+        return asdict(self) | {
             "same": None if np.isnan(self.same) else self.same,
-            "models": {"before": list(self.models[0]), "now": list(self.models[1])},
+            "models": {"before": before, "now": now},
             "changed": self.changed,
             "labels": rows,
         }

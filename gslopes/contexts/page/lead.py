@@ -148,17 +148,6 @@ def counts(results: Tables) -> str:
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
 
 
-def credit_line(results: Tables) -> str:
-    """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
-    rows = results["backgrounds"].query("status == 'used' and creator not in ('', 'gslopes')")
-    named = dict.fromkeys(
-        f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records")
-    )
-    if named:
-        return f"Backgrounds: {printable('; '.join(named))}."
-    return ""
-
-
 def judged(tables: Tables) -> DataFrame:
     """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
     inferred gender.

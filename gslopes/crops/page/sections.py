@@ -15,7 +15,7 @@ from gslopes.crops.config import ABOVE
 from gslopes.crops.measures.parity import comparable
 from gslopes.crops.measures.rows import WHAT
 from gslopes.crops.page import charts
-from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows, side_effect
+from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
@@ -80,7 +80,6 @@ def certain(page: Page) -> Content:
         "source": config.source,
         "groups": groups,
         "sides": records(_main(page, "positions")),
-        "side_effect": side_effect,
         "turned": records(turned[turned["variant"] == config.variant + ABOVE]),
         "ends": ends,
     }

@@ -1,13 +1,11 @@
 """Texts of the crop audit, for terminal and page."""
 
-import math
-
 from pandas import DataFrame
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
 from gslopes.core.tables import Record, records
-from gslopes.crops.config import ABOVE, CONSTANT, SENTENCES
+from gslopes.crops.config import CONSTANT, SENTENCES
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
@@ -115,16 +113,6 @@ def _nothing(row: Record) -> caution.Nothing:
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
     return caution.Nothing(name, low, high, people, caution.points(0.5), "")
-
-
-def side_effect(left: float, variant: str = "") -> str:
-    """Whether it matters on which side a person is.  left: share of wins on the left, or above, less a half."""
-    side = "upper" if variant.endswith(ABOVE) else "left"
-    if math.isnan(left):
-        return "No picture has an answer"
-    if round(1000 * left) == 0:
-        return f"The {side} person wins half of the time"
-    return f"The {side} person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
 def lost(pairs: DataFrame) -> str:

@@ -89,21 +89,25 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
     for truth in truths:
         cells = [text for text in dict.fromkeys(truth.cells) if text]
         odd = [text for text in cells if _answer(text) not in YES | NO]
-        problem = hint = ""
         if not cells:
-            problem = f"The column {truth.column} is empty for all photos."
-            hint = "Name another one with --truth."
-        elif truth.label and plain(truth.label) not in by_plain:
-            problem = f"No classifier returned the label {truth.label!r}."
-            hint = f"It may be one of {some}."
-        elif truth.label and odd:
-            problem = f"{odd[0]!r} in the column {truth.column} is neither yes nor no."
-            hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty if it is not known."
-        elif not truth.label and not any(plain(text) in by_plain for text in cells):
-            problem = f"{cells[0]!r} in the column {truth.column} is not a label that was returned."
-            hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
-        if problem:
-            raise ConfigError(problem, hint)
+            raise ConfigError(
+                f"The column {truth.column} is empty for all photos.",
+                "Name another one with --truth.",
+            )
+        if truth.label and plain(truth.label) not in by_plain:
+            raise ConfigError(
+                f"No classifier returned the label {truth.label!r}.", f"It may be one of {some}."
+            )
+        if truth.label and odd:
+            raise ConfigError(
+                f"{odd[0]!r} in the column {truth.column} is neither yes nor no.",
+                "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty if it is not known.",
+            )
+        if not truth.label and by_plain.keys().isdisjoint(map(plain, cells)):
+            raise ConfigError(
+                f"{cells[0]!r} in the column {truth.column} is not a label that was returned.",
+                f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}.",
+            )
 
 
 @frozen_identity
