@@ -109,7 +109,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
             for why, n in rows.dropped.items()
         },
     }
-    return inline.lines("plan.txt.j2", HOME, **facts), facts
+    return inline.plain("plan.txt.j2", HOME, **facts).split("\n"), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:

@@ -91,7 +91,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "left_out": {column: dict(counts) for column, counts in people.left_out.items() if counts},
     }
     croppers = planned.config.cropper
-    return inline.lines("plan.txt.j2", HOME, **facts, croppers=croppers), facts
+    return inline.plain("plan.txt.j2", HOME, **facts, croppers=croppers).split("\n"), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:

@@ -155,7 +155,7 @@ def _one(
 def _share(other: Array, target: Array, values: Sequence[float]) -> Interval:
     readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
     if readable.sum() < 2:
-        return Interval(np.nan, np.nan, np.nan)
+        return manipulation.UNKNOWN
     unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 

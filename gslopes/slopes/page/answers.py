@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from gslopes.core import files, tables
@@ -35,9 +34,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
         & (pc.field("step") < len(values))
     )
     scores, asked = (
-        pa.Table.from_pandas(
-            tables.read_rows(table, run, None, where), table.schema, preserve_index=False
-        )
+        tables.check(table, tables.read_rows(table, run, None, where))
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})

@@ -12,10 +12,10 @@ from gslopes.report import layouts, numbers, units, words
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
+HOME = Path(__file__).parents[1]  # of sentences and templates
+HOUSE = HOME / "templates"
 # Code to its word in tables, and its meaning in the glossary.
-MEANINGS: dict[str, dict[str, str]] = config.read_toml(
-    Path(__file__).parents[1] / "sentences.toml"
-)["decisions"]
+MEANINGS: dict[str, dict[str, str]] = config.read_toml(HOME / "sentences.toml")["decisions"]
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = tuple(MEANINGS)
 SHOWN = {code: texts["word"] for code, texts in MEANINGS.items()}
 FOLLOWS = 95  # points that an option gains where it comes earlier, from which a task's answers follow the order

@@ -17,7 +17,6 @@ from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, wit
 from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
 
-HOUSE = Path(__file__).parents[1] / "templates"
 _TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {
     decisions.FINDING: "bold",
@@ -97,7 +96,7 @@ def _block(
     judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
     return inline.plain(
         "evidence.txt.j2",
-        HOUSE,
+        decisions.HOUSE,
         classifier=first["classifier"],
         attribute=attribute,
         is_at_an_end=split(attribute)[2],

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame, Series
@@ -17,6 +16,8 @@ from gslopes.report.headline import Sentences, undecided
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
+    HOME,
+    HOUSE,
     NONE,
     OPEN,
     PLACEBO,
@@ -31,10 +32,9 @@ from gslopes.slopes.page.loading import Drawn
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, ranked
 
-_HOME = Path(__file__).parents[1]
-HEADLINES = Sentences.read(_HOME)
-CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(_HOME, "crossed").texts})
-WHY = Sentences.read(_HOME, "why").texts
+HEADLINES = Sentences.read(HOME)
+CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(HOME, "crossed").texts})
+WHY = Sentences.read(HOME, "why").texts
 ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's options
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
@@ -134,7 +134,7 @@ def _moving(
     slope = slope_of(first)
     sentence = inline.plain(
         "lead.txt.j2",
-        _HOME / "templates",
+        HOUSE,
         say=HEADLINES.say,
         of_kind=_said(attribute).say,
         effect=effect_of(first, name, words.between(attribute)),

@@ -14,7 +14,6 @@ from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked
 
-HOUSE = Path(__file__).parents[1] / "templates"
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds", "value": "of its number"}
 MEANING = {  # in the order in which they are shown
@@ -135,7 +134,7 @@ def _error_panel(
         "perceived": words.perceived(attribute),
         "sentence": inline.plain(
             "error.txt.j2",
-            HOUSE,
+            decisions.HOUSE,
             row=first,
             rates=_of(rates, first).sort_values("step").to_dict("records"),
             ends=words.ends(attribute),

@@ -5,7 +5,6 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from gslopes.ask import names
@@ -14,8 +13,6 @@ from gslopes.report import inline, words
 from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
-
-HOUSE = Path(__file__).parents[1] / "templates"
 
 
 @frozen
@@ -85,5 +82,5 @@ def _sentence(scales: Sequence[Scale]) -> str:
     """One model's tasks along one attribute."""
     ends = words.ends(scales[0].attribute)
     return inline.plain(
-        "tasks.txt.j2", HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER
+        "tasks.txt.j2", decisions.HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER
     )

@@ -138,21 +138,18 @@ def _curves(readings: DataFrame, attribute: str, values: Sequence[float]) -> lis
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
-        by = {
-            step: mean_t(scores.to_numpy(float))
-            for step, scores in of_group.groupby("step")["score"]
-        }
-        if list(by) != list(range(len(values))):
+        by_step = of_group.groupby("step")["score"]
+        if list(by_step.groups) != list(range(len(values))):
             continue
+        means = DataFrame([mean_t(scores.to_numpy(float)) for _, scores in by_step])
         curves.append(
             {
                 "name": _name(str(name)),
                 "target": name == attribute,
                 "unit": name not in MEASURES,
-                **{
-                    key: numbers.rounded([getattr(estimate, name) for estimate in by.values()])
-                    for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))
-                },
+                "mean": numbers.rounded(means["value"]),
+                "low": numbers.rounded(means["low"]),
+                "high": numbers.rounded(means["high"]),
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])
