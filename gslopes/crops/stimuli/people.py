@@ -1,12 +1,13 @@
 """Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pandas import DataFrame, Series
 
 from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
@@ -124,56 +125,47 @@ def _one_of_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
 
 
 def _grouped(portraits: Sequence[Portrait], columns: Sequence[str], absent: str) -> People:
-    """The people of these photos.  Raises: UsageError if they are all of one group."""
-    values = {}
+    """The people of these photos.
+
+    Raises: UsageError if they are all of one group, or two photos of a person have different values.
+    """
+    persons = [portrait.person for portrait in portraits]
+    table = DataFrame([portrait.traits for portrait in portraits], persons, dtype=object)
+    first = table[~table.index.duplicated()]
+    known = DataFrame(index=first.index)
     left_out = {}
     for column in columns:
-        values[column], left_out[column] = _values(portraits, column)
-    groups = crossed(values)
-    for column, members in groups.items():
+        for person, value in table[column].items():
+            if value != first[column][person]:
+                raise UsageError(
+                    f"The person {person!r} is both {first[column][person]!r} and {value!r} in the column {column!r}.",
+                    "Give every photo of a person the same value.",
+                )
+        why = first[column].map(_why_left_out)
+        left_out[column] = why[why != ""].value_counts(sort=False).to_dict()
+        known[column] = first[column].where(why == "")
+    if len(columns) > 1:
+        rows = known.dropna().itertuples()
+        crossed = {person: CROSS.join(values) for person, *values in rows}
+        known[CROSS.join(columns)] = Series(crossed, dtype=object)
+    groups = {
+        str(column): {str(name): part.index.tolist() for name, part in known.groupby(column)}
+        for column in known
+    }
+    for name, members in groups.items():
         if len(members) < 2:
             only = _sizes(members) or "no person"
             raise UsageError(
-                f"The column {column!r} has one group only: {only}.", "Compare two or more."
+                f"The column {name!r} has one group only: {only}.", "Compare two or more."
             )
     return People(portraits, columns, groups, left_out, absent)
 
 
-def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str], dict[str, int]]:
-    """Person to group, and how many people have none; who has several values is left out."""
-    values: dict[str, str] = {}
-    for portrait in portraits:
-        value = portrait.traits[column]
-        before = values.setdefault(portrait.person, value)
-        if before != value:
-            raise UsageError(
-                f"The person {portrait.person!r} is both {before!r} and {value!r} in the column {column!r}.",
-                "Give every photo of a person the same value.",
-            )
-    missing: Counter[str] = Counter()
-    for person, value in [*values.items()]:
-        if not value or set(SEVERAL) & set(value):
-            missing[f"several values: {value}" if value else "no value"] += 1
-            del values[person]
-    return values, dict(missing)
-
-
-def crossed(values: Mapping[str, Mapping[str, str]]) -> Groups:
-    """Column, and all of them crossed, to group to persons.  values: column to person to group."""
-    by_column = dict(values)
-    if len(values) > 1:
-        shared = set.intersection(*map(set, values.values()))
-        by_column[CROSS.join(values)] = {
-            person: CROSS.join(groups[person] for groups in values.values())
-            for person in next(iter(values.values()))
-            if person in shared
-        }
-    members: dict[str, dict[str, list[str]]] = {}
-    for column, groups in by_column.items():
-        members[column] = {name: [] for name in sorted(set(groups.values()))}
-        for person, name in groups.items():
-            members[column][name].append(person)
-    return members
+def _why_left_out(value: str) -> str:
+    """Why a person is in no group; empty if the value names one."""
+    if not value:
+        return "no value"
+    return f"several values: {value}" * bool(set(SEVERAL) & set(value))
 
 
 def check_sizes(groups: Groups) -> None:
