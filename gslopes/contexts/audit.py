@@ -12,9 +12,7 @@ from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
-from gslopes.contexts.measures.analysis import analyse, notes_of, typology_of
-from gslopes.contexts.measures.describe import answered_tags, describe_all
-from gslopes.contexts.measures.ratings import rated, ratings_of
+from gslopes.contexts.measures import analysis, describe, ratings
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
@@ -143,26 +141,26 @@ def measure(run: Run) -> Made:
     backgrounds = run.table("backgrounds")
     tables: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
-        tables["ratings"] = ratings_of(options, backgrounds, run.note)
-        backgrounds = rated(backgrounds, tables["ratings"])
+        tables["ratings"] = ratings.ratings_of(options, backgrounds, run.note)
+        backgrounds = ratings.rated(backgrounds, tables["ratings"])
     used = backgrounds[backgrounds["status"] == "used"]
     described = []
     tagged = {}
     for classifier, questions in run.table("asked").groupby("classifier", sort=True):
         name = str(classifier)
-        typology = typology_of(name, options, used)
-        answers = answered_tags(scores[scores["classifier"] == name], questions)
+        typology = analysis.typology_of(name, options, used)
+        answers = describe.answered_tags(scores[scores["classifier"] == name], questions)
         tagged[name] = frozenset(key for key, tags in typology.contexts.items() if tags)
-        for note in notes_of(name, answers, typology, questions):
+        for note in analysis.notes_of(name, answers, typology, questions):
             run.note(note)
-        described.append(describe_all(name, answers, used, typology, options))
+        described.append(describe.describe_all(name, answers, used, typology, options))
     sweep = None
     if run.config.pictures.sweep:
         assert run.plan is not None
         values = np.array(next(iter(run.plan.facts["values"].values())), float)
         sweep = run.config.pictures.sweep, values
     tables["described"] = pd.concat(described, ignore_index=True)
-    tables |= analyse(tables["described"], people, used, tagged, options, sweep)
+    tables |= analysis.analyse(tables["described"], people, used, tagged, options, sweep)
     _note_gate(run)
     return {name: frame[TABLES[name].columns] for name, frame in tables.items()}
 

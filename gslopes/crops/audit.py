@@ -14,9 +14,8 @@ from gslopes.crops.asking import Croppers, Given
 from gslopes.crops.config import MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
+from gslopes.crops.page import drawing, words
 from gslopes.crops.page import sections as page
-from gslopes.crops.page import words
-from gslopes.crops.page.drawing import draw_pairs
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
 from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import raise_if_no_use
@@ -129,7 +128,7 @@ CROPS = Audit(
             begin=asking.agree,
             check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),
-        Stage(**STAGES["draw"], work=draw_pairs),
+        Stage(**STAGES["draw"], work=drawing.draw_pairs),
         Stage(**STAGES["measure"], makes=MEASURES, work=measure),
     ),
     judged=words.judged,

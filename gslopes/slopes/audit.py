@@ -12,8 +12,7 @@ from pandas import DataFrame
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.editors import GIVEN
-from gslopes.ask.editors.python import given_editor
+from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables, text
@@ -46,8 +45,7 @@ from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
 from gslopes.slopes.originals import as_they_were, sources
 from gslopes.slopes.outcome import Walked
-from gslopes.slopes.page.decisions import CONDITION
-from gslopes.slopes.page.sections import ASSETS, SECTIONS
+from gslopes.slopes.page import decisions, sections
 from gslopes.slopes.plan import Walk, look_at, outline
 from gslopes.slopes.stimuli import synthesis
 
@@ -179,7 +177,7 @@ def score_photos(
 
 def _editor(editor: Any) -> tuple[dict[str, str], PictureEditor | None]:
     """(the option that names it, the object if it is none of a name's)."""
-    given = given_editor(editor)
+    given = python.given_editor(editor)
     if given is not None:
         return {"editor": GIVEN + given.name}, given
     return {"editor": editor} if editor else {}, None
@@ -487,8 +485,8 @@ SLOPES = Audit(
         ABOUT_ORIGINALS,
         Stage(**STAGES["fit"], work=fit),
     ),
-    page=SECTIONS,
-    assets=ASSETS,
+    page=sections.SECTIONS,
+    assets=sections.ASSETS,
     alone=outcome.ALONE,
     judged=outcome.judged,
     headline=outcome.headline,
@@ -496,6 +494,6 @@ SLOPES = Audit(
     terminal=outcome.terminal,
     shown=("slopes",),
     result=Walked,
-    condition=CONDITION,
+    condition=decisions.CONDITION,
     differences=differences,
 )

@@ -16,9 +16,8 @@ from pandas import DataFrame
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
-from gslopes.faces.gate import manipulation
+from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
-from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report.inline import plain
 from gslopes.stats.clusters import normal_texts
@@ -136,7 +135,7 @@ def _one(
         plain,
         means=manipulation.means(target[:, 1:]),
         shift=shift,
-        monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
+        monotone=manipulation.share_monotone(target[:, 1:], values, resolution=verdict.RESOLUTION),
         groups={
             name: manipulation.shift_by_group(target[grouped, 1:], names[grouped])
             for name, names in groups.items()
@@ -145,7 +144,7 @@ def _one(
         leakage={
             name: _share(other, target, values) if moves else manipulation.UNKNOWN
             for name, other in sorted(
-                read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0])
+                read.items(), key=lambda pair: (pair[0] not in verdict.JUDGED, pair[0])
             )
             if name != attribute
         },

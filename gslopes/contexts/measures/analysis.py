@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from pandas import DataFrame
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
+from gslopes.contexts.measures import congruence, distances, inference, interaction
 from gslopes.contexts.measures.describe import (
     EMPTY,
     Key,
     make_grid,
     stacked,
 )
-from gslopes.contexts.measures.distances import compare_groups, distances_table
-from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
-from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
 from gslopes.core import reasons, text
@@ -52,27 +49,29 @@ def analyse(
     for (classifier, _), rows in by_classifier:
         if sweep is not None:
             attribute, values = sweep
-            parts["interaction"].append(interaction_table(rows, values, people, attribute))
+            parts["interaction"].append(
+                interaction.interaction_table(rows, values, people, attribute)
+            )
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
             continue
-        anova, tukey = compare_groups(grid)
+        anova, tukey = distances.compare_groups(grid)
         made = {
-            "inferred": inferred_table(grid, labels, options),
-            "recognised": recognised_table(grid),
-            "accuracy": accuracy_table(grid, labels, options),
-            "distances": distances_table(grid),
+            "inferred": inference.inferred_table(grid, labels, options),
+            "recognised": inference.recognised_table(grid),
+            "accuracy": inference.accuracy_table(grid, labels, options),
+            "distances": distances.distances_table(grid),
             "anova": anova,
             "tukey": tukey,
-            "changes": changes_table(grid, ratings, options),
-            "congruence": congruence_table(grid, ratings, options),
+            "changes": congruence.changes_table(grid, ratings, options),
+            "congruence": congruence.congruence_table(grid, ratings, options),
         }
         for name, frame in made.items():
             parts[name].append(frame)
     stacks = {name: stacked(frames) for name, frames in parts.items()}
     tables = adjusted({name: frame for name, frame in stacks.items() if len(frame)})
     if "changes" in tables:
-        tables["changes"]["consistent"] = consistent(tables["changes"], ratings)
+        tables["changes"]["consistent"] = congruence.consistent(tables["changes"], ratings)
     return tables
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.contexts import filled
-from gslopes.contexts.measures.describe import means_of
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
+from gslopes.contexts.measures import describe, paired
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Row
 from gslopes.stats import intervals, ols, rounding
@@ -71,13 +70,13 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     middle = len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        return rounding.levelled(means_of(100 * numbers[:, None], codes))
+        return rounding.levelled(describe.means_of(100 * numbers[:, None], codes))
 
     base = by_person(ols.line_slopes(canvas, values))
     slope = by_person(ols.line_slopes(condition, values))
     effect = by_person(condition[:, middle] - canvas[:, middle])
     varied = ((canvas > 0) | (condition > 0)).any(axis=1)
-    rare = len(np.unique(codes[varied])) < FEW
+    rare = len(np.unique(codes[varied])) < paired.FEW
     most = 50 * float(np.abs(ols.line_weights(values)).sum())  # the steepest slope of a person
     gap = rounding.settled(slope - base, np.abs(slope) + np.abs(base))
     row: Row = {"n": len(base)}
@@ -93,4 +92,4 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
         ends = dict.fromkeys(("low", "high", "p"), math.nan) if rare else mean._asdict()
         row |= {name: mean.value, **{f"{name}_{end}": ends[end] for end in ("low", "high", "p")}}
     row |= {"difference": row["ci"], "p": row["ci_p"]}
-    return {**row, "note": noted(RARE * rare, ALIKE * (means["ci"].se == 0))}
+    return {**row, "note": paired.noted(paired.RARE * rare, paired.ALIKE * (means["ci"].se == 0))}

@@ -5,8 +5,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.contexts import SENTENCES, TABLES
-from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.measures.ratings import rated
+from gslopes.contexts.measures import paired, ratings
 from gslopes.core import summary
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decision
@@ -31,7 +30,7 @@ def results_of(tables: Tables) -> dict[str, DataFrame]:
         if name in tables and (len(tables[name]) or name in _ALWAYS)
     }
     if "ratings" in results:
-        results["backgrounds"] = rated(results["backgrounds"], results["ratings"])
+        results["backgrounds"] = ratings.rated(results["backgrounds"], results["ratings"])
     return results
 
 
@@ -71,7 +70,7 @@ def headline(results: Tables) -> str:
     row = _leading(rows)
     effect = _effect(row, results)
     if not len(tested):
-        case = "everybody" if row["note"] == ALIKE else "too_few"
+        case = "everybody" if row["note"] == paired.ALIKE else "too_few"
         return HEADLINES.say(case, len(rows), effect=effect, name=name, why=row["note"])
     text = HEADLINES.say(
         "found",

@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
-from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.joining import (
-    check_map,
-    focal_point,
-    head_box,
-    salient_regions,
-    share_inside,
-)
+from gslopes.ask.croppers import has_map, joining
 from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import files, runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
@@ -128,7 +121,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
             detail = "; ".join(filter(None, (face.detail, STILL)))
             row |= SkipReason(face.reason, detail).columns
         else:
-            head = head_box(face.box.tolist(), width, height)
+            head = joining.head_box(face.box.tolist(), width, height)
             row |= {"box": face.box, "head": np.array(astuple(head), np.float32)}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
@@ -175,11 +168,11 @@ def _alone(
     for scale, scaled_model in scales.items():
         try:
             saliency = scaled_model.maps([pixels])[0]
-            check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
+            joining.check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
         except AnswerError:
             continue  # the pairs of this photo have the reason
-        x, y = (int(value * factor) for value in focal_point(saliency))
-        regions = salient_regions(saliency, width, height)
+        x, y = (int(value * factor) for value in joining.focal_point(saliency))
+        regions = joining.salient_regions(saliency, width, height)
         facts = {
             **TABLES["saliency"].blank,
             "cropper": model.name,
@@ -195,7 +188,7 @@ def _alone(
             head = Box(*row["head"].tolist())
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
             facts["on_head"] = head.holds(x, y)
-            facts["kept"] = np.float32(share_inside(head, crop))
+            facts["kept"] = np.float32(joining.share_inside(head, crop))
             facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
         rows.append(facts)
     return rows

@@ -24,10 +24,9 @@ from scipy import sparse
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.tables import EXPLAINED, Row
 from gslopes.faces.gate.verdict import JUDGED
+from gslopes.slopes.measures import kinds, reach
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.measures.kinds import answers_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
-from gslopes.slopes.measures.reach import log_odds
 from gslopes.stats.intervals import Estimate, fieller, linearised, t_quantile
 from gslopes.stats.rounding import STORED, highest, settled
 
@@ -52,7 +51,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     count = len(answers.values)
     moved = moved[moved["attribute"] == answers.attribute]
     odds = moved["reading"].isin(JUDGED)
-    moved = moved.assign(score=moved["score"].mask(odds, log_odds(moved["score"])))
+    moved = moved.assign(score=moved["score"].mask(odds, reach.log_odds(moved["score"])))
     read = moved.pivot(index="photo", columns=["reading", "step"], values="score")
     read = read.reindex(answers.photos)
     complete = read.notna().all(axis=1).to_numpy()
@@ -70,7 +69,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
-    by_step = [answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
+    by_step = [kinds.answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
     measures = part.measures_of(part.labels)
     rows = list[Row]()
     for index, label in enumerate(part.labels):

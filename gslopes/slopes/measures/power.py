@@ -21,8 +21,7 @@ from scipy import optimize, sparse, special
 from gslopes.core import frozen, frozen_identity, placebo
 from gslopes.core.arrays import Flags, Integers, doubles
 from gslopes.core.errors import ConfigError
-from gslopes.slopes.measures.answers import columns_of
-from gslopes.slopes.measures.decision import paired, placebo_step
+from gslopes.slopes.measures import answers, decision
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats import ols, permutation, rounding
 from gslopes.stats.clusters import enough
@@ -277,14 +276,14 @@ def _is_found(
     differences = {}
     for kind, fake in zip(placebo.KINDS, fakes, strict=True):
         pair = _units(edit[holds], sizes), _units(fake[holds], sizes)
-        tested = paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
+        tested = decision.paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
         moved = contrast(_units(fake, sizes))
         differences[kind] = (
-            DataFrame(columns_of(tested), holds)
+            DataFrame(answers.columns_of(tested), holds)
             .reindex(rows.index)
             .assign(placebo_slope=moved.difference, placebo_p=moved.p)
         )
-    stepped = placebo_step(rows, differences, _TESTS, trusted)
+    stepped = decision.placebo_step(rows, differences, _TESTS, trusted)
     return bool(is_finding(stepped["q_placebo"][0]))
 
 

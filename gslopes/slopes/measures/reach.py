@@ -26,9 +26,8 @@ from pandas import DataFrame
 from scipy import special
 
 from gslopes.core.arrays import Array, doubles, quotients
+from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
-from gslopes.slopes.measures.estimators import contrasted
-from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats import intervals, ols
 from gslopes.stats.contrast import Units
@@ -113,8 +112,8 @@ def reach_rows(
         part = answers.only(keep)
         unit_reach = doubles(np.bincount(part.codes, reaches[keep]))
         unreached = FEW_UNITS if len(unit_reach) < max(options.min_varying, 3) else UNREACHED
-        for estimator in contrasted(options):
-            slopes = unit_slopes(part, estimator.kind)
+        for estimator in estimators.contrasted(options):
+            slopes = kinds.unit_slopes(part, estimator.kind)
             columns = ratios(slopes, unit_reach, options.min_varying)
             frames.append(
                 answers.frame(

@@ -39,9 +39,8 @@ from scipy import sparse, special
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
+from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
-from gslopes.slopes.measures.estimators import contrasted
-from gslopes.slopes.measures.kinds import steepest, unit_slopes
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
 from gslopes.stats import clusters, ols, rounding
 from gslopes.stats.contrast import Units, contrast
@@ -122,7 +121,7 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     complete = (asked.status > 0).all(axis=1)
     lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float64)
     codes = clusters.codes_of(units(asked.photos[complete]), len(lost))
-    most = steepest("rate", asked.values)
+    most = kinds.steepest("rate", asked.values)
     mean = clusters.clustered_mean(100 * ols.line_slopes(lost, asked.values), codes, (-most, most))
     sums = np.stack([np.bincount(codes, column) for column in lost.T])
     if sums.shape[1] < 2:
@@ -143,7 +142,7 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
     per unit; NaN if there is no interval.
     """
     weights = 100 * ols.line_weights(asked.values)
-    most = steepest("rate", asked.values)
+    most = kinds.steepest("rate", asked.values)
     ends = []
     for side in (np.minimum, np.maximum):
         lost = (asked.status != 1) @ side(weights, 0)
@@ -203,8 +202,8 @@ def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> p
     ungated = np.where(passed, 1.0, dropped / max(sampled, 1))
     weightings = {"gated": passed.astype(np.float64), "ungated": ungated}
     frames = []
-    for estimator in contrasted(options):
-        slopes = unit_slopes(answers.single, estimator.kind)
+    for estimator in estimators.contrasted(options):
+        slopes = kinds.unit_slopes(answers.single, estimator.kind)
         columns: dict[str, Array] = {}
         for name, weights in weightings.items():
             counted = np.flatnonzero(weights)

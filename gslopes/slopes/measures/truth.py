@@ -28,9 +28,8 @@ from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING, Row
 from gslopes.core.text import many
+from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.measures.decision import placebo_differences, placebo_step, rule
-from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
 from gslopes.stats import clusters, multiplicity, ols, permutation, rounding, shares
 from gslopes.stats.outcomes import varying
@@ -194,7 +193,7 @@ def _slope(row: _Row, values: Array, codes: Integers) -> Row:
     if row.never:
         return dict.fromkeys((*columns, "centre"), np.nan)
     lines = 100 * ols.line_slopes(row.wrong, values)[row.keep]
-    most = steepest("rate", values)
+    most = kinds.steepest("rate", values)
     mean = clusters.clustered_mean(lines, codes, (-most, most))
     centre = row.wrong[row.keep][:, len(values) // 2].mean()
     return dict(zip(columns, mean, strict=True)) | {"centre": centre}
@@ -221,7 +220,7 @@ def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
 
 def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
-    rows = outcomes(errors)
+    rows = kinds.outcomes(errors)
     varies = varying(rows)
     least = options.min_varying
     m = options.permutations
@@ -251,12 +250,16 @@ def _decided(
     frame: DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
 ) -> DataFrame:
     """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
-    differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
+    differences = decision.placebo_differences(
+        errors, fakes, replace(options, estimators=(READING,))
+    )
     parts = {kind: differences[differences["placebo"] == kind] for kind in fakes}
-    steps = placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
+    steps = decision.placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
     frame = frame.assign(q_placebo=steps["q_placebo"])
     decided = [
-        rule(bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"]))
+        decision.rule(
+            bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"])
+        )
         for row in frame.to_dict("records")
     ]
     return frame.join(DataFrame(decided, columns=["decision", "reason"]))

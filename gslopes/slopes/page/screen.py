@@ -13,9 +13,7 @@ from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions
-from gslopes.slopes.page.decisions import Decision
-from gslopes.slopes.page.lead import interval_of
+from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.loading import Finding
 from gslopes.slopes.page.page_data import Album
 from gslopes.stats.rounding import places
@@ -26,7 +24,9 @@ LEAST = (
 )
 
 
-def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -> list[Content]:
+def chart(
+    finding: Finding, decided: Mapping[str, decisions.Decision], answers: Answers
+) -> list[Content]:
     """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
 
     Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
@@ -69,7 +69,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 "last": round(nudged(last), 1),
                 "levels": numbers.change(*levels),
                 "of": scale,
-                "slope": interval_of(row),
+                "slope": lead.interval_of(row),
                 "unit": units.short(row),
             }
         )
@@ -82,7 +82,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     return [row for row, _ in order[:most]]
 
 
-def _rank(decision: Decision) -> tuple[bool, int, bool]:
+def _rank(decision: decisions.Decision) -> tuple[bool, int, bool]:
     return (
         not decision.moves,
         0 if decision.moves else decisions.CODES.index(decision.code),

@@ -11,7 +11,6 @@ from gslopes.ask import names
 from gslopes.core import frozen
 from gslopes.report import inline, words
 from gslopes.slopes.page import decisions, lead
-from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
 
 
@@ -28,13 +27,13 @@ class Scale:
     attribute: str
     effect: str
     slope: str
-    decision: Decision
+    decision: decisions.Decision
     rises: bool
     orders: str
 
 
 def scale_of(
-    finding: Finding, decided: Mapping[str, Decision], manifest: Mapping[str, Any]
+    finding: Finding, decided: Mapping[str, decisions.Decision], manifest: Mapping[str, Any]
 ) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 
@@ -51,7 +50,7 @@ def scale_of(
     head = task, model, finding.attribute
     rows = finding.read[finding.read["label"] == label]
     if rows.empty:
-        never = Decision(decisions.UNJUDGED, "no answer has it")
+        never = decisions.Decision(decisions.UNJUDGED, "no answer has it")
         return Scale(*head, f"“{name}” is never the answer", "", never, False, orders)
     row = rows.iloc[0]
     decision = decided[label]
