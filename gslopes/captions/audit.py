@@ -19,6 +19,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
+from gslopes.frame.stages import declared_stages
 from gslopes.report import inline
 
 
@@ -108,7 +109,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
             for why, n in rows.dropped.items()
         },
     }
-    return inline.lines("plan.txt.j2", CAPTIONS.home, **facts), facts
+    return inline.plain("plan.txt.j2", HOME, **facts).split("\n"), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
@@ -117,47 +118,21 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     return images, images, tables["sentences"]["status"].tolist().count("failed")
 
 
+HOME = Path(__file__).parent
+STAGES = declared_stages(HOME)
 CAPTIONS = Audit(
     name="captions",
-    home=Path(__file__).parent,
+    home=HOME,
     config=CaptionsConfig,
     tables=TABLES,
     inputs=lambda plan: look(plan.source, plan.config),
     photos=of_photos,
     outline=outline,
     stages=(
-        Stage(
-            "read",
-            ("inputs",),
-            ("images", "sentences", "people", "coverage.json"),
-            read,
-            options=("senses", "lists", "groups", "columns", "limit"),
-        ),
-        Stage(
-            "parse",
-            ("inputs", "images", "sentences"),
-            ("tuples",),
-            parse,
-            items=parsed_images,
-            part=2000,
-            unit="images",
-            join=with_labels,
-            options=("tuples", "senses"),
-        ),
-        Stage(
-            "measure",
-            ("images", "sentences", "people", "tuples", "coverage.json"),
-            ("measures", "inclusions", "salience", "examples", "cases", "techniques"),
-            measure,
-            options=("senses", "lists", "truth", "techniques", "options"),
-        ),
-        Stage(
-            "review",
-            ("cases", "techniques", "review.csv"),
-            ("reviews", "review.html"),
-            review,
-            options=("review", "images"),
-        ),
+        Stage(**STAGES["read"], work=read),
+        Stage(**STAGES["parse"], work=parse, items=parsed_images, join=with_labels),
+        Stage(**STAGES["measure"], work=measure),
+        Stage(**STAGES["review"], work=review),
     ),
     judged=page.judged,
     headline=page.headline_of,

@@ -12,9 +12,7 @@ from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
-from gslopes.contexts.measures.analysis import analyse, notes_of, typology_of
-from gslopes.contexts.measures.describe import answered_tags, describe_all
-from gslopes.contexts.measures.ratings import rated, ratings_of
+from gslopes.contexts.measures import analysis, describe, ratings
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
@@ -26,11 +24,10 @@ from gslopes.contexts.stimuli.stages import (
     look,
     read,
 )
-from gslopes.core import tables
+from gslopes.core import tables, text
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.frame.ask import ANSWERS, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
@@ -38,6 +35,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables
+from gslopes.frame.stages import declared_stages
 
 PART = 16  # photos whose pictures are made, and asked about, together
 
@@ -78,19 +76,7 @@ def check_before(run: Run, executor: Executor) -> None:
             compare_alone(model, first)
 
 
-MEASURED = (
-    "described",
-    "inferred",
-    "recognised",
-    "accuracy",
-    "distances",
-    "anova",
-    "tukey",
-    "changes",
-    "congruence",
-    "interaction",
-    "ratings",
-)
+STAGES = declared_stages(HOME)
 WALK = ("edits", "verdicts", "photos")
 ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS
 
@@ -155,26 +141,26 @@ def measure(run: Run) -> Made:
     backgrounds = run.table("backgrounds")
     tables: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
-        tables["ratings"] = ratings_of(options, backgrounds, run.note)
-        backgrounds = rated(backgrounds, tables["ratings"])
+        tables["ratings"] = ratings.ratings_of(options, backgrounds, run.note)
+        backgrounds = ratings.rated(backgrounds, tables["ratings"])
     used = backgrounds[backgrounds["status"] == "used"]
     described = []
     tagged = {}
     for classifier, questions in run.table("asked").groupby("classifier", sort=True):
         name = str(classifier)
-        typology = typology_of(name, options, used)
-        answers = answered_tags(scores[scores["classifier"] == name], questions)
+        typology = analysis.typology_of(name, options, used)
+        answers = describe.answered_tags(scores[scores["classifier"] == name], questions)
         tagged[name] = frozenset(key for key, tags in typology.contexts.items() if tags)
-        for note in notes_of(name, answers, typology, questions):
+        for note in analysis.notes_of(name, answers, typology, questions):
             run.note(note)
-        described.append(describe_all(name, answers, used, typology, options))
+        described.append(describe.describe_all(name, answers, used, typology, options))
     sweep = None
     if run.config.pictures.sweep:
         assert run.plan is not None
         values = np.array(next(iter(run.plan.facts["values"].values())), float)
         sweep = run.config.pictures.sweep, values
     tables["described"] = pd.concat(described, ignore_index=True)
-    tables |= analyse(tables["described"], people, used, tagged, options, sweep)
+    tables |= analysis.analyse(tables["described"], people, used, tagged, options, sweep)
     _note_gate(run)
     return {name: frame[TABLES[name].columns] for name, frame in tables.items()}
 
@@ -184,7 +170,7 @@ def _note_gate(run: Run) -> None:
     verdicts = run.table("verdicts").drop_duplicates("photo")
     if verdicts.empty:
         return  # nothing was judged
-    judged = many(len(verdicts), "person", "people")
+    judged = text.many(len(verdicts), "person", "people")
     dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
     why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
@@ -209,47 +195,27 @@ CONTEXTS = Audit(
     fixed=stimuli.identity,
     outline=outline,
     stages=(
-        Stage("read", ("inputs",), ("people", "backgrounds"), read, options=("pictures",)),
+        Stage(**STAGES["read"], work=read),
         Stage(
-            "cutout",
-            ("inputs",),
-            ("cutouts/", "cutouts"),
-            cut_out,
+            **STAGES["cutout"],
+            work=cut_out,
             items=lambda run: run.inputs.files,
             part=PART,
             join=decide,
-            merging=("review",),
-            threads=True,
-            here=True,
-            options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
-            "synthesise",
-            ("inputs", "cutouts"),
-            ("edits/", "edits", "composites", "verdicts", "photos"),
-            compose,
+            **STAGES["synthesise"],
+            work=compose,
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART,
-            threads=True,
-            here=True,
-            options=("pictures",),
         ),
-        ask("score", ("edits", "verdicts"), options=("seed",)),
+        ask(**STAGES["score"]),
         Stage(
-            "measure",
-            ("scores", "asked", "people", "backgrounds", "verdicts", "photos"),
-            MEASURED,
-            measure,
+            **STAGES["measure"],
+            work=measure,
             when=lambda run: bool(asked_before(run.folder) or run.models),
-            options=("analysis", "pictures.sweep"),
         ),
-        Stage(
-            "sheets",
-            ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),
-            ("report/tables/", "report/figures/", "report/cutouts.html"),
-            page.write_sheets,
-            options=(),
-        ),
+        Stage(**STAGES["sheets"], work=page.write_sheets),
     ),
     judged=lead.judged,
     headline=lead.headline_of,

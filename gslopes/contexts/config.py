@@ -85,8 +85,10 @@ class ContextsConfig:
         analysis = replace(self.analysis, seed=self.seed)
         if self.preset == "published":
             if pictures.cutout not in ("auto", "eraser"):
-                problem = f"As published, cutout is eraser, not {pictures.cutout}."
-                raise ConfigError(problem, "Leave out one of the two.")
+                raise ConfigError(
+                    f"As published, cutout is eraser, not {pictures.cutout}.",
+                    "Leave out one of the two.",
+                )
             pictures = replace(pictures, cutout="eraser", kinds=PUBLISHED_KINDS)
             analysis = replace(analysis, baseline="original")
         object.__setattr__(self, "pictures", pictures)

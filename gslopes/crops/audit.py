@@ -14,9 +14,8 @@ from gslopes.crops.asking import Croppers, Given
 from gslopes.crops.config import MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
+from gslopes.crops.page import drawing, words
 from gslopes.crops.page import sections as page
-from gslopes.crops.page import words
-from gslopes.crops.page.drawing import draw_pairs
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
 from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import raise_if_no_use
@@ -25,6 +24,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
+from gslopes.frame.stages import declared_stages
 from gslopes.report import inline
 
 
@@ -90,7 +90,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "left_out": {column: dict(counts) for column, counts in people.left_out.items() if counts},
     }
     croppers = planned.config.cropper
-    return inline.lines("plan.txt.j2", CROPS.home, **facts, croppers=croppers), facts
+    return inline.plain("plan.txt.j2", HOME, **facts, croppers=croppers).split("\n"), facts
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
@@ -101,9 +101,11 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     return len(people), people["status"].tolist().count("used"), unreadable + failed
 
 
+HOME = Path(__file__).parent
+STAGES = declared_stages(HOME)
 CROPS = Audit(
     name="crops",
-    home=Path(__file__).parent,
+    home=HOME,
     config=CropsConfig,
     tables=TABLES,
     inputs=lambda plan: read(plan.source, plan.config),
@@ -111,54 +113,23 @@ CROPS = Audit(
     outline=outline,
     stages=(
         Stage(
-            "look",
-            ("inputs",),
-            ("saliency", "traits", "people", "groups.json"),
-            look,
+            **STAGES["look"],
+            work=look,
             items=lambda run: run.inputs.portraits,
-            here=True,
             join=with_groups,
-            options=("height", "groups", "source"),
-            merging=("groups", "source"),
         ),
         Stage(
-            "pairs",
-            ("inputs", "people"),
-            ("crops", "outcomes", "pairs"),
-            asking.ask_pairs,
+            **STAGES["pairs"],
+            work=asking.ask_pairs,
             items=lambda run: run.once(asking.joined_pictures).pictures,
             part=asking.PART,
-            unit="pictures",
             each=asking.asked_names,
-            here=True,
-            options=(
-                "seed",
-                "groups",
-                "height",
-                "as_published",
-                "attach",
-                "pairs",
-                "ratios",
-                "policies",
-            ),
             due=lambda run: run.config.cost_limits.retry_failed,
             begin=asking.agree,
             check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),
-        Stage(
-            "draw",
-            ("inputs", "people", "traits", "pairs", "crops"),
-            ("pairs.json",),
-            draw_pairs,
-            options=("groups", "height", "as_published", "attach", "ratios", "embed"),
-        ),
-        Stage(
-            "measure",
-            ("people", "groups.json", "saliency", "pairs", "outcomes", "crops"),
-            MEASURES,
-            measure,
-            options=("seed", "groups", "height", "as_published", "attach", "pairs", "min_group"),
-        ),
+        Stage(**STAGES["draw"], work=drawing.draw_pairs),
+        Stage(**STAGES["measure"], makes=MEASURES, work=measure),
     ),
     judged=words.judged,
     headline=words.headline_of,

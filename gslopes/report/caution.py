@@ -17,8 +17,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.core import frozen
-from gslopes.stats.multiplicity import are_findings
-from gslopes.stats.rounding import places
+from gslopes.stats import multiplicity, rounding
 
 LEAST = 10
 MATTERS = {"log-odds": 0.2, "score": 0.05}
@@ -88,7 +87,7 @@ def judged(changes: DataFrame, estimates: Sequence[Nothing]) -> DataFrame:
     changes: with q, ci_low and ci_high.  estimates: of the changes.
     """
     small = np.array([estimate.small for estimate in estimates], bool)
-    sure = are_findings(changes)
+    sure = multiplicity.are_findings(changes)
     matters = [estimate.matters for estimate in estimates]
     return changes.assign(matters=matters, changed=sure & ~small, small=sure & small)
 
@@ -101,7 +100,7 @@ def verdicts(changes: DataFrame) -> list[str]:
 
 def widest(estimates: Sequence[Nothing]) -> Nothing:
     """The estimate of which least is known: one whose interval leaves out 0, else the one with the largest reach."""
-    reach = places([estimate.reach for estimate in estimates]).tolist()
+    reach = rounding.places([estimate.reach for estimate in estimates]).tolist()
     _, least = max(
         zip(reach, estimates, strict=True),
         key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name),

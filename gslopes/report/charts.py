@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,8 +15,7 @@ import numpy as np
 from gslopes.core import frozen, runfolder
 from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
-from gslopes.report import fonts, numbers, words
-from gslopes.report.inline import TEMPLATES
+from gslopes.report import fonts, inline, numbers, words
 
 if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
     from matplotlib.axes import Axes
@@ -37,35 +37,27 @@ _NAMELESS: dict[Form, dict[str, None]] = {
 # -- the palette ------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class Theme:
-    """Colours of a figure.
-
-    negative, positive: of labels pulled to either end, orange and teal; they differ by lightness too.
-    series: of things without a direction.
-    """
-
-    ink: str
-    faint: str
-    shade: str
-    ground: str
-    neutral: str
-    negative: tuple[str, ...]
-    positive: tuple[str, ...]
-    series: tuple[str, ...]
-
-
-_ROOT = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[
-    0
-]  # of light pages
+_ROOT = re.findall(
+    r":root \{(.*?)\}", (inline.TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL
+)[0]  # of light pages
 _COLOURS = dict(re.findall(r"--([\w-]+): (#\w+)", _ROOT))
-_RAMPS = [
-    [f"{name}-{step + 1}" for step in range(many)]
-    for name, many in (("neg", 6), ("pos", 6), ("series", 8))
-]
-LIGHT = Theme(
-    *(_COLOURS[name] for name in ("ink", "edge", "shade", "card", "neutral")),
-    *(tuple(_COLOURS[name] for name in ramp) for ramp in _RAMPS),
+
+
+def _ramp(name: str) -> list[str]:
+    return [colour for key, colour in _COLOURS.items() if re.fullmatch(rf"{name}-\d", key)]
+
+
+# negative, positive: of labels pulled to either end, orange and teal; they differ by lightness too.
+# series: of things without a direction.
+LIGHT = SimpleNamespace(
+    ink=_COLOURS["ink"],
+    faint=_COLOURS["edge"],
+    shade=_COLOURS["shade"],
+    ground=_COLOURS["card"],
+    neutral=_COLOURS["neutral"],
+    negative=_ramp("neg"),
+    positive=_ramp("pos"),
+    series=_ramp("series"),
 )
 
 

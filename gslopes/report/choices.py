@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.files import read_text
-from gslopes.report.inline import plain
-from gslopes.report.layouts import markdown
+from gslopes.core import files, frozen
+from gslopes.report import inline, layouts
 
 NOT_SAID = "not said"
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
@@ -52,7 +50,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
     such as ``onnx:FILE``, of which what comes before the colon is compared.
     config: the run's, flat.
     """
-    texts = tomllib.loads(read_text(file))
+    texts = tomllib.loads(files.read_text(file))
     return texts["paper"], [_choice(text, config) for text in texts["choice"]]
 
 
@@ -98,7 +96,7 @@ def rows_of(choices: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
 
 def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as text: what differs first, each with its reason and the option that undoes it."""
-    return plain("method.txt.j2", choices=list(choices), paper=paper)
+    return inline.plain("method.txt.j2", choices=list(choices), paper=paper)
 
 
 def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
@@ -111,4 +109,4 @@ def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
         )
         for choice in choices
     ]
-    return f"# Method\n\nHow this run differs from {paper}.\n\n{markdown(HEAD, cells)}\n"
+    return f"# Method\n\nHow this run differs from {paper}.\n\n{layouts.markdown(HEAD, cells)}\n"

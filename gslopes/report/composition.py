@@ -1,7 +1,6 @@
 """Table 3 of the paper: who is shown at work, as perceived, and how that compares with who does that work."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,31 +29,18 @@ def by_occupation(composition: DataFrame, women: Mapping[str, float]) -> DataFra
 
     Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.
     """
-    of_group = composition[(composition["reading"] == "gender") & (composition["keyword"] == "any")]
-    rows = []
-    for name, group in of_group[of_group["occupation"] != ""].groupby("occupation"):
-        by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")
-        row: dict[str, Any] = {
-            "occupation": name,
-            "n": by["female"]["n"],
-            "answered": by["female"]["answered"],
-        }
-        for value in ("female", "male"):
-            shares = by[value]
-            row |= {
-                value: shares["share"],
-                f"{value}_low": shares["ci_low"],
-                f"{value}_high": shares["ci_high"],
-            }
-        others = sum(by[value]["share"] for value in ("non-binary", "unknown") if value in by)
-        rows.append({**row, "other_answers": others, "women": women.get(str(name), np.nan)})
-    columns = [
-        "occupation",
-        "n",
-        "answered",
-        *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high")),
-    ]
-    frame = DataFrame(rows, columns=[*columns, "other_answers", "women"])
+    rows = composition.query("reading == 'gender' and keyword == 'any' and occupation != ''")
+    female, male = (
+        rows[rows["value"] == value].set_index("occupation") for value in ("female", "male")
+    )
+    frame = female[["n", "answered"]].copy()
+    for value, part in (("female", female), ("male", male)):
+        for column, end in (("share", ""), ("ci_low", "_low"), ("ci_high", "_high")):
+            frame[f"{value}{end}"] = part[column]
+    others = rows[rows["value"].isin(["non-binary", "unknown"])].groupby("occupation")["share"]
+    frame["other_answers"] = others.sum().reindex(frame.index, fill_value=0.0)
+    frame["women"] = [women.get(name, np.nan) for name in frame.index]
+    frame = frame.reset_index()
     skew = (frame["female"] - frame["male"]).abs().fillna(-1)
     return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)
 

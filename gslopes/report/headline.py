@@ -4,14 +4,14 @@ The section ``headline`` of an audit's ``sentences.toml`` has a sentence for eac
 list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from gslopes.core import frozen
-from gslopes.core.config import read_toml
+from gslopes.core import config, frozen
+from gslopes.core.tables import Record, Row
 from gslopes.core.text import many, two_digits
 from gslopes.report.caution import Nothing, widest
 from gslopes.stats.rounding import highest
@@ -26,7 +26,7 @@ class Sentences:
     @classmethod
     def read(cls, home: Path, section: str = "headline") -> Self:
         """A section of the ``sentences.toml`` of an audit.  home: its folder."""
-        return cls(read_toml(home / "sentences.toml")[section])
+        return cls(config.read_toml(home / "sentences.toml")[section])
 
     def say(self, case: str, count: int = 1, **facts: Any) -> str:
         """The sentence of a case.  count: chooses the form, and may be named; facts: what else may be named.
@@ -77,9 +77,9 @@ class Sentences:
 
     def changes(
         self,
-        rows: Sequence[Mapping[Hashable, Any]],
+        rows: Sequence[Record],
         estimates: Sequence[Nothing],
-        describe: Callable[[Any], dict[str, Any]],
+        describe: Callable[[Any], Row],
         *units: str,
         **facts: Any,
     ) -> str:

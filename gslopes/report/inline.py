@@ -55,13 +55,7 @@ def templates(house: Path | None = None, escape: bool = True) -> Environment:
         "decimal": numbers.decimal,
         "size": numbers.size,
     }
-    environment.globals |= {"numbers": numbers, "words": words}
     return environment
-
-
-def lines(template: str, house: Path, **variables: Any) -> list[str]:
-    """The lines of a plain text, such as a plan for the terminal.  house, variables: as of ``render``."""
-    return templates(house).get_template(template).render(**variables).rstrip().split("\n")
 
 
 def render(

@@ -7,10 +7,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import frozen, runfolder, summary
 from gslopes.core.tables import Record
-from gslopes.report import numbers, words
-from gslopes.report.inline import plain
-from gslopes.report.layouts import to_markdown
-from gslopes.report.units import writer_in
+from gslopes.report import inline, layouts, numbers, units, words
 
 MOST_ROWS = 8
 _HEAD = ["Of", "What", "Difference", "95 % interval", "unit", "n"]
@@ -59,25 +56,24 @@ def of_findings(
     if judged.empty:
         return None
     sure = judged[judged["decision"] == summary.FINDING]
-    first = judged[leading.reindex(judged.index)]
-    if first.empty:
-        first = judged
-    surest = first[first["decision"] == summary.FINDING]
-    if len(surest):
-        first = surest
+    led = judged[leading.reindex(judged.index)]
+    surest = led[led["decision"] == summary.FINDING]
+    first = next(part for part in (surest, led, sure, judged) if len(part)).to_dict("records")[0]
     version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
     rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
     frame = DataFrame(rows, columns=_HEAD, dtype=object)
     facts: dict[str, Any] = {
         "about": about,
         "headline": headline,
-        "cells": _cells(first.to_dict("records")[0], about),
-        "is_finding": len(surest) > 0,
+        "cells": _cells(first, about),
+        "is_finding": first["decision"] == summary.FINDING,
         "findings": len(sure),
         "maker": f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}",
-        "table": to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."),
+        "table": layouts.to_markdown(
+            frame, f"Findings: {len(rows)} of {len(sure)}, largest first."
+        ),
     }
-    return Quote(plain("quoted.txt.j2", **facts), plain("card.md.j2", **facts) + "\n")
+    return Quote(inline.plain("quoted.txt.j2", **facts), inline.plain("card.md.j2", **facts) + "\n")
 
 
 def write_card(report: Path, quoted: Quote | None) -> None:
@@ -94,7 +90,7 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 
 def _cells(row: Record, about: About) -> list[str]:
     """A finding under ``_HEAD``."""
-    write = writer_in(row["unit"])
+    write = units.writer_in(row["unit"])
     return [
         words.printable(f"{row['model']}, {row['label']}"),
         words.printable(row["contrast"]),

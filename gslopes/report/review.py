@@ -62,21 +62,17 @@ def review_data(
     columns: Sequence[str],
     *,
     copied: Sequence[str],
-    done: Sequence[Mapping[str, str]],
-    keys: Mapping[str, Mapping[str, Any]] | None = None,
-    values: Mapping[str, Sequence[str]] | None = None,
-    reviewer: str = "",
     **more: Any,
 ) -> dict[str, Any]:
     """What the script of every review reads: ``review.js``.
 
     items: what is shown of each; they hold the columns in ``copied``.  answers: rows of the CSV so far.
-    columns: of that CSV.  copied: those that name an item.  done: cells of an answered row, ``*`` for any text.
-    keys: key to the cells that it ``set``s, or to the name of an item's own (``from``), and whether it moves on
-        (``next``).  values: column to the texts that a file may have in it.  reviewer: the column of who answers.
-    more: ``id`` if rows differ by more than ``copied``; ``others``, rows about no item are kept; ``resets``,
-        cells of a row that another key begins again; ``untold``, columns that are not shown; ``names`` of values;
-        ``noun`` of an item.
+    columns: of that CSV.  copied: those that name an item.
+    more: ``done``, cells of an answered row, ``*`` for any text; ``keys``, key to the cells that it ``set``s, or to the
+        name of an item's own (``from``), and whether it moves on (``next``); ``values``, column to the texts that a
+        file may have in it; ``reviewer``, the column of who answers; ``id`` if rows differ by more than ``copied``;
+        ``others``, rows about no item are kept; ``resets``, cells of a row that another key begins again; ``untold``,
+        columns that are not shown; ``names`` of values; ``noun`` of an item.
     """
     named = [[str(item[name]) for name in copied] for item in items]
     rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
@@ -88,16 +84,15 @@ def review_data(
         "untold": [],
         "names": {},
         "noun": "Photo",
+        "keys": {},
+        "values": {},
+        "reviewer": "",
     }
     return usual | {
         "items": list(items),
         "answers": rows,
         "columns": columns,
         "copied": copied,
-        "done": done,
-        "keys": keys or {},
-        "values": values or {},
-        "reviewer": reviewer,
         "key": key,
         "base": base,
         **more,

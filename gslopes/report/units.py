@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from gslopes.core.crossed import split
-from gslopes.core.text import many
+from gslopes.core import crossed, text
 from gslopes.report import numbers
 from gslopes.report.numbers import Format
 
@@ -57,12 +56,12 @@ def levels(row: Any, *shares: float) -> tuple[list[float], str]:
     count = int(row["n"])
     if count >= FEW:
         count = 100
-    return [count * share for share in shares], f"of {many(count, 'photo')}"
+    return [count * share for share in shares], f"of {text.many(count, 'photo')}"
 
 
 def is_crossed(row: Any) -> bool:
     """Whether a row is of two attributes, and its slope their interaction."""
-    _, second, value = split(str(row.get("attribute", "")))
+    _, second, value = crossed.split(str(row.get("attribute", "")))
     return bool(second) and not value
 
 

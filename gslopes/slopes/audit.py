@@ -6,37 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pandas import DataFrame
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.editors import GIVEN
-from gslopes.ask.editors.python import given_editor
+from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show
 from gslopes.core.options import build
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
-from gslopes.core.tables import EDITING
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import ANSWERS, DROPPED, ask, check_models, check_versions, money
+from gslopes.frame.ask import ANSWERS, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
+from gslopes.frame.stages import declared_stages
 from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
@@ -45,11 +43,9 @@ from gslopes.slopes import method, outcome, outside
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
-from gslopes.slopes.method import PRESENCE
-from gslopes.slopes.originals import ORIGINALS, as_they_were, sources
+from gslopes.slopes.originals import as_they_were, sources
 from gslopes.slopes.outcome import Walked
-from gslopes.slopes.page.decisions import CONDITION
-from gslopes.slopes.page.sections import ASSETS, SECTIONS
+from gslopes.slopes.page import decisions, sections
 from gslopes.slopes.plan import Walk, look_at, outline
 from gslopes.slopes.stimuli import synthesis
 
@@ -57,16 +53,12 @@ if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 ASKS = {"score", UNEDITED}
-FITTED = (
-    *("groups", "differences", "balance", "placebos", "reach", "gating", "error_rates"),
-    *("error_slopes", "observed", "drawing", "explained", "slopes"),
-)
+HOME = Path(__file__).parent
+STAGES = declared_stages(HOME)
 TABLES = tables.TABLES | ANSWERS
-# About the unedited photos.
-OBSERVED = {f"{UNEDITED}/{name}": name for name in ("scores", "asked")}
-TABLES |= {
-    name: replace(TABLES[table], name=name)
-    for name, table in {ORIGINALS: "edits", **OBSERVED}.items()
+TABLES |= {  # about the unedited photos
+    f"{UNEDITED}/{name}": replace(TABLES[name], name=f"{UNEDITED}/{name}")
+    for name in ("edits", "scores", "asked")
 }
 
 
@@ -175,16 +167,17 @@ def score_photos(
     drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
     again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
-    walk_plan = again({"score": score, "device": device})
+    options = {"score": score, "device": device}
+    walk_plan = again(options)
     if gate == (walk_plan.config.gate.on is False):
         judged = replace(walk_plan.config.gate, on=None if gate else False)
-        walk_plan = again({"score": score, "device": device, "gate": judged})
+        walk_plan = again(options | {"gate": judged})
     return _carried_out(walk_plan, executor, progress)
 
 
 def _editor(editor: Any) -> tuple[dict[str, str], PictureEditor | None]:
     """(the option that names it, the object if it is none of a name's)."""
-    given = given_editor(editor)
+    given = python.given_editor(editor)
     if given is not None:
         return {"editor": GIVEN + given.name}, given
     return {"editor": editor} if editor else {}, None
@@ -203,9 +196,7 @@ def _plan(
 
 
 def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    result = carry_out(walk_plan, executor or OneProcess(progress=progress))
-    assert isinstance(result, Walked)
-    return result
+    return cast("Walked", carry_out(walk_plan, executor or OneProcess(progress=progress)))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -312,7 +303,7 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
-    if table == EDITING.name and not run.config.outside:
+    if table == tables.EDITING.name and not run.config.outside:
         return None
     return lambda rows: rows
 
@@ -385,7 +376,7 @@ def judge(run: Run, parts: Tables) -> Made:
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
         run.executor.note(few)
     run.executor.note(
-        f"gate       {passed:,} of {many(len(verdicts), 'sweep')} kept"
+        f"gate       {passed:,} of {text.many(len(verdicts), 'sweep')} kept"
         + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))
     )
     return {"verdicts": verdicts}
@@ -452,18 +443,11 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
-ABOUT_ORIGINALS = ask(
-    UNEDITED,
-    (ORIGINALS,),
-    pictures=ORIGINALS,
-    gate=None,
-    whom=observers,
-    folder=UNEDITED,
-)
+ABOUT_ORIGINALS = ask(**STAGES[UNEDITED], gate=None, whom=observers)
 
 SLOPES = Audit(
     name="audit",
-    home=Path(__file__).parent,
+    home=HOME,
     config=RunConfig,
     tables=TABLES,
     inputs=look,
@@ -476,72 +460,33 @@ SLOPES = Audit(
     before=check_before,
     stages=(
         Stage(
-            "synthesise",
-            ("inputs",),
-            ("edits", "editing", "photos", "edits/"),
-            make_pictures,
+            **STAGES["synthesise"],
+            work=make_pictures,
             items=lambda run: run.inputs.files,
             part=lambda run: run.config.part,
             threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures,
             keep=keep_pictures,
             check=outside.conclude,
-            options=(),
             due=lambda run: run.config.outside and run.config.score.retry_failed,
         ),
-        Stage("sources", ("photos",), ("sources",), sources, goes_with="synthesise", options=()),
+        Stage(**STAGES["sources"], work=sources),
         Stage(
-            "gate",
-            ("edits", "photos"),
-            ("readings", "verdicts"),
-            measure_sweeps,
-            along="photos",
+            **STAGES["gate"],
+            work=measure_sweeps,
             join=judge,
-            threads=True,
             when=is_gated,
             begin=check_groups,
             uses=lambda run: reader_digest(),
-            options=("gate",),
-            merging=("gate",),
         ),
-        Stage(
-            "validity",
-            ("edits", "readings", "verdicts"),
-            (VALIDITY,),
-            summarise,
-            goes_with="gate",
-            when=lambda run: run.has("verdicts"),
-            options=("fit.photos_csv", "fit.groups"),
-        ),
-        ask(
-            "score",
-            ("edits", "photos", "verdicts"),
-            gate=leaves_out,
-            needed=True,
-            options=("gate.on", "score.placebo_sample", "score.dropped_sample"),
-        ),
-        Stage(
-            "originals",
-            ("edits", "photos"),
-            (f"{ORIGINALS}/", ORIGINALS),
-            as_they_were,
-            along="photos",
-            threads=True,
-            goes_with=UNEDITED,
-            when=ABOUT_ORIGINALS.when,
-            options=(),
-        ),
+        Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
+        ask(**STAGES["score"], gate=leaves_out),
+        Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
         ABOUT_ORIGINALS,
-        Stage(
-            "fit",
-            ("scores", "asked", "photos", "verdicts", "readings", *DROPPED, *OBSERVED),
-            (*FITTED, PRESENCE),
-            fit,
-            options=("fit", "seed", "edit", "compose.placebo"),
-        ),
+        Stage(**STAGES["fit"], work=fit),
     ),
-    page=SECTIONS,
-    assets=ASSETS,
+    page=sections.SECTIONS,
+    assets=sections.ASSETS,
     alone=outcome.ALONE,
     judged=outcome.judged,
     headline=outcome.headline,
@@ -549,6 +494,6 @@ SLOPES = Audit(
     terminal=outcome.terminal,
     shown=("slopes",),
     result=Walked,
-    condition=CONDITION,
+    condition=decisions.CONDITION,
     differences=differences,
 )

@@ -11,9 +11,8 @@ from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.measures import crossed, differences
 from gslopes.slopes.measures.answers import Answers, gather, present
-from gslopes.slopes.measures.crossed import along
-from gslopes.slopes.measures.differences import COLUMNS, paired_differences
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.page import answers as matrix
 
@@ -51,7 +50,7 @@ def compare_runs(
         for attribute in sorted(name for classifier, name in first if classifier == old):
             if (new, attribute) in second:
                 sides = first[old, attribute], second[new, attribute]
-                frames.append(paired_differences(*sides, cluster=units))
+                frames.append(differences.paired_differences(*sides, cluster=units))
     named = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
     if not frames:
         raise UsageError(
@@ -64,7 +63,7 @@ def compare_runs(
             f"{show(one)} and {show(other)} have no photo in common that was answered at all values.",
             "Compare two runs over the same photos.",
         )
-    return changes[list(COLUMNS)]
+    return changes[list(differences.COLUMNS)]
 
 
 def split_pair(
@@ -138,7 +137,7 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
         tables.read_arrow(table, run / f"{table.name}.parquet")
         for table in (tables.SCORES, tables.ASKED)
     )
-    scores, asked, values, _ = along(scores, asked, manifest.get("values"))
+    scores, asked, values, _ = crossed.along(scores, asked, manifest.get("values"))
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():

@@ -5,21 +5,19 @@ can be drawn again with nothing but the cue changed; next to it is the slope tha
 editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
 """
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
-from PIL import Image
 
+from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import frozen, runfolder, tables
+from gslopes.core import frozen, runfolder, tables, text
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.core.text import many
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
@@ -97,7 +95,7 @@ def demo(
     """
     out = Path(out)
     runfolder.make_folder(out)
-    minutes = many(max(1, round(faces / 240)), "minute")  # as measured on two cores
+    minutes = text.many(max(1, round(faces / 240)), "minute")  # as measured on two cores
     executor.note(
         f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores."
     )
@@ -117,27 +115,20 @@ def demo(
     sweep = out / "sweep.png"
     runfolder.make_folder(photo.parent)
     if not photo.exists():
-        runfolder.write_bytes(photo, as_png(astronaut()))
+        runfolder.write_bytes(photo, png(astronaut()))
     # of one photo nothing is judged: no placebo sweeps
     portrait = audit(photo.parent, out / "astronaut", placebo=False, gate=False, **common)
     edits = sorted(
         (portrait.folder / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1]
     )
     upper = [open_photo(file).pixels[:256, 96:352] for file in (photo, *edits)]  # where the face is
-    runfolder.write_bytes(sweep, as_png(np.concatenate(upper, 1)))
+    runfolder.write_bytes(sweep, png(np.concatenate(upper, 1)))
     return Demo(recovered, reach, first, portrait, sweep)
 
 
 def astronaut() -> ByteArray:
     """Eileen Collins, (512, 512, 3) uint8 RGB: NASA 1998, public domain; the pixels that scikit-image ships."""
     return open_photo(Path(__file__).with_name("data") / "astronaut.webp").pixels
-
-
-def as_png(pixels: ByteArray) -> bytes:
-    """A picture, (H, W, 3) uint8 RGB, as a PNG."""
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
 
 
 def drawn_faces(out: str | Path, faces: int = 60) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,17 @@ from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import show
 from gslopes.core.text import many, two_digits
-from gslopes.report import caution
+from gslopes.report import caution, inline
 from gslopes.report.headline import Sentences
-from gslopes.report.inline import plain
-from gslopes.stats.clusters import codes_of, enough
+from gslopes.stats import clusters, multiplicity, permutation
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
-from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import STORED, exceeds, ranked
 
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 FEWEST = 1 + math.ceil(
-    -math.log2(LEVEL)
+    -math.log2(multiplicity.LEVEL)
 )  # photos: with fewer, all changes of signs together show no p below LEVEL
 HOME = Path(__file__).parent
 _KEY = ["photo", "attribute", "step"]
@@ -72,13 +69,10 @@ class Drift:
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        return {
-            "classifier": self.classifier,
-            "pictures": self.pictures,
-            "answered": self.answered,
-            "photos": self.photos,
+        before, now = map(list, self.models)
+        return asdict(self) | {
             "same": None if np.isnan(self.same) else self.same,
-            "models": {"before": list(self.models[0]), "now": list(self.models[1])},
+            "models": {"before": before, "now": now},
             "changed": self.changed,
             "labels": rows,
         }
@@ -141,7 +135,7 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:
             if names
             else "Run gslopes audit RUN --only score first."
         )
-        raise UsageError(f"{show(run)} has no answers of {name}.", hint)
+        raise UsageError(f"{runfolder.show(run)} has no answers of {name}.", hint)
     edits = tables.read(tables.EDITS, run / "edits.parquet").merge(answered[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)
     drawn = edits.iloc[np.random.default_rng(seed).permutation(len(edits))]
@@ -164,7 +158,7 @@ def _compared(
     now = _wide(scored, index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
-    photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
+    photos = clusters.codes_of(index.get_level_values("photo").to_numpy(str), len(index))
     same = (
         float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
     )
@@ -223,11 +217,13 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)), most
     )
     contrasts = contrast(units.joined(photos), permutations=FLIPS)
-    p, _ = below_floor(contrasts.p_perm, contrasts.p, FLIPS, trusted=enough(sizes))
+    p, _ = permutation.below_floor(
+        contrasts.p_perm, contrasts.p, FLIPS, trusted=clusters.enough(sizes)
+    )
     p = np.where(
         contrasts.varying > 0, np.fmax(p, 2.0 ** (1 - contrasts.varying)), np.nan
     )  # the least that signs can show
-    p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
+    p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, multiplicity.benjamini_hochberg(p)))
     means = (frame.mean().to_numpy(float) for frame in (before, now))
     numbers = (
         before.columns,
@@ -304,7 +300,7 @@ def _verdict(drift: Drift) -> str:
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
     rows = drift.labels[:most]
-    return plain(
+    return inline.plain(
         "drift.txt.j2",
         HOME / "templates",
         drift=drift,

@@ -14,9 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslopes.core import placebo
-from gslopes.core.config import read_toml
-from gslopes.core.crossed import split
+from gslopes.core import config, crossed, placebo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +40,7 @@ def is_expected(label: str, attribute: str) -> bool:
     >>> is_expected("Male", "gender"), is_expected("Mandarin", "gender"), is_expected("Black_Hair", "race")
     (True, False, False)
     """
-    attribute, second, value = split(attribute)
+    attribute, second, value = crossed.split(attribute)
     if second and not value and is_expected(label, second):
         return True
     words = words_of(label)
@@ -65,7 +63,7 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
 @cache
 def _lists(attribute: str) -> tuple[tuple[Words, ...], frozenset[str], frozenset[str]]:
     """(rows of words that count anywhere, words that count by themselves, words of people) of an attribute."""
-    content = read_toml(Path(__file__).parent / "data" / "expected.toml")
+    content = config.read_toml(Path(__file__).parent / "data" / "expected.toml")
     lists = content.get(attribute, {})
     rows = tuple(words_of(text) for text in lists.get("anywhere", ()))
     return rows, frozenset(lists.get("alone", ())), frozenset(content["people"])

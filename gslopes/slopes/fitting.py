@@ -12,8 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas import DataFrame, Series
 
-from gslopes.core import placebo, runfolder, tables
-from gslopes.core.crossed import grid_of
+from gslopes.core import crossed, placebo, runfolder, tables
 from gslopes.core.progress import Watch, counted
 from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
@@ -79,7 +78,7 @@ def fit_folder(
         lost=lost_of(run, editing),
     )
     sweeps = asked.group_by(["classifier", "attribute"]).aggregate([]).num_rows
-    sweeps *= 7 if grid_of(values) else 1  # views of each
+    sweeps *= 7 if crossed.grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(scores, asked, study, options=config.options(seed), tick=tick)
     named = dict(sorted(limits.items()))

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.ask.editors.registry import is_outside
-from gslopes.core import runfolder
+from gslopes.core import files, runfolder
 from gslopes.core.errors import ModelError, UnknownName, UsageError
-from gslopes.core.files import read_json
-from gslopes.core.runfolder import show
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import Choice
 from gslopes.report.inline import templates
@@ -31,7 +29,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     presence_file = run / PRESENCE
     if not file.is_file():
         raise UsageError(
-            f"{show(run)} is not a run folder.",
+            f"{runfolder.show(run)} is not a run folder.",
             "Name the folder that gslopes audit --out has made.",
         )
     manifest = runfolder.read_manifest(run)
@@ -80,7 +78,7 @@ def _each(regions: Mapping[str, str]) -> str:
 def _presence(file: Path) -> dict[str, Any] | None:
     """What the fit wrote; None if it is not there, or damaged."""
     try:
-        content = read_json(file)
+        content = files.read_json(file)
     except (OSError, ValueError):
         return None
     if isinstance(content, dict):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, TableError, UsageError
-from gslopes.core.runfolder import show
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.photos.folder import open_photo
@@ -48,7 +47,7 @@ def as_they_were(run: Run, part: Tables) -> Made:
         photos[photos["photo"].isin(edits.index)].drop_duplicates("photo").to_dict("records")
     ):
         path = run.config.photos / row["path"]
-        named = f"The photo {show(path)}"
+        named = f"The photo {runfolder.show(path)}"
         try:
             photo = open_photo(path)
         except PhotoError as error:

@@ -122,8 +122,10 @@ def judged(found: Tables) -> pd.DataFrame:
     from gslopes.slopes.page.loading import with_facts
 
     if "slopes" not in found:
-        hint = f"Fit it: gslopes audit {show(found.folder)} --only fit."
-        raise UsageError(f"{show(found.folder)} is not fitted yet.", hint)
+        raise UsageError(
+            f"{show(found.folder)} is not fitted yet.",
+            f"Fit it: gslopes audit {show(found.folder)} --only fit.",
+        )
     slopes = with_facts(found["slopes"], found.folder)
     return findings_table(slopes, found.get(tables.ERROR_SLOPES.name))
 

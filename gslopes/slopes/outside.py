@@ -14,14 +14,13 @@ import numpy as np
 from gslopes.ask.editors.remote import RemoteEditor
 from gslopes.ask.pictures import png
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import frozen, placebo, runfolder, tables
+from gslopes.core import frozen, placebo, runfolder, tables, text
 from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, EditedChip, Face, Photo
 from gslopes.core.tables import EDITING, Row
-from gslopes.core.text import many, printable
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, encode
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.pictures import composite_of
@@ -105,12 +104,12 @@ def conclude(run: Run) -> None:
         named = models[models != ""].value_counts(sort=False).to_dict()
         content["editor"][attribute]["models"] = named
         if len(named) > 1:
-            changed = " and then ".join(map(printable, [*named][:2]))
+            changed = " and then ".join(map(text.printable, [*named][:2]))
             run.note(f"The editor changed its model in the middle: {changed}.")
     runfolder.write_json(run.folder / runfolder.MANIFEST, content)
     refused = int((rows["status"] == "refused").sum())
     failed = int((rows["reason"] == Reason.EDITOR_FAILED).sum())
-    of_all = f"of {many(len(rows), 'picture')}"
+    of_all = f"of {text.many(len(rows), 'picture')}"
     if refused:
         run.note(f"The editor refused {refused:,} {of_all}.")
     if failed:

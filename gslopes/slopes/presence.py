@@ -38,8 +38,10 @@ def parse(presence: str) -> Cut | None:
     except ValueError:
         score = -1.0
     if not 0 <= score <= 1:
-        hint = "Such as --set fit.presence=0.6."
-        raise ConfigError(f"Presence is vendor, none or a score in [0, 1], not {presence}.", hint)
+        raise ConfigError(
+            f"Presence is vendor, none or a score in [0, 1], not {presence}.",
+            "Such as --set fit.presence=0.6.",
+        )
     return Cut(score)
 
 

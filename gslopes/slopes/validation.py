@@ -16,10 +16,8 @@ from pandas import DataFrame
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show
-from gslopes.faces.gate import manipulation
+from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
-from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report.inline import plain
 from gslopes.stats.clusters import normal_texts
@@ -55,8 +53,7 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
-        facts: dict[str, Any] = _plain(asdict(self))
-        return facts
+        return _plain(asdict(self))
 
 
 def summarise(
@@ -90,8 +87,10 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     values: Mapping[str, Sequence[float]] = runfolder.read_manifest(run)["values"]
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
-        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+        raise UsageError(
+            f"{runfolder.show(run / 'run.json')} is damaged: it has no values of {unknown[0]}, which was edited.",
+            "Restore it, or make the run again in a new folder.",
+        )
     return values
 
 
@@ -106,7 +105,7 @@ def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> D
     columns = [name for name in groups if "+" not in name]
     if absent := [column for column in columns if column not in about]:
         raise UsageError(
-            f"{show(photos_csv)} has no column {absent[0]!r}.",
+            f"{runfolder.show(photos_csv)} has no column {absent[0]!r}.",
             f"It has {', '.join(about.columns)}.",
         )
     return about[columns]
@@ -136,7 +135,7 @@ def _one(
         plain,
         means=manipulation.means(target[:, 1:]),
         shift=shift,
-        monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
+        monotone=manipulation.share_monotone(target[:, 1:], values, resolution=verdict.RESOLUTION),
         groups={
             name: manipulation.shift_by_group(target[grouped, 1:], names[grouped])
             for name, names in groups.items()
@@ -145,7 +144,7 @@ def _one(
         leakage={
             name: _share(other, target, values) if moves else manipulation.UNKNOWN
             for name, other in sorted(
-                read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0])
+                read.items(), key=lambda pair: (pair[0] not in verdict.JUDGED, pair[0])
             )
             if name != attribute
         },
@@ -155,7 +154,7 @@ def _one(
 def _share(other: Array, target: Array, values: Sequence[float]) -> Interval:
     readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
     if readable.sum() < 2:
-        return Interval(np.nan, np.nan, np.nan)
+        return manipulation.UNKNOWN
     unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 

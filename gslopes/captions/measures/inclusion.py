@@ -26,9 +26,7 @@ from gslopes.captions.measures.rows import (
 from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
 from gslopes.core.arrays import Flags
 from gslopes.core.tables import Row, ends, records
-from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.rounding import exceeds, settled
-from gslopes.stats.shares import fisher
+from gslopes.stats import intervals, rounding, shares
 from gslopes.words.graph import KINDS, Fact, Facts
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
@@ -66,7 +64,7 @@ class Truth:
             near = {name: self.wordnet.similarity(concept, name) or 0.0 for name in self.objects}
             least = max(SAME, *near.values())
             self._same[concept] = frozenset(
-                name for name, value in near.items() if not exceeds(least, value)
+                name for name, value in near.items() if not rounding.exceeds(least, value)
             )
         return self._same[concept]
 
@@ -148,7 +146,7 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
     mentioned = present[used]
     group = sides[used] == 1
     value = float((mentioned & group).mean() - mentioned.mean() * group.mean())
-    value = float(settled(value, 1))
+    value = float(rounding.settled(value, 1))
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 
 
@@ -231,11 +229,11 @@ def _add_inclusions(
                 "negatives": negatives,
                 "mentions": len(mentioned),
                 "fpr": fpr,
-                **ends(wilson(fpr, negatives), "fpr"),
+                **ends(intervals.wilson(fpr, negatives), "fpr"),
                 "fdr": len(cases) / len(mentioned),
                 "association": association,
                 "towards": towards,
-                "kept": bool(exceeds(association, THRESHOLD)),
+                "kept": bool(rounding.exceeds(association, THRESHOLD)),
             }
         )
     rank([row for row in rows if row["kept"]], "fpr", "association")
@@ -270,9 +268,9 @@ def _add_by_group(
         if min(n, m) < LEAST:
             row["note"] = SMALL_GROUP
         elif a + b >= recorder.options.min_active:
-            low, high = newcombe(a, n, b, m)
+            low, high = intervals.newcombe(a, n, b, m)
             row |= {"ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
-            row["p"] = fisher(a, n, b, m)
+            row["p"] = shares.fisher(a, n, b, m)
         recorder.measure(**row)
 
 

@@ -18,11 +18,8 @@ from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.captions.stimuli.corpus import Instance, Pair
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row, ends
-from gslopes.stats.clusters import FEW
+from gslopes.stats import clusters, multiplicity, resampling, rounding
 from gslopes.stats.logistic import choose_columns, fit_ridge, informative_units, score_interval
-from gslopes.stats.multiplicity import adjust, are_findings
-from gslopes.stats.resampling import percentile
-from gslopes.stats.rounding import exceeds, settled
 
 RIDGE = 1.0
 VALID = 0.9  # as published: penalty, and share of the splits of which more must count
@@ -126,7 +123,7 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
     )
     if not groups:
         return "shown with one of the groups only"
-    worth = informative_units(group, design, y) / (FEW + design.shape[1] + 1)
+    worth = informative_units(group, design, y) / (clusters.FEW + design.shape[1] + 1)
     share = min(groups * answers / len(y) / EXPECTED, worth)
     if share >= 1:
         return ""
@@ -160,7 +157,7 @@ def fit_published(
         return Salience(*counts, False, valid=valid, note=constant)
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
-    if not exceeds(valid, VALID * options.splits):
+    if not rounding.exceeds(valid, VALID * options.splits):
         return Salience(
             *counts, False, coefficient, valid=valid, note="too few splits have both answers"
         )
@@ -182,7 +179,7 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 def _standard(features: Array) -> Array:
     mean = features.mean(axis=0)
-    away = settled(features - mean, np.abs(features) + np.abs(mean))
+    away = rounding.settled(features - mean, np.abs(features) + np.abs(mean))
     spread = np.sqrt(np.square(away).mean(axis=0))
     return np.asarray(away[:, spread > 0] / spread[spread > 0])
 
@@ -194,7 +191,7 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
     """
     columns = np.column_stack([features, group])
     values, vectors = np.linalg.eigh(columns.T @ columns)
-    keep = settled(values, values[-1]) > 0
+    keep = rounding.settled(values, values[-1]) > 0
     return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
 
 
@@ -232,11 +229,11 @@ def objects_mentioned(recorder: Recorder) -> None:
                 fitted = fit(features[chosen], column, sides[chosen] / 2, mentioned)
             rows.append(_row(fitted, name, recorder.stage, pair))
             mentions[name] = {images[image]: name in concepts[image] for image in chosen}
-        adjust(rows)
+        multiplicity.adjust(rows)
         rank([row for row in rows if row["finding_paper"]], "accuracy")
         recorder.salience += rows
         for row in rows:
-            row["finding"] = bool(are_findings(row))
+            row["finding"] = bool(multiplicity.are_findings(row))
             if row["finding"] or row["finding_paper"]:
                 _add_examples(recorder, row, mentions[row["concept"]])
 
@@ -247,7 +244,7 @@ def _row(
     stage: str,
     pair: Pair,
 ) -> Row:
-    low, high = percentile(fitted.splits)
+    low, high = resampling.percentile(fitted.splits)
     return {
         **fitted._asdict(),
         **pair._asdict(),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pkgutil import resolve_name
 
-from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
+from gslopes.captions.config import SENTENCES, STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.stimuli.corpus import Corpus, Coverage, mentions_of, pairs_of
 from gslopes.captions.stimuli.groups import groups_of_table
@@ -94,18 +94,14 @@ def missing_need(
 ) -> str:
     """The first need of a technique that is not met, as a sentence; empty if it can run."""
     genders = {value for values in corpus.groups.values() for value in values.values()}
-    met = {
-        "truth": (bool(truth and corpus.images(target, truth)), "a stage that is taken as truth"),
-        "groups": (bool(corpus.pairs), "groups: --groups FILE"),
-        "boxes": (
-            bool(corpus.boxes),
-            "boxes: human labels with COCO instances or Visual Genome objects",
-        ),
-        "gender": (bool(genders & {"female", "male"}), "groups with the values female and male"),
+    has = {
+        "truth": truth and corpus.images(target, truth),
+        "groups": corpus.pairs,
+        "boxes": corpus.boxes,
+        "gender": genders & {"female", "male"},
     }
-    return next(
-        (f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), ""
-    )
+    lacking = (text for need, text in SENTENCES["needs"].items() if need in needs and not has[need])
+    return next(lacking, "")
 
 
 def description_of(

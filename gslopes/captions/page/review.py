@@ -17,18 +17,15 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import runfolder
-from gslopes.core.csv_table import read_csv
+from gslopes.core import csv_table, files, runfolder
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import is_file, without_guard
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.core.text import many
 from gslopes.frame.spec import Made, Run
 from gslopes.report import review as pages
 from gslopes.report.review import Question
 from gslopes.report.words import printable
-from gslopes.stats.agreement import cohens_kappa
-from gslopes.stats.intervals import wilson
+from gslopes.stats import agreement, intervals
 
 ANSWERS = tuple(word for _, word in SENTENCES["review"].values())
 COLUMNS = ("case", "answer", "reviewer", "note")
@@ -44,12 +41,12 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
         or two rows of one reviewer about one case.
     """
-    if not required and not is_file(file):
+    if not required and not files.is_file(file):
         return []
     values = {"answer": (*ANSWERS, "")}
-    table = read_csv(file, COLUMNS, raises=DataMissing, hint=_HINT)
+    table = csv_table.read_csv(file, COLUMNS, raises=DataMissing, hint=_HINT)
     rows = table.checked(("case", "reviewer"), values).rows()
-    return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in rows]
+    return [{name: files.without_guard(row[name]) for name in COLUMNS} for _, row in rows]
 
 
 def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
@@ -80,7 +77,9 @@ def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
             index="case", columns="reviewer", values="answer", aggfunc="last"
         )
         pairs = [wide[[*two]].dropna() for two in combinations(wide.columns, 2)]
-        kappas = [cohens_kappa(*both.to_numpy().T.tolist()) for both in pairs if len(both)]
+        kappas = [
+            agreement.cohens_kappa(*both.to_numpy().T.tolist()) for both in pairs if len(both)
+        ]
         row["kappa"] = float(np.mean(kappas)) if kappas else math.nan
     return rows
 
@@ -93,7 +92,7 @@ def corrected(share: float, read: int, total: int) -> tuple[float, float]:
     """
     if read >= total:
         return share, share
-    return wilson(share, round(read * (total - 1) / (total - read)))
+    return intervals.wilson(share, round(read * (total - 1) / (total - read)))
 
 
 def mask(word: str) -> str:

@@ -16,7 +16,7 @@ from gslopes.report import caution, numbers
 from gslopes.report.charts import Mark, panel
 from gslopes.report.headline import Sentences
 from gslopes.report.units import writer_in
-from gslopes.report.words import many, printable, shorten
+from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
@@ -123,46 +123,22 @@ def examples(page: Page) -> Content | None:
     salience = page.tables["salience"]
     leading = salience[salience["finding"] | salience["finding_paper"]].sort_values(["rank", "q"])
     key = ["stage", "column", "group", "other", "concept"]
+    images = page.run.config.images
+    folder = page.run.folder / "report"
     contents = [
         {
-            "title": _odds(finding),
+            "row": finding,
             "cells": [
-                _cell(page, cell)
+                [row | {"href": link_of(images, row["image"], folder)} for row in records(cell)]
                 for _, cell in rows.merge(DataFrame([finding])[key]).groupby(["mentioned", "of"])
             ],
         }
         for finding in records(leading.head(EXAMPLES))
     ]
     if contents:
-        return {"findings": contents, "more": len(leading) - len(contents)}
+        more = len(leading) - len(contents)
+        return {"findings": contents, "more": more, "stages": STAGES}
     return None
-
-
-def _odds(row: Record) -> str:
-    """S2 of a type: the coefficient with its interval, as published over splits."""
-    interval = numbers.ends_of(row, numbers.ratio)
-    if interval == numbers.NONE:
-        splits = numbers.interval(row["split_low"], row["split_high"], numbers.ratio)
-        interval = f"{splits} over the splits"
-    odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}"
-    of_what = f"{STAGES[row['stage']]}, {row['concept']}, {row['group']} over {row['other']}"
-    return printable(f"{of_what}: {odds}, {row['n']:,} images")
-
-
-def _cell(page: Page, rows: DataFrame) -> Content:
-    """Images of one group, with the mention or without."""
-    folder = page.run.folder / "report"
-    first = rows.iloc[0]
-    captions = [
-        {
-            "text": shorten(printable(row["text"]), 200),
-            "image": shorten(printable(row["image"]), 60),
-            "href": link_of(page.run.config.images, row["image"], folder),
-        }
-        for row in records(rows)
-    ]
-    mentioned = "mentioned" if first["mentioned"] else "not mentioned"
-    return {"title": f"{printable(first['of'])}, {mentioned}", "captions": captions}
 
 
 def harms(page: Page) -> Content:

@@ -102,10 +102,10 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
     if grouped and not grouped & images:
         theirs = examples(grouped)
         ours = examples(images)
-        problem = (
-            f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."
+        raise UsageError(
+            f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}.",
+            "Use the same ids in both.",
         )
-        raise UsageError(problem, "Use the same ids in both.")
     text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
     if text:
         return [*notes, text]

@@ -11,9 +11,8 @@ from typing import Any
 from pandas import DataFrame
 
 from gslopes.captions.config import STAGES, TABLES
-from gslopes.captions.stimuli import readers
+from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
-from gslopes.captions.stimuli.groups import people_table
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
 from gslopes.core import runfolder
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
@@ -130,8 +129,9 @@ def _damaged_file(file: Path) -> Iterator[None]:
         raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"{type(error).__name__}: {str(error)[:200]}"
-        problem = f"{show(file)} is not of the form that it begins with ({what})."
-        raise DataMissing(problem, "Check the file.") from error
+        raise DataMissing(
+            f"{show(file)} is not of the form that it begins with ({what}).", "Check the file."
+        ) from error
 
 
 def _json(file: Path, content: bytes) -> Any:
@@ -169,7 +169,7 @@ def read(run: Run) -> Made:
         for name, coverage in coverage_of(stages).items()
     }
     runfolder.write_json(run.folder / "coverage.json", plain)
-    return {"images": images, "sentences": sentences, "people": people_table(config)}
+    return {"images": images, "sentences": sentences, "people": groups.people_table(config)}
 
 
 def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> DataFrame:

@@ -14,9 +14,8 @@ from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
-from gslopes.core import tables
+from gslopes.core import files, tables
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import read_named
 from gslopes.core.text import many
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
@@ -33,7 +32,9 @@ def parser_name(config: CaptionsConfig) -> str:
     """The parser of the captions, with its version or digest.  Raises: DataMissing, and as ``HanTa``."""
     if config.tuples is None:
         return standard().name
-    content = read_named(config.tuples, LARGEST, raises=DataMissing, hint="Name a table of tuples.")
+    content = files.read_named(
+        config.tuples, LARGEST, raises=DataMissing, hint="Name a table of tuples."
+    )
     return f"tuples-{sha256(content).hexdigest()[:16]}"
 
 

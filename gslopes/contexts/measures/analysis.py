@@ -7,22 +7,18 @@ from collections.abc import Mapping
 from pandas import DataFrame
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
+from gslopes.contexts.measures import congruence, distances, inference, interaction
 from gslopes.contexts.measures.describe import (
     EMPTY,
     Key,
     make_grid,
     stacked,
 )
-from gslopes.contexts.measures.distances import compare_groups, distances_table
-from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
-from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
+from gslopes.core import reasons, text
 from gslopes.core.arrays import Array
-from gslopes.core.reasons import counted
 from gslopes.core.tables import lookup
-from gslopes.core.text import many
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = {  # table to each q and the p that it is of
@@ -53,27 +49,29 @@ def analyse(
     for (classifier, _), rows in by_classifier:
         if sweep is not None:
             attribute, values = sweep
-            parts["interaction"].append(interaction_table(rows, values, people, attribute))
+            parts["interaction"].append(
+                interaction.interaction_table(rows, values, people, attribute)
+            )
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
             continue
-        anova, tukey = compare_groups(grid)
+        anova, tukey = distances.compare_groups(grid)
         made = {
-            "inferred": inferred_table(grid, labels, options),
-            "recognised": recognised_table(grid),
-            "accuracy": accuracy_table(grid, labels, options),
-            "distances": distances_table(grid),
+            "inferred": inference.inferred_table(grid, labels, options),
+            "recognised": inference.recognised_table(grid),
+            "accuracy": inference.accuracy_table(grid, labels, options),
+            "distances": distances.distances_table(grid),
             "anova": anova,
             "tukey": tukey,
-            "changes": changes_table(grid, ratings, options),
-            "congruence": congruence_table(grid, ratings, options),
+            "changes": congruence.changes_table(grid, ratings, options),
+            "congruence": congruence.congruence_table(grid, ratings, options),
         }
         for name, frame in made.items():
             parts[name].append(frame)
     stacks = {name: stacked(frames) for name, frames in parts.items()}
     tables = adjusted({name: frame for name, frame in stacks.items() if len(frame)})
     if "changes" in tables:
-        tables["changes"]["consistent"] = consistent(tables["changes"], ratings)
+        tables["changes"]["consistent"] = congruence.consistent(tables["changes"], ratings)
     return tables
 
 
@@ -116,7 +114,7 @@ def notes_of(
     # pictures without a person do not count: many taggers have no answer to them
     lost = questions[(questions["status"] != "answered") & (questions["attribute"] != EMPTY)]
     if len(lost):
-        why = counted(zip(lost["reason"], lost["detail"], strict=True))
-        pictures = f"{many(len(lost), 'picture')} of people ({why})"
+        why = reasons.counted(zip(lost["reason"], lost["detail"], strict=True))
+        pictures = f"{text.many(len(lost), 'picture')} of people ({why})"
         notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
     return notes

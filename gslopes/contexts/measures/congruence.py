@@ -22,10 +22,9 @@ from gslopes.contexts.measures.paired import (
 )
 from gslopes.core.arrays import Array, Flags, Objects, slices
 from gslopes.core.tables import Row
+from gslopes.stats import multiplicity, permutation
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.permutation import as_extreme, permutation_p
 from gslopes.stats.rounding import levelled, settled
 
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
@@ -84,7 +83,9 @@ def consistent(rows: DataFrame, ratings: Mapping[str, float]) -> list[bool]:
     """
     sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
-    return ((signs > 0) & is_finding(rows["q"], rows["ci_low"], rows["ci_high"])).tolist()
+    return (
+        (signs > 0) & multiplicity.is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    ).tolist()
 
 
 # -- slopes on congruence ---------------------------------------------------------------------------------------------
@@ -137,7 +138,9 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     weights = weights[use]
     finite = np.isfinite(values) & np.isfinite(congruence[use])
     observed = slopes(values, weights)
-    limit = as_extreme(np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed))
+    limit = permutation.as_extreme(
+        np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
+    )
     answers = np.where(finite, values, 0)[None]
     first = np.argsort(~finite, axis=1, kind="stable")  # unknown answers come last
     weights = np.take_along_axis(weights, first, axis=1)
@@ -148,7 +151,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         order = np.argsort(np.where(finite, keys, 2), axis=2, kind="stable")
         drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= limit).sum())
-    return float(permutation_p(hits, permutations))
+    return float(permutation.permutation_p(hits, permutations))
 
 
 def congruence_table(

@@ -12,8 +12,7 @@ from gslopes.contexts.measures.describe import GENDERS, Grid, stacked, sums
 from gslopes.contexts.measures.paired import ALIKE, ALONE, LEAST, noted
 from gslopes.core.arrays import Array, Objects
 from gslopes.core.tables import Row, ends
-from gslopes.stats.intervals import bent, mean_t
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats import intervals, multiplicity
 from gslopes.stats.rounding import levelled, settled
 
 CELL = 3  # people
@@ -45,7 +44,7 @@ def distances_table(grid: Grid) -> DataFrame:
 
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
-    mean = mean_t(numbers, (0, 1))
+    mean = intervals.mean_t(numbers, (0, 1))
     row: Row = {"n": len(numbers), "mean": mean.value}
     if len(numbers) < LEAST:
         return row | {"note": ALONE}
@@ -109,7 +108,9 @@ def tukey(values: Array, factor: Objects) -> DataFrame:
         interval = test.confidence_interval(0.95)
         table["p"] = test.pvalue[pairs]
         both = interval.low[pairs], interval.high[pairs]
-        table["ci_low"], table["ci_high"] = bent(table["difference"].to_numpy(), both, (-1, 1))
+        table["ci_low"], table["ci_high"] = intervals.bent(
+            table["difference"].to_numpy(), both, (-1, 1)
+        )
     return table
 
 
@@ -121,7 +122,7 @@ def compare_groups(grid: Grid) -> tuple[DataFrame, DataFrame]:
     variances = []
     comparisons = []
     genders, groups = grid.people
-    level = LEVEL / max(len(grid.names), 1)  # the paper's Bonferroni, over contexts
+    level = multiplicity.LEVEL / max(len(grid.names), 1)  # the paper's Bonferroni, over contexts
     for name in grid.names:
         distances = grid.by_person(grid.measures["distance"], grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")

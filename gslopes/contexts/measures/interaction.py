@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.contexts import filled
-from gslopes.contexts.measures.describe import means_of
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
+from gslopes.contexts.measures import describe, paired
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Row
-from gslopes.stats.intervals import mean_t
-from gslopes.stats.ols import line_slopes, line_weights
-from gslopes.stats.rounding import levelled, settled
+from gslopes.stats import intervals, ols, rounding
 
 CANVAS = "canvas"
 
@@ -73,15 +70,15 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     middle = len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        return levelled(means_of(100 * numbers[:, None], codes))
+        return rounding.levelled(describe.means_of(100 * numbers[:, None], codes))
 
-    base = by_person(line_slopes(canvas, values))
-    slope = by_person(line_slopes(condition, values))
+    base = by_person(ols.line_slopes(canvas, values))
+    slope = by_person(ols.line_slopes(condition, values))
     effect = by_person(condition[:, middle] - canvas[:, middle])
     varied = ((canvas > 0) | (condition > 0)).any(axis=1)
-    rare = len(np.unique(codes[varied])) < FEW
-    most = 50 * float(np.abs(line_weights(values)).sum())  # the steepest slope of a person
-    gap = settled(slope - base, np.abs(slope) + np.abs(base))
+    rare = len(np.unique(codes[varied])) < paired.FEW
+    most = 50 * float(np.abs(ols.line_weights(values)).sum())  # the steepest slope of a person
+    gap = rounding.settled(slope - base, np.abs(slope) + np.abs(base))
     row: Row = {"n": len(base)}
     numbers = {
         "slope": (slope, most),
@@ -90,9 +87,9 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
         "effect": (effect, 100.0),
         "ci": (gap, 2 * most),
     }
-    means = {name: mean_t(each, (-far, far)) for name, (each, far) in numbers.items()}
+    means = {name: intervals.mean_t(each, (-far, far)) for name, (each, far) in numbers.items()}
     for name, mean in means.items():
         ends = dict.fromkeys(("low", "high", "p"), math.nan) if rare else mean._asdict()
         row |= {name: mean.value, **{f"{name}_{end}": ends[end] for end in ("low", "high", "p")}}
     row |= {"difference": row["ci"], "p": row["ci_p"]}
-    return {**row, "note": noted(RARE * rare, ALIKE * (means["ci"].se == 0))}
+    return {**row, "note": paired.noted(paired.RARE * rare, paired.ALIKE * (means["ci"].se == 0))}

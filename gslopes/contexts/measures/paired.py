@@ -12,13 +12,9 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.core.tables import Row, ends
+from gslopes.stats import contrast, permutation, resampling, rounding, shares
 from gslopes.stats.clusters import Source, clustered_ratio, crossed
-from gslopes.stats.contrast import difference
 from gslopes.stats.intervals import Bounds, linearised, mean_t
-from gslopes.stats.permutation import as_extreme, permutation_p
-from gslopes.stats.resampling import random_signs
-from gslopes.stats.rounding import levelled, settled
-from gslopes.stats.shares import share_interval
 
 RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
@@ -46,7 +42,7 @@ def share_of(hits: Array, photos: Array) -> Row:
     n = int(photos.sum())
     count = int(hits.sum())
     share = count / (n or math.nan)
-    low, high = share_interval(hits.sum(axis=1), photos.sum(axis=1))
+    low, high = shares.share_interval(hits.sum(axis=1), photos.sum(axis=1))
     note = ALIKE * bool(n and math.isnan(low))
     if 0 < photos.any(axis=1).sum() < LEAST:
         low = high = math.nan
@@ -59,7 +55,7 @@ def share_of(hits: Array, photos: Array) -> Row:
 def moves_of(top: Array, bottom: Array) -> Array:
     """(U, B) by how much each person before each room moves the ratio of two sums, to first order; they sum to 0."""
     total = max(float(bottom.sum()), 1.0)
-    return settled(top - float(top.sum()) / total * bottom, bottom) / total
+    return rounding.settled(top - float(top.sum()) / total * bottom, bottom) / total
 
 
 def over_rooms(
@@ -142,7 +138,9 @@ def exchanged(
     moving = moves.any(axis=0)
     observed = np.ones((1, moving.sum()), np.float32)
     generator = np.random.default_rng([seed, moving.sum(), 7])
-    signs = np.concatenate([observed, random_signs((permutations, moving.sum()), generator)])
+    signs = np.concatenate(
+        [observed, resampling.random_signs((permutations, moving.sum()), generator)]
+    )
     halves = [signs @ move[moving] / 2 for move in moves]
     middles = np.add(before, after).sum(axis=1) / 2
     first, second = (
@@ -152,8 +150,8 @@ def exchanged(
     changes = np.abs(second - first)
     if not math.isfinite(changes[0]):
         return math.nan
-    limit = as_extreme(changes[0], float(np.nanstd(changes)))
-    return float(permutation_p(np.sum(changes[1:] >= limit), permutations))
+    limit = permutation.as_extreme(changes[0], float(np.nanstd(changes)))
+    return float(permutation.permutation_p(np.sum(changes[1:] >= limit), permutations))
 
 
 # -- means ------------------------------------------------------------------------------------------------------------
@@ -167,11 +165,11 @@ def welch(first: Array, second: Array, most: float = math.inf) -> Row:
     """
 
     def mean(values: Array) -> tuple[Array, Array, int]:
-        estimate = mean_t(levelled(values))
+        estimate = mean_t(rounding.levelled(values))
         return np.array([estimate.value]), np.array([estimate.se]), int(np.isfinite(values).sum())
 
     groups = mean(first), mean(second)
-    gap, df = difference(*groups, most=most)
+    gap, df = contrast.difference(*groups, most=most)
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     few = min(group[2] for group in groups) < FEW
     se = np.where(gap.se > 0, gap.se, np.nan)

@@ -14,12 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.contexts import HOME
-from gslopes.core import frozen
-from gslopes.core.config import load_toml
-from gslopes.core.csv_table import read_csv
+from gslopes.core import config, csv_table, files, frozen, text
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.files import is_file, read_text, without_guard
-from gslopes.core.text import plain
 
 DATA = HOME / "data"
 SHIPPED = {
@@ -88,7 +84,7 @@ def normalise(tag: str) -> str:
     >>> normalise(" Mantelet (Women\u2019s  cape)")
     "mantelet_(women's_cape)"
     """
-    return "_".join(plain(tag).casefold().split())
+    return "_".join(text.plain(tag).casefold().split())
 
 
 @frozen
@@ -142,8 +138,10 @@ def merge(first: Typology, second: Typology) -> Typology:
                 f"under {part.supers[cluster] or 'nothing'!r} in {part.name}"
                 for part in (first, second)
             ]
-            problem = f"The cluster {cluster} is {' and '.join(places)}."
-            raise ConfigError(problem, "A cluster has at most one super-cluster.")
+            raise ConfigError(
+                f"The cluster {cluster} is {' and '.join(places)}.",
+                "A cluster has at most one super-cluster.",
+            )
     return Typology(
         name=f"{first.name} + {second.name}",
         version=" + ".join(filter(None, (first.version, second.version))),
@@ -164,13 +162,13 @@ def _joined(
 
 def _read_one(which: str | Path) -> Typology:
     path = DATA / f"{which}.toml" if str(which) in SHIPPED else Path(which)
-    if path.is_dir() or (path.suffix == ".csv" and is_file(path)):
+    if path.is_dir() or (path.suffix == ".csv" and files.is_file(path)):
         return _read_words(path)
-    if not is_file(path):
+    if not files.is_file(path):
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
         raise UnknownName("typology", str(which), SHIPPED)
-    file = load_toml(_File, path)
+    file = config.load_toml(_File, path)
     clusters, contexts = (
         {key: frozenset(map(normalise, entry.tags)) for key, entry in entries.items()}
         for entries in (file.clusters, file.contexts)
@@ -194,7 +192,7 @@ def _read_words(path: Path) -> Typology:
     tags: dict[str, set[str]] = {}
     for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
         for cluster, word in _read_dictionary(file):
-            tags.setdefault(normalise(cluster), set()).add(normalise(without_guard(word)))
+            tags.setdefault(normalise(cluster), set()).add(normalise(files.without_guard(word)))
     clusters = {cluster: frozenset(words - {""}) for cluster, words in tags.items() if cluster}
     if not clusters:
         raise UsageError(f"There are no dictionaries in {path.name}.", "CSV and TXT are read.")
@@ -209,10 +207,10 @@ def _read_dictionary(path: Path) -> Iterable[tuple[str, str]]:
     cluster a column), of a .txt (a cluster); nothing of other files.
     """
     if path.suffix.lower() == ".txt":
-        return [(path.stem, word) for word in read_text(path).splitlines()]
+        return [(path.stem, word) for word in files.read_text(path).splitlines()]
     if path.suffix.lower() != ".csv":
         return []
-    columns = read_csv(
+    columns = csv_table.read_csv(
         path, strip=True, hint="Give each tag and its cluster, such as bride,feminine."
     ).columns
     head = {name.casefold(): name for name in columns}

@@ -1,9 +1,7 @@
 """The charts of the page: intervals in strips, a row a context, a panel a tagger; and the paper's own figures."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 
 import numpy as np
 from matplotlib import rc_context
@@ -11,7 +9,7 @@ from pandas import DataFrame
 
 from gslopes.contexts import SENTENCES
 from gslopes.contexts.page.tables import gross
-from gslopes.core.tables import Record, lookup
+from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content
 from gslopes.frame.spec import Tables
 from gslopes.report import numbers, words
@@ -19,115 +17,47 @@ from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, r
 
 COLOURS = {"woman": "neg", "man": "pos"}
 WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
-Titled = tuple[str, Mark]  # the title of its panel
 
 
 def charts_of(results: Tables) -> dict[str, list[Content]]:
     """Name to the panels of each chart that has something to show, of gross tags."""
     rows = gross(results)
-    charts = {
-        "changes": _changes,
-        "congruence": lambda shares: _congruence(shares, rows["backgrounds"]),
-        "f1": _accuracy,
-        "interaction": _interaction,
-    }
     return {
-        name: _panels(charts[name](rows[chart["table"]]), chart["unit"], chart["middle"])
+        name: _panels(chart, _known(chart["table"], rows))
         for name, chart in SENTENCES["chart"].items()
         if chart["table"] in rows
     }
 
 
-def _panels(marks: Iterable[Titled], unit: str, middle: float) -> list[Content]:
-    """A panel a title, of the marks whose number is known."""
-    finite = [(title, mark) for title, mark in marks if np.isfinite(mark.number[0])]
+def _known(name: str, rows: Tables) -> DataFrame:
+    """A table with what charts show of it, or order it by, besides."""
+    table = rows[name]
+    if name == "inferred":
+        rooms = rows["backgrounds"].drop_duplicates("context").set_index("context")
+        ratings = table["context"].map(rooms["rating"].astype(float))
+        return table.assign(who=table["gender"].map(WHO), rating=ratings)
+    if name == "accuracy":
+        is_baseline = table["context"].isin(["original", "canvas"])
+        return table.assign(man_last=table["gender"] == "man", context_last=~is_baseline)
+    return table
+
+
+def _panels(chart: Content, rows: DataFrame) -> list[Content]:
+    """A panel a title, of the marks whose number is known.  chart: as in sentences.toml."""
+    write = partial(numbers.decimal, digits=1) if chart["share"] else numbers.points
+    titled = defaultdict(list)
+    for row in records(rows.query(chart["query"]).sort_values(chart["by"], kind="stable")):
+        for mark in chart["marks"]:
+            value, low, high = (chart["scale"] * float(row[name]) for name in mark["columns"])
+            if np.isfinite(value):
+                name = words.readable(mark["name"].format(**row))
+                text = numbers.with_interval(value, low, high, write)
+                colour = COLOURS.get(row.get(chart["colour"], ""), "")
+                marks = titled[chart["title"].format(**row)]
+                marks.append(Mark(name, text, (value, low, high), colour))
     return [
-        panel([mark for _, mark in part], unit, words.printable(title), middle)
-        for title, part in groupby(finite, key=itemgetter(0))
-    ]
-
-
-def _mark(
-    name: str,
-    colour: str,
-    row: Record,
-    columns: tuple[str, str, str],
-    scale: float = 1,
-    write: numbers.Format = numbers.points,
-) -> Mark:
-    """A number of a row and the ends of its interval, by their columns."""
-    value, low, high = (scale * float(row[column]) for column in columns)
-    text = numbers.with_interval(value, low, high, write)
-    return Mark(words.readable(name), text, (value, low, high), colour)
-
-
-def _share(name: str, row: Record, value: str) -> Mark:
-    """A share in hundredths, which has no sign.  value: its column."""
-    write = partial(numbers.decimal, digits=1)
-    return _mark(name, COLOURS[row["gender"]], row, (value, "ci_low", "ci_high"), 100, write)
-
-
-def _sorted(rows: DataFrame, *by: str) -> Sequence[Record]:
-    return rows.sort_values(["classifier", *by], kind="stable").to_dict("records")
-
-
-# -- marks of each chart ----------------------------------------------------------------------------------------------
-
-
-def _changes(inferred: DataFrame) -> list[Titled]:
-    """What is inferred of everybody, of women and of men in each context, against the baseline."""
-    rows = inferred[inferred["gender"].isin(WHO) & inferred["inferred"].isin(COLOURS)]
-    columns = ("change", "change_low", "change_high")
-    return [
-        (
-            f"{row['classifier']}: {WHO[row['gender']]}",
-            _mark(
-                f"{row['context']}: inferred {row['inferred']}",
-                COLOURS[row["inferred"]],
-                row,
-                columns,
-                100,
-            ),
-        )
-        for row in _sorted(rows, "gender", "context", "inferred")
-    ]
-
-
-def _congruence(inferred: DataFrame, backgrounds: DataFrame) -> list[Titled]:
-    """Right answers before rated contexts."""
-    ratings = backgrounds.drop_duplicates("context").set_index("context")["rating"].astype(float)
-    rows = inferred[inferred["gender"].isin(COLOURS) & (inferred["gender"] == inferred["inferred"])]
-    rows = rows.assign(rating=rows["context"].map(ratings)).dropna(subset="rating")
-    return [
-        (
-            row["classifier"],
-            _share(f"{row['context']} ({row['rating']:g}): {row['gender']}", row, "share"),
-        )
-        for row in _sorted(rows, "rating", "context", "gender")
-    ]
-
-
-def _accuracy(accuracy: DataFrame) -> list[Titled]:
-    """F1 of each gender at the baselines and in each context."""
-    is_baseline = accuracy["context"].isin(["original", "canvas"])
-    rows = accuracy.assign(man_last=accuracy["gender"] == "man", context_last=~is_baseline)
-    return [
-        (f"{row['classifier']}: F1 of {row['gender']}", _share(row["context"], row, "f1"))
-        for row in _sorted(rows, "man_last", "context_last")
-    ]
-
-
-def _interaction(interaction: DataFrame) -> list[Titled]:
-    """What the context moves, against the plain canvas, and the face, from -1 to 1."""
-    moves = {"effect": "context, against the plain canvas", "face": "face, from −1 to 1"}
-    rows = interaction[interaction["label"] == "inferred woman"]
-    return [
-        (
-            row["classifier"],
-            _mark(f"{row['background']}: {what}", "", row, (name, f"{name}_low", f"{name}_high")),
-        )
-        for row in _sorted(rows, "background")
-        for name, what in moves.items()
+        panel(marks, chart["unit"], words.printable(title), chart["middle"])
+        for title, marks in titled.items()
     ]
 
 

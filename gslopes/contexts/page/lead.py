@@ -5,8 +5,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.contexts import SENTENCES, TABLES
-from gslopes.contexts.measures.paired import ALIKE
-from gslopes.contexts.measures.ratings import rated
+from gslopes.contexts.measures import paired, ratings
 from gslopes.core import summary
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decision
@@ -31,7 +30,7 @@ def results_of(tables: Tables) -> dict[str, DataFrame]:
         if name in tables and (len(tables[name]) or name in _ALWAYS)
     }
     if "ratings" in results:
-        results["backgrounds"] = rated(results["backgrounds"], results["ratings"])
+        results["backgrounds"] = ratings.rated(results["backgrounds"], results["ratings"])
     return results
 
 
@@ -71,7 +70,7 @@ def headline(results: Tables) -> str:
     row = _leading(rows)
     effect = _effect(row, results)
     if not len(tested):
-        case = "everybody" if row["note"] == ALIKE else "too_few"
+        case = "everybody" if row["note"] == paired.ALIKE else "too_few"
         return HEADLINES.say(case, len(rows), effect=effect, name=name, why=row["note"])
     text = HEADLINES.say(
         "found",
@@ -146,17 +145,6 @@ def counts(results: Tables) -> str:
         text += f" Left out: {many(out, 'photo')}, see the cut-outs."
     skipped = len(results["backgrounds"]) - len(used)
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
-
-
-def credit_line(results: Tables) -> str:
-    """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
-    rows = results["backgrounds"].query("status == 'used' and creator not in ('', 'gslopes')")
-    named = dict.fromkeys(
-        f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records")
-    )
-    if named:
-        return f"Backgrounds: {printable('; '.join(named))}."
-    return ""
 
 
 def judged(tables: Tables) -> DataFrame:

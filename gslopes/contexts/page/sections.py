@@ -10,7 +10,7 @@ from PIL import Image
 
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.page import charts, tables
-from gslopes.contexts.page.lead import counts, credit_line, results_of
+from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
@@ -19,9 +19,8 @@ from gslopes.core.tables import lookup
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section
 from gslopes.photos.folder import photo_bytes, photo_of
-from gslopes.report import fonts, words
+from gslopes.report import fonts, review, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
-from gslopes.report.review import review_data
 
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
@@ -106,8 +105,9 @@ def show(page: Page) -> Content | None:
         composites = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
         inferred = lookup(answers[answers["photo"] == photo], "attribute", "inferred")
         strips.append({"gender": gender, "tiles": _tiles(composites, inferred, page.run.folder)})
+    credited = results["backgrounds"].query("status == 'used' and creator not in ('', 'gslopes')")
     if strips:
-        return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)}
+        return {"strips": strips[:4], "tagger": tagger, "credits": credited.to_dict("records")}
     return None
 
 
@@ -121,22 +121,22 @@ def paper(page: Page) -> Content | None:
     parts = []
     for part in page.audit.sentences["part"]:
         panels = [panel for name in part["charts"] for panel in drawn.get(name, ())]
-        listed = [_grid(name, papers[name]) for name in part["tables"] if name in papers]
+        listed = [
+            {
+                "title": tables.TITLES[name],
+                "wrapped": name in WRAPPED,
+                "head": [*papers[name]],
+                "rows": papers[name].map(words.printable).to_numpy().tolist(),
+            }
+            for name in part["tables"]
+            if name in papers
+        ]
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:
             parts.append(part | {"charts": panels, "tables": listed, "figure": figure})
     if parts:
         return {"parts": parts, "figure_title": charts.FIGURE}
     return None
-
-
-def _grid(name: str, table: DataFrame) -> Content:
-    return {
-        "title": tables.TITLES[name],
-        "wrapped": name in WRAPPED,
-        "head": [*table],
-        "rows": table.map(words.printable).to_numpy().tolist(),
-    }
 
 
 SECTIONS = (
@@ -196,7 +196,7 @@ def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str
         house=TEMPLATES,
         styles=("review.css", "cutouts.css"),
         scripts=("review.js",),
-        data=review_data(
+        data=review.review_data(
             [{"photo": photo} for photo in listed["photo"]],
             [],
             ("photo", "decision"),

@@ -16,14 +16,11 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.contexts import SENTENCES, TABLES
-from gslopes.contexts.measures.describe import EMPTY
-from gslopes.contexts.measures.inference import GIVEN
+from gslopes.contexts.measures import describe, inference, typology
 from gslopes.contexts.measures.ratings import sides
-from gslopes.contexts.measures.typology import normalise
 from gslopes.core.files import csv_bytes
 from gslopes.frame.spec import Tables
-from gslopes.report import numbers
-from gslopes.report.layouts import markdown, tabular
+from gslopes.report import layouts, numbers
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import are_findings, is_finding
 
@@ -97,7 +94,11 @@ def forms(frame: DataFrame) -> dict[str, str]:
     head = [*map(str, clean)]
     rows = clean.to_numpy().tolist()
     csv = csv_bytes(clean.map(_unsigned)).decode()
-    return {"csv": csv, "md": markdown(head, rows) + "\n", "tex": tabular(head, rows)}
+    return {
+        "csv": csv,
+        "md": layouts.markdown(head, rows) + "\n",
+        "tex": layouts.tabular(head, rows),
+    }
 
 
 def _unsigned(text: str) -> str | float:
@@ -151,12 +152,12 @@ def _table4(scores: DataFrame, results: Tables) -> DataFrame:
     keys = before.loc[before["photo"] == photo, "attribute"]
     room = rooms[rooms["key"].isin(keys)].iloc[0]
     pictures = {
-        f"background {room['key']}": (room["photo"], EMPTY),
+        f"background {room['key']}": (room["photo"], describe.EMPTY),
         "photo": (photo, "original"),
         f"photo before {room['key']}": (photo, room["key"]),
     }
     tags = scores.sort_values("score", ascending=False, kind="stable")
-    tags = tags.assign(label=tags["label"].map(normalise))
+    tags = tags.assign(label=tags["label"].map(typology.normalise))
     listed = tags.groupby(["photo", "attribute", "classifier"])["label"].agg(", ".join).unstack()
     table = listed.reindex(columns=scores["classifier"].unique()).T.reindex(
         columns=[*pictures.values()]
@@ -168,7 +169,7 @@ def _table4(scores: DataFrame, results: Tables) -> DataFrame:
 def _table7(rows: DataFrame) -> DataFrame:
     def cell(part: DataFrame) -> str:
         count = part.set_index("inferred")["count"].astype(str)
-        return "-".join(count[[*GIVEN]]) + "*" * bool(part["congruent_rise"].any())
+        return "-".join(count[[*inference.GIVEN]]) + "*" * bool(part["congruent_rise"].any())
 
     return _wide(rows[rows["gender"] == "all"], cell)
 
@@ -178,7 +179,7 @@ def _table8(rows: DataFrame) -> DataFrame:
         if len(part) == 1:
             return "not applicable"
         share = part.set_index("given")["share"].map(_share)
-        return ";".join(share[["all", *GIVEN]])
+        return ";".join(share[["all", *inference.GIVEN]])
 
     return _wide(rows, cell)
 

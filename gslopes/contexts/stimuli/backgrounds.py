@@ -9,8 +9,7 @@ from typing import Literal
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
-from gslopes.core import frozen, frozen_identity
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core import config, frozen, frozen_identity
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
@@ -89,8 +88,10 @@ def read_backgrounds(
         for what, name in (("name", background.key), ("picture", background.photo)):
             earlier = first.setdefault((what, name), background)
             if earlier is not background and name:
-                problem = f"The {what} of {earlier.path} is also that of {background.path}."
-                raise UsageError(problem, "Each background has one place.")
+                raise UsageError(
+                    f"The {what} of {earlier.path} is also that of {background.path}.",
+                    "Each background has one place.",
+                )
     if not any(background.used for background in pictures):
         raise UsageError(
             f"No background can be used: {pictures[0].why}.",
@@ -134,10 +135,10 @@ def read_contexts(path: Path) -> dict[str, Context]:
 
     Raises: ConfigError for an unknown key or label, or a rating out of range; UsageError if two names become one.
     """
-    entries = read_toml(path)
+    entries = config.read_toml(path)
     keys = context_keys(entries, str(path))
     return {
-        keys[name]: from_dict(Context, entry, where=f"{path}: {name}")
+        keys[name]: config.from_dict(Context, entry, where=f"{path}: {name}")
         for name, entry in entries.items()
     }
 

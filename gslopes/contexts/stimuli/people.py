@@ -10,14 +10,12 @@ from pathlib import Path
 from pandas import DataFrame
 
 from gslopes.contexts import HOME
-from gslopes.core.config import read_toml
-from gslopes.core.csv_table import read_csv
-from gslopes.core.files import without_guard
+from gslopes.core import config, csv_table, files
 from gslopes.core.reasons import Reason
 from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 
-KNOWN = read_toml(HOME / "people.toml")
+KNOWN = config.read_toml(HOME / "people.toml")
 ALIASES = {word: gender for gender, words in KNOWN["genders"].items() for word in words}
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-\d+-N\b")
 
@@ -82,8 +80,10 @@ def read_review(path: Path) -> dict[str, str]:
     """
     values = {"decision": (*DECISIONS.values(), "")}
     hint = "Save it from the page of cut-outs."
-    table = read_csv(path, ("photo", "decision"), strip=True, hint=hint).checked(("photo",), values)
-    return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
+    table = csv_table.read_csv(path, ("photo", "decision"), strip=True, hint=hint).checked(
+        ("photo",), values
+    )
+    return {files.without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
 def reviewed(cutouts: DataFrame, decisions: Mapping[str, str]) -> DataFrame:

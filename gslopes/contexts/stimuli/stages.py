@@ -19,14 +19,11 @@ from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgro
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
-from gslopes.core import frozen, runfolder, runtime
+from gslopes.core import csv_table, frozen, reasons, runfolder, runtime
 from gslopes.core.config import to_dict
-from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import UsageError
 from gslopes.core.files import hexdigest
-from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
-from gslopes.core.runfolder import show
 from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
@@ -95,7 +92,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         models = model_records(swept_faces(people, pictures))
     if config.review is not None and not config.review.is_file():
         raise UsageError(
-            f"There is no file {show(config.review)}.",
+            f"There is no file {runfolder.show(config.review)}.",
             "Name the CSV that the page of cut-outs saves.",
         )
     photos = {file.relative: digest_of(file.path) or hexdigest(file.relative) for file in files}
@@ -121,8 +118,10 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
 def _check_published(used: Sequence[BackgroundPicture]) -> None:
     counts = Counter(room.context for room in used)
     if crowded := sorted(name for name in counts if counts[name] > 1):
-        problem = f"As published, a context has one photograph; {crowded[0]} has several."
-        raise UsageError(problem, "Leave one of them in the folder.")
+        raise UsageError(
+            f"As published, a context has one photograph; {crowded[0]} has several.",
+            "Leave one of them in the folder.",
+        )
 
 
 def self_reports(
@@ -141,7 +140,7 @@ def self_reports(
         names = {file.relative: matches for file in files if (matches := names_of(same, file))}
         rows = {photo: table[matches[0]] for photo, matches in names.items()}
         present = {name for matches in names.values() for name in matches}
-        absent = unmatched(Path(people), [name for name in table if name not in present])
+        absent = csv_table.unmatched(Path(people), [name for name in table if name not in present])
     if not rows:
         raise UsageError(
             f"{people} says nothing about any of the photos.",
@@ -208,7 +207,7 @@ def decide(run: Run, parts: Tables) -> Made:
     decisions = read_review(review) if review is not None else {}
     if unknown := decisions.keys() - set(cutouts["photo"]):
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
-        run.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
+        run.note(f"{runfolder.show(review)}: {note}, such as {runfolder.show(min(unknown)[:40])}.")
     return {"cutouts": reviewed(cutouts, decisions)}
 
 
@@ -228,7 +227,7 @@ def check_anybody(run: Run) -> None:
     people = photos[~photos["path"].str.startswith("background ")]
     if not (people["status"] == "used").any():
         first = photos[photos["status"] != "used"].iloc[0]
-        why = explained(first["reason"], first["detail"])
+        why = reasons.explained(first["reason"], first["detail"])
         raise UsageError(
             f"No person can be put in front of a background: {why}.", "Look at the cut-outs."
         )

@@ -37,10 +37,7 @@ from gslopes.crops.measures.parity import (
 from gslopes.crops.page.words import lost
 from gslopes.crops.stimuli.people import Groups
 from gslopes.frame.spec import Made, Run
-from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import adjust
-from gslopes.stats.resampling import multinomial_counts
-from gslopes.stats.rounding import settled
+from gslopes.stats import intervals, multiplicity, resampling, rounding
 
 TALL = 1.25
 LEAST_REGIONS = (
@@ -169,7 +166,7 @@ def parity_rows(
             {**key, **_parity_row(couple, h, min_group, heads)}
             for couple in panel.couples(column, h.mean)
         ]
-        adjust(rows, "p_value")
+        multiplicity.adjust(rows, "p_value")
         parities += rows
     return parities
 
@@ -275,7 +272,9 @@ def position_row(
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answers = answered(pairs)
     won = answers["won"].to_numpy(float)
-    weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
+    weights = resampling.multinomial_counts(
+        panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8])
+    )
     wins = panel.about(answers, won, np.full_like(won, np.nan))
     low, high = interval(resampled(wins.mean, weights, weights, wins.counts))
     times = counted(answers)
@@ -283,7 +282,7 @@ def position_row(
         **key,
         "pictures": int(times.sum()),
         "ties": int(times[won == 0.5].sum()),
-        "left": float(settled(_mean(won, times) - 0.5, 0.5)),
+        "left": float(rounding.settled(_mean(won, times) - 0.5, 0.5)),
         "ci_low": low - 0.5,
         "ci_high": high - 0.5,
     }
@@ -391,8 +390,8 @@ def gaze_rows(
             for name, count, photos in counts.itertuples():
                 share = count / photos
                 row = {**key, "group": name, "photos": photos, "count": count, "share": share}
-                tables["gaze"].append(row | ends(wilson(share, photos)))
+                tables["gaze"].append(row | ends(intervals.wilson(share, photos)))
             for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
                 row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
-                tables["gaze_gaps"].append(row | ends(newcombe(a, m, b, n)))
+                tables["gaze_gaps"].append(row | ends(intervals.newcombe(a, m, b, n)))
     return tables

@@ -9,10 +9,10 @@ import numpy as np
 from markupsafe import Markup
 
 from gslopes.core.arrays import Array
+from gslopes.core.config import read_toml
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
-from gslopes.report import numbers
-from gslopes.report.inline import templates
+from gslopes.report import inline, numbers
 
 LEFT = 40
 ABOVE = 12
@@ -65,7 +65,7 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
 def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> Markup:
     """A drawing by its template.  parts: what it shows, in words."""
-    drawing = templates(Path(__file__).parent).get_template(template)
+    drawing = inline.templates(Path(__file__).parent).get_template(template)
     return Markup(drawing.render(description=f"{title}: {'; '.join(parts)}", **content))
 
 
@@ -78,22 +78,11 @@ APART = 9  # pixels from a group's middle to an arrow
 HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
 NUMBER = 82  # pixels of a number with its interval
 ROOM = (84, 30)  # pixels across and down between two of them
-PLACES = (
-    0.5,
-    0.42,
-    0.58,
-    0.34,
-    0.66,
-    0.27,
-    0.73,
-    0.2,
-    0.8,
-)  # along an arrow: the places for its number
-CORNERS = {  # across and down, by the number of groups
-    2: (-1, 1),
-    3: (-1j, -1 + 1j, 1 + 1j),
-    4: (-1 - 1j, 1 - 1j, -1 + 1j, 1 + 1j),
-    5: (-1j, 1 - 0.25j, 0.65 + 1j, -0.65 + 1j, -1 - 0.25j),
+_GRAPH = read_toml(Path(__file__).with_name("graph.toml"))
+PLACES = _GRAPH["places"]
+CORNERS = {
+    int(count): [complex(*corner) for corner in corners]
+    for count, corners in _GRAPH["corners"].items()
 }
 MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to read
 

@@ -22,10 +22,8 @@ from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
 from gslopes.frame.spec import Made, Run
 from gslopes.photos.people import CROSS
-from gslopes.report import numbers
+from gslopes.report import inline, numbers, words
 from gslopes.report.charts import FOCUS, FRAMES, LIGHT
-from gslopes.report.inline import jpeg_uri
-from gslopes.report.words import printable
 from gslopes.stats.rounding import sort_key
 
 WIDTHS = {"thumbs": 360, "full": 900}
@@ -100,7 +98,7 @@ def _pictures(run: Run, askers: Sequence[Asker], pairs: DataFrame) -> list[dict[
         except (AnswerError, PhotoError):
             continue
         crops = photos.crops.loc[[(row["cropper"], row["variant"], *pair)]]
-        names = [printable(photos.group[photo]) for photo in pair]
+        names = [words.printable(photos.group[photo]) for photo in pair]
         frames = records(crops.sort_values("ratio"))
         pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], mapped))
     return pictures
@@ -203,7 +201,7 @@ def draw(
         canvas = with_map(canvas, joined, mapped.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
     return {
-        "uri": jpeg_uri(canvas),
+        "uri": inline.jpeg_uri(canvas),
         "alt": alt,
         "margin": margin,
     }

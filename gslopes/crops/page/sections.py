@@ -9,15 +9,13 @@ import pandas as pd
 from markupsafe import Markup
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.files import read_json
-from gslopes.core.reasons import listed
+from gslopes.core import files, reasons, runfolder
 from gslopes.core.tables import lookup, records
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures.parity import comparable
 from gslopes.crops.measures.rows import WHAT
 from gslopes.crops.page import charts
-from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows, side_effect
+from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
@@ -82,7 +80,6 @@ def certain(page: Page) -> Content:
         "source": config.source,
         "groups": groups,
         "sides": records(_main(page, "positions")),
-        "side_effect": side_effect,
         "turned": records(turned[turned["variant"] == config.variant + ABOVE]),
         "ends": ends,
     }
@@ -107,7 +104,7 @@ def figures(page: Page) -> Content:
 
 def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
-    drawn = read_json(page.run.folder / "pairs.json")
+    drawn = files.read_json(page.run.folder / "pairs.json")
     rows = [
         (name, entry["titles"], entry["mapped"]) for name, entry in drawn.items() if entry["titles"]
     ]
@@ -127,10 +124,10 @@ def left_out(page: Page) -> Content:
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
     return {
-        "skipped": Counter(map(listed, out["reason"], out["detail"])).most_common(),
+        "skipped": Counter(map(reasons.listed, out["reason"], out["detail"])).most_common(),
         "faceless": (used & people["box"].isna()).sum(),
         "notes": page.notes,
-        "persons": read_json(page.run.folder / "groups.json")["left_out"],
+        "persons": files.read_json(page.run.folder / "groups.json")["left_out"],
         "croppers": [
             (row, selected(pairs[pairs["cropper"] == row["cropper"]], person, group))
             for row in records(_main(page, "positions"))

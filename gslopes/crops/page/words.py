@@ -1,19 +1,16 @@
 """Texts of the crop audit, for terminal and page."""
 
-import math
-
 from pandas import DataFrame
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
 from gslopes.core.tables import Record, records
-from gslopes.crops.config import ABOVE, CONSTANT, SENTENCES
+from gslopes.crops.config import CONSTANT, SENTENCES
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.words import printable
-from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import sort_key
+from gslopes.stats import multiplicity, rounding
 
 HEADLINES = Sentences(SENTENCES["headline"])
 
@@ -79,7 +76,9 @@ def headline(head: DataFrame) -> str:
         return HEADLINES.say("constant")
     if judged.empty:
         return HEADLINES.say("too_few", why=printable(out[out != CONSTANT].iloc[0]))
-    uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
+    uneven = judged[
+        multiplicity.is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)
+    ]
     if uneven.empty:
         estimates = list(map(_nothing, judged.to_dict("records")))
         croppers = judged["cropper"].nunique()
@@ -97,7 +96,7 @@ def headline(head: DataFrame) -> str:
 def _found(uneven: DataFrame) -> str:
     """Of rows that are findings the clearest."""
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
-        ["q", "_flat"], kind="stable", key=sort_key
+        ["q", "_flat"], kind="stable", key=rounding.sort_key
     )
     best = larger_first(records(order)[0])
     share = numbers.share(best["p"], 0)
@@ -114,16 +113,6 @@ def _nothing(row: Record) -> caution.Nothing:
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
     return caution.Nothing(name, low, high, people, caution.points(0.5), "")
-
-
-def side_effect(left: float, variant: str = "") -> str:
-    """Whether it matters on which side a person is.  left: share of wins on the left, or above, less a half."""
-    side = "upper" if variant.endswith(ABOVE) else "left"
-    if math.isnan(left):
-        return "No picture has an answer"
-    if round(1000 * left) == 0:
-        return f"The {side} person wins half of the time"
-    return f"The {side} person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
 def lost(pairs: DataFrame) -> str:

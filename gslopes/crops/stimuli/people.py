@@ -1,12 +1,13 @@
 """Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pandas import DataFrame, Series
 
 from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
@@ -98,11 +99,14 @@ def read_people(
         name = names[photo][0]
         person = people.columns[who][row] if who else name
         if not person:
-            problem = f"Line {people.lines[row]} of {show(table)} names no {who}."
-            raise UsageError(problem, "Name one in each row.")
+            raise UsageError(
+                f"Line {people.lines[row]} of {show(table)} names no {who}.",
+                "Name one in each row.",
+            )
         if not inside(folder, photo.path):
-            problem = f"{relative} leads out of {show(folder)}."
-            raise UsageError(problem, "Put the photo itself there.")
+            raise UsageError(
+                f"{relative} leads out of {show(folder)}.", "Put the photo itself there."
+            )
         portraits.append(Portrait(photo.path, relative, person, values[name], photo.repeats))
     if one_photo:
         portraits = _one_of_each(portraits, seed)
@@ -121,55 +125,47 @@ def _one_of_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
 
 
 def _grouped(portraits: Sequence[Portrait], columns: Sequence[str], absent: str) -> People:
-    """The people of these photos.  Raises: UsageError if they are all of one group."""
-    values = {}
+    """The people of these photos.
+
+    Raises: UsageError if they are all of one group, or two photos of a person have different values.
+    """
+    persons = [portrait.person for portrait in portraits]
+    table = DataFrame([portrait.traits for portrait in portraits], persons, dtype=object)
+    first = table[~table.index.duplicated()]
+    known = DataFrame(index=first.index)
     left_out = {}
     for column in columns:
-        values[column], left_out[column] = _values(portraits, column)
-    groups = crossed(values)
-    for column, members in groups.items():
+        for person, value in table[column].items():
+            if value != first[column][person]:
+                raise UsageError(
+                    f"The person {person!r} is both {first[column][person]!r} and {value!r} in the column {column!r}.",
+                    "Give every photo of a person the same value.",
+                )
+        why = first[column].map(_why_left_out)
+        left_out[column] = why[why != ""].value_counts(sort=False).to_dict()
+        known[column] = first[column].where(why == "")
+    if len(columns) > 1:
+        rows = known.dropna().itertuples()
+        crossed = {person: CROSS.join(values) for person, *values in rows}
+        known[CROSS.join(columns)] = Series(crossed, dtype=object)
+    groups = {
+        str(column): {str(name): part.index.tolist() for name, part in known.groupby(column)}
+        for column in known
+    }
+    for name, members in groups.items():
         if len(members) < 2:
             only = _sizes(members) or "no person"
-            problem = f"The column {column!r} has one group only: {only}."
-            raise UsageError(problem, "Compare two or more.")
+            raise UsageError(
+                f"The column {name!r} has one group only: {only}.", "Compare two or more."
+            )
     return People(portraits, columns, groups, left_out, absent)
 
 
-def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str], dict[str, int]]:
-    """Person to group, and how many people have none; who has several values is left out."""
-    values: dict[str, str] = {}
-    for portrait in portraits:
-        value = portrait.traits[column]
-        before = values.setdefault(portrait.person, value)
-        if before != value:
-            raise UsageError(
-                f"The person {portrait.person!r} is both {before!r} and {value!r} in the column {column!r}.",
-                "Give every photo of a person the same value.",
-            )
-    missing: Counter[str] = Counter()
-    for person, value in [*values.items()]:
-        if not value or set(SEVERAL) & set(value):
-            missing[f"several values: {value}" if value else "no value"] += 1
-            del values[person]
-    return values, dict(missing)
-
-
-def crossed(values: Mapping[str, Mapping[str, str]]) -> Groups:
-    """Column, and all of them crossed, to group to persons.  values: column to person to group."""
-    by_column = dict(values)
-    if len(values) > 1:
-        shared = set.intersection(*map(set, values.values()))
-        by_column[CROSS.join(values)] = {
-            person: CROSS.join(groups[person] for groups in values.values())
-            for person in next(iter(values.values()))
-            if person in shared
-        }
-    members: dict[str, dict[str, list[str]]] = {}
-    for column, groups in by_column.items():
-        members[column] = {name: [] for name in sorted(set(groups.values()))}
-        for person, name in groups.items():
-            members[column][name].append(person)
-    return members
+def _why_left_out(value: str) -> str:
+    """Why a person is in no group; empty if the value names one."""
+    if not value:
+        return "no value"
+    return f"several values: {value}" * bool(set(SEVERAL) & set(value))
 
 
 def check_sizes(groups: Groups) -> None:
@@ -232,8 +228,9 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
     couples = _couples(groups)
     total = sum(len(a) * len(b) for a, b in couples)
     if len(couples) > most and total > most:
-        problem = f"{most} pairs are fewer than the {len(couples)} pairs of groups."
-        raise ConfigError(problem, "Raise --pairs.")
+        raise ConfigError(
+            f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs."
+        )
     pairs = [np.empty((0, 2), np.int64)]
     for a, b in couples:
         size = len(a) * len(b)

@@ -12,18 +12,10 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
-from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.joining import (
-    check_map,
-    focal_point,
-    head_box,
-    salient_regions,
-    share_inside,
-)
+from gslopes.ask.croppers import has_map, joining
 from gslopes.ask.croppers.remote import mtcnn
-from gslopes.core import runfolder
+from gslopes.core import files, runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
-from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
@@ -31,8 +23,7 @@ from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.spec import Made, Run, Tables
-from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import open_photo, open_srgb
+from gslopes.photos import decode, folder
 
 STILL = "out of what is kept, still in who is favoured"  # who has no face
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept
@@ -46,7 +37,7 @@ def reader_of(
     sizes: (width, height) as joined.  What it gives raises: PhotoError.
     """
     most = max(2, _MEMORY // max((3 * wide * tall for wide, tall in sizes), default=1))
-    return lru_cache(most)(lambda index: scaled(open_srgb(paths[index]), config))
+    return lru_cache(most)(lambda index: scaled(folder.open_srgb(paths[index]), config))
 
 
 def digest_of(people: People) -> str:
@@ -54,7 +45,7 @@ def digest_of(people: People) -> str:
     lines = hashlib.sha256()
     for portrait in people.portraits:
         try:
-            photo = sha256_of(portrait.path)
+            photo = files.sha256_of(portrait.path)
         except OSError:
             photo = ""
         lines.update(
@@ -113,7 +104,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         people.append(row)
         run.tick(1)
         try:
-            photo = open_photo(portrait.path)
+            photo = folder.open_photo(portrait.path)
         except PhotoError as error:
             row |= {"status": "skipped", **SkipReason.of(error.reason).columns}
             continue
@@ -130,7 +121,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
             detail = "; ".join(filter(None, (face.detail, STILL)))
             row |= SkipReason(face.reason, detail).columns
         else:
-            head = head_box(face.box.tolist(), width, height)
+            head = joining.head_box(face.box.tolist(), width, height)
             row |= {"box": face.box, "head": np.array(astuple(head), np.float32)}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
@@ -165,7 +156,7 @@ def _alone(
     config: CropsConfig,
 ) -> list[Row]:
     """A photo's map in numbers, at the photo's scale and, of a model of one size, reduced as when joined."""
-    pixels = scaled(in_srgb(photo.pixels, photo.icc), config)
+    pixels = scaled(decode.in_srgb(photo.pixels, photo.icc), config)
     height, width = photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
     scales = {"own": model}
@@ -177,11 +168,11 @@ def _alone(
     for scale, scaled_model in scales.items():
         try:
             saliency = scaled_model.maps([pixels])[0]
-            check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
+            joining.check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
         except AnswerError:
             continue  # the pairs of this photo have the reason
-        x, y = (int(value * factor) for value in focal_point(saliency))
-        regions = salient_regions(saliency, width, height)
+        x, y = (int(value * factor) for value in joining.focal_point(saliency))
+        regions = joining.salient_regions(saliency, width, height)
         facts = {
             **TABLES["saliency"].blank,
             "cropper": model.name,
@@ -197,7 +188,7 @@ def _alone(
             head = Box(*row["head"].tolist())
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
             facts["on_head"] = head.holds(x, y)
-            facts["kept"] = np.float32(share_inside(head, crop))
+            facts["kept"] = np.float32(joining.share_inside(head, crop))
             facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
         rows.append(facts)
     return rows

@@ -87,8 +87,10 @@ def compare(
             "--open": show_page,
         }
         if names := ", ".join(name for name, value in idle.items() if value):
-            hint = "Leave that out; the exit code is 3 if the answers changed."
-            raise UsageError(f"--drift does not take {names}.", hint)
+            raise UsageError(
+                f"--drift does not take {names}.",
+                "Leave that out; the exit code is 3 if the answers changed.",
+            )
         return _ask_again(run_a, config.drift, config.limits, as_json)
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")

@@ -121,6 +121,8 @@ def _label(config: PowerConfig) -> tuple[Presence | Pilot, str]:
             raise UsageError(f"A pilot run says what {said} is.", f"Leave {said} out.")
     label, unit = read_pilot(config.pilot, config.label, config.classifier, config.attribute)
     if config.people is not None and label.photos_each == 1:
-        hint = "Fit it by people: gslopes audit RUN --only fit --photos-csv CSV --cluster COLUMN."
-        raise UsageError("The pilot run has no people with several photos.", hint)
+        raise UsageError(
+            "The pilot run has no people with several photos.",
+            "Fit it by people: gslopes audit RUN --only fit --photos-csv CSV --cluster COLUMN.",
+        )
     return label, unit

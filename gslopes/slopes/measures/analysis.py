@@ -17,14 +17,12 @@ from gslopes.core import frozen_identity, placebo, tables
 from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
+from gslopes.slopes.measures import decision, estimators, kinds
 from gslopes.slopes.measures.answers import Answers, gather
 from gslopes.slopes.measures.crossed import along
-from gslopes.slopes.measures.decision import decide, placebo_differences
 from gslopes.slopes.measures.differences import group_slopes
 from gslopes.slopes.measures.drawing import drawing_rows
-from gslopes.slopes.measures.estimators import RATE, chosen, contrasted, of_rows, slope_rows
 from gslopes.slopes.measures.explained import explained_rows
-from gslopes.slopes.measures.kinds import beyond, choose, measured
 from gslopes.slopes.measures.observed import observed_rows
 from gslopes.slopes.measures.options import WORDING, FitOptions, Study
 from gslopes.slopes.measures.reach import per_reach, reach_rows
@@ -119,7 +117,7 @@ def analyse(
         plain = placebo.CROSS not in attribute
         for name, frame in fit.tables_of(classifier, attribute):
             if plain or name in OF_VIEWS:
-                frames[name].append(of_rows(frame, sweep.measures))
+                frames[name].append(estimators.of_rows(frame, sweep.measures))
             if name == "slopes" and not plain:
                 break
         if tick is not None:
@@ -145,7 +143,7 @@ class Fit:
         study: Study,
         options: FitOptions,
     ) -> None:
-        by_number = any(estimator.kind == "measure" for estimator in chosen(options))
+        by_number = any(estimator.kind == "measure" for estimator in estimators.chosen(options))
         self.study = study
         self.groups = about_columns(study.about, study.groups, normal_texts)
         if study.cluster:  # an identifier, which keeps its case
@@ -160,7 +158,7 @@ class Fit:
         self.scores, self.asked, values, views = along(self.scores, self.asked, study.values)
         self.gates = study.gates
         if views:
-            names = tuple(estimator.name for estimator in contrasted(options))
+            names = tuple(estimator.name for estimator in estimators.contrasted(options))
             options = replace(options, estimators=names)
             if study.gates:
                 self.gates = {name: study.gates[split(name)[0]] for name in views}
@@ -176,8 +174,10 @@ class Fit:
         photos = {photo for sweep in self.sweeps.values() for photo in sweep.photos}
         about = study.about if study.groups or study.cluster else None
         if about is not None and photos and photos.isdisjoint(about.index):
-            hint = f"Its index must be the photos' ids, such as {min(photos)!r}."
-            raise ConfigError("The table about photos has a row of none of them.", hint)
+            raise ConfigError(
+                "The table about photos has a row of none of them.",
+                f"Its index must be the photos' ids, such as {min(photos)!r}.",
+            )
         if by_number:
             self._measure()
         self.wished = {
@@ -192,8 +192,8 @@ class Fit:
         for classifier in {name for name, _ in self.sweeps}:
             sweeps = {key: sweep for key, sweep in self.sweeps.items() if key[0] == classifier}
             real = [sweep for key, sweep in sweeps.items() if not placebo.is_placebo(key[1])]
-            measures = choose(real, self.options.min_varying)
-            self.sweeps |= {key: measured(sweep, measures) for key, sweep in sweeps.items()}
+            measures = kinds.choose(real, self.options.min_varying)
+            self.sweeps |= {key: kinds.measured(sweep, measures) for key, sweep in sweeps.items()}
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
         """The answers about sweeps that the gate kept, with their units."""
@@ -253,21 +253,21 @@ class Fit:
         if attribute in self.wished:
             asked = asked.beside(self.wished[attribute])
             depend += [f"the editor's {losses}" for losses in self.balance_of_editor(attribute)[1]]
-        rows = slope_rows(sweep, options)
+        rows = estimators.slope_rows(sweep, options)
         if asked.lost.any():
             observed = observed_slopes(self.scores, classifier, attribute, sweep.labels, asked)
             codes = codes_of(self.units(asked.photos), len(asked.photos))
             ends = np.column_stack(bounds(observed, asked, codes))
             by_label = DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])
             by_row = by_label.reindex(rows["label"]).set_axis(rows.index)
-            rows = rows.assign(**by_row.where(rows["estimator"] == RATE.name))
+            rows = rows.assign(**by_row.where(rows["estimator"] == estimators.RATE.name))
         fakes = None
         if not placebo.is_placebo(attribute):
             fakes = self.placebos(classifier, attribute)
-            differences = placebo_differences(sweep, fakes, options)
+            differences = decision.placebo_differences(sweep, fakes, options)
             yield "placebos", differences
             lost = " and ".join(depend)
-            rows = decide(rows, differences, options, lost=lost, units=sweep.sizes)
+            rows = decision.decide(rows, differences, options, lost=lost, units=sweep.sizes)
             yield from self._beside(sweep, rows, options, fakes.get("same"))
         yield "slopes", rows
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
@@ -276,7 +276,11 @@ class Fit:
 
     def _options(self, sweep: Answers) -> FitOptions:
         """Without the estimators that no label of the sweep has a number for, if others are left."""
-        names = [estimator.name for estimator in chosen(self.options) if estimator.kind == "rate"]
+        names = [
+            estimator.name
+            for estimator in estimators.chosen(self.options)
+            if estimator.kind == "rate"
+        ]
         if sweep.measures or not names:
             return self.options
         return replace(self.options, estimators=tuple(names))
@@ -290,7 +294,7 @@ class Fit:
         """
         study = self.study
         if sweep.classifier in study.unedited:
-            unedited = measured(study.unedited[sweep.classifier], sweep.measures)
+            unedited = kinds.measured(study.unedited[sweep.classifier], sweep.measures)
             read = self._read(sweep.attribute).get(sweep.attribute)
             odds = None if read is None else read["odds"]
             decisions = tables.lookup(tables.reading(slopes), "label", "decision")
@@ -411,9 +415,11 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(
             "Some scores are no finite numbers.", "Leave out the rows of labels without a score."
         )
-    if not numbers and beyond(np.array([low, high])).any():
-        hint = "Divide them by 100 if they are percentages."
-        raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
+    if not numbers and kinds.beyond(np.array([low, high])).any():
+        raise TableError(
+            f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].",
+            "Divide them by 100 if they are percentages.",
+        )
 
 
 def _plain_texts(column: Series) -> Series:
@@ -465,5 +471,4 @@ def checked(table: tables.Table, frames: Sequence[DataFrame]) -> DataFrame:
     joined = pd.concat(frames, ignore_index=True)
     missing = [field.name for field in table.schema if field.nullable and field.name not in joined]
     ordered = joined.assign(**dict.fromkeys(missing)).sort_values(list(table.key), kind="stable")
-    result: DataFrame = tables.check(table, ordered).to_pandas()
-    return result
+    return tables.check(table, ordered).to_pandas()

@@ -24,7 +24,7 @@ from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
-from gslopes.core.tables import EVERY
+from gslopes.core.tables import EVERY, Row
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 
@@ -127,7 +127,7 @@ class Answers:
             [np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1
         )
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Row:
         """Columns that hold for every estimator; y_centre is the share of photos with the label at the centre."""
         centre = self.counts()[:, centre_of(self.values)] / max(len(self.photos), 1)
         return {"n": len(self.photos), "active": self.active, "y_centre": centre}
@@ -139,7 +139,7 @@ class Answers:
         return replace(self, labels=self.labels[active], label=new_code[self.label])
 
 
-def columns_of(record: Any, *left_out: str) -> dict[str, Any]:
+def columns_of(record: Any, *left_out: str) -> Row:
     """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
     ends = {"low": "ci_low", "high": "ci_high"}
     names = [field.name for field in fields(record)]
@@ -309,8 +309,10 @@ def values_by_attribute(
         values = in_table if chosen is None else doubles(chosen)
         error: type[ConfigError | TableError] = TableError if chosen is None else ConfigError
         if values.ndim != 1 or len(values) < 2:
-            hint = "Pass the values of the sweep, two or more."
-            raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
+            raise error(
+                f"The sweep of {attribute} has {len(values)} values.",
+                "Pass the values of the sweep, two or more.",
+            )
         if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise error(
                 f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them."
@@ -318,8 +320,10 @@ def values_by_attribute(
         count = max(int(last.get(name, 0)), *steps) + 1
         apart = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
         if apart or min(steps) < 0 or count > len(values):
-            problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
-            raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
+            raise TableError(
+                f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them.",
+                "Give each step one value, and pass all values of the sweep.",
+            )
         if settled(values[steps] - in_table, np.maximum(np.abs(in_table), 1), STORED).any():
             raise TableError(
                 f"The scores table has other values of {attribute}: {in_table.tolist()}.",

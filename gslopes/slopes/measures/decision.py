@@ -43,11 +43,9 @@ from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joi
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.stats.clusters import enough, few
+from gslopes.stats import clusters, permutation, rounding
 from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
-from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import exceeds, highest
 
 STEP = 0.035  # level of the step against placebos: with LEVEL too many labels that light moves are called findings
 MOVED = 0.01  # p of a placebo's own slope, below which it counts for the label
@@ -99,7 +97,7 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
     if signed:
         return plain
     turned = contrast(first.minus(second, -1), **tests)
-    nearer = exceeds(np.abs(plain.difference), np.abs(turned.difference))
+    nearer = rounding.exceeds(np.abs(plain.difference), np.abs(turned.difference))
     short = np.sign(turned.difference) != np.sign(plain.difference)
     columns = {}
     for name in ("difference", "se", "low", "high"):
@@ -126,7 +124,7 @@ def decide(
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
-    trusted = enough(units)
+    trusted = clusters.enough(units)
     names = [estimator.name for estimator in contrasted(options)]
     tested = slopes[slopes["estimator"].isin(names)]
     if "measure" not in tested or tested.empty:
@@ -182,7 +180,7 @@ def _decide_label(
         if is_finding(row["q"]):
             detail = f"q {nudged(row['q']):.2g}, but its interval holds 0"
     elif reason == "placebo":
-        reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
+        reason = list(placebos)[rounding.highest([part["p_used"] for part in placebos.values()])]
         detail = _against(placebos[reason], row.get("measure") == "log-odds", placebo.TEXTS[reason])
         if placebos[reason]["p_used"] < STEP:
             detail += f", q {nudged(q_placebo):.2g} over the labels that move"
@@ -196,7 +194,7 @@ def _decide_label(
         if low <= high:
             bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
         return "open", "refusals", f"{lost} depend on the value; {bound}"
-    if detail != str(row["note"]) and few(row.get("influence", np.nan)):
+    if detail != str(row["note"]) and clusters.few(row.get("influence", np.nan)):
         detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
 
@@ -220,7 +218,7 @@ def further(
     p_perm, p, difference = (
         differences[name].to_numpy(float) for name in ("p_perm", "p", "difference")
     )
-    p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
+    p, _ = permutation.below_floor(p_perm, p, options.permutations, trusted=trusted)
     return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p / 2)
 
 

@@ -24,9 +24,8 @@ from pandas import DataFrame
 from gslopes.slopes.measures.answers import Answers, all_labels, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
+from gslopes.stats import multiplicity, rounding
 from gslopes.stats.contrast import contrast
-from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import STORED, settled
 
 
 def drawing_rows(
@@ -39,7 +38,7 @@ def drawing_rows(
         at value 0.  All are cut to the photos that all have.
     """
     extent = np.ptp(sweep.values)
-    steps = np.flatnonzero(settled(sweep.values, extent, STORED) == 0)[:1]
+    steps = np.flatnonzero(rounding.settled(sweep.values, extent, rounding.STORED) == 0)[:1]
     if same is not None:
         sweep, same = same_photos(sweep, same)
         steps = np.arange(len(same.values))
@@ -77,6 +76,6 @@ def drawing_rows(
         ci_low=drawn.low,
         ci_high=drawn.high,
         sweep=swept.difference,
-        q=benjamini_hochberg(p),
+        q=multiplicity.benjamini_hochberg(p),
         note=np.where(rare, RARE, ""),
     )

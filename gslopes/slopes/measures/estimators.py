@@ -22,11 +22,10 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, frozen_identity
+from gslopes.core import frozen, frozen_identity, text
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
-from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers, columns_of
 from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
 from gslopes.slopes.measures.options import RARE, FitOptions
@@ -309,7 +308,7 @@ def _lacking(row: Record, least: int, clusters: int | None) -> str:
         changing, units, having, must = (
             "clusters of photos",
             clusters,
-            many(photos, "photo"),
+            text.many(photos, "photo"),
             " clusters",
         )
     enough = f"; about {-(-units * least // varies):,} like these would do" if varies else ""

@@ -17,19 +17,16 @@ Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Techno
 Journal of the Royal Statistical Society B 16, 175-185.
 """
 
-from typing import Any
-
 import numpy as np
 from pandas import DataFrame
 from scipy import sparse
 
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.tables import EXPLAINED
+from gslopes.core.tables import EXPLAINED, Row
 from gslopes.faces.gate.verdict import JUDGED
+from gslopes.slopes.measures import kinds, reach
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.measures.kinds import answers_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions
-from gslopes.slopes.measures.reach import log_odds
 from gslopes.stats.intervals import Estimate, fieller, linearised, t_quantile
 from gslopes.stats.rounding import STORED, highest, settled
 
@@ -54,7 +51,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     count = len(answers.values)
     moved = moved[moved["attribute"] == answers.attribute]
     odds = moved["reading"].isin(JUDGED)
-    moved = moved.assign(score=moved["score"].mask(odds, log_odds(moved["score"])))
+    moved = moved.assign(score=moved["score"].mask(odds, reach.log_odds(moved["score"])))
     read = moved.pivot(index="photo", columns=["reading", "step"], values="score")
     read = read.reindex(answers.photos)
     complete = read.notna().all(axis=1).to_numpy()
@@ -72,9 +69,9 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
-    by_step = [answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
+    by_step = [kinds.answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
     measures = part.measures_of(part.labels)
-    rows: list[dict[str, Any]] = []
+    rows = list[Row]()
     for index, label in enumerate(part.labels):
         numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
         rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
@@ -112,9 +109,7 @@ def _left_out(products: Array) -> Array:
     return products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
 
 
-def _attributed(
-    within: Array, inverse: Array, answers: Array, names: list[str], alike: str
-) -> dict[str, Any]:
+def _attributed(within: Array, inverse: Array, answers: Array, names: list[str], alike: str) -> Row:
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
     fitted = np.einsum("upq,uq->up", inverse, answers)[:, 0]
     slopes = answers[:, 0] / within[:, 0, 0]

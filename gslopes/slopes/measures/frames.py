@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import frozen, tables
+from gslopes.core import config, frozen, tables
 from gslopes.core.arrays import Array
-from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError, nearest
 from gslopes.core.options import build
 from gslopes.slopes.measures.options import FitOptions, Study
@@ -79,7 +78,7 @@ def fit_slopes(
     """
     from gslopes.slopes.measures.analysis import analyse
 
-    settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
+    settings = config.from_dict(FitOptions, options) if isinstance(options, Mapping) else options
     named = asdict(build(Columns, {role: column or "" for role, column in columns.items()}))
     answers, questions, levels = _tables(scores, asked, named, values or {}, photos)
     study = Study(values=levels, photos=photos, about=about, cluster=cluster)
@@ -183,8 +182,10 @@ def _with_steps(frame: DataFrame, levels: Mapping[str, Array], what: str) -> Dat
                 )
             rows = rows.assign(step=step)
         if not rows["step"].between(0, len(level) - 1).all():
-            problem = f"The {what} have a step of {name} beyond its {len(level)} values."
-            raise TableError(problem, "Pass all the values of the sweep.")
+            raise TableError(
+                f"The {what} have a step of {name} beyond its {len(level)} values.",
+                "Pass all the values of the sweep.",
+            )
         if "value" not in rows:
             rows = rows.assign(value=level[rows["step"].to_numpy(int)])
         parts.append(rows)

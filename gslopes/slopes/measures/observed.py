@@ -16,20 +16,18 @@ correction over clusters.
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from pandas import DataFrame, Series
 from scipy import sparse
 
 from gslopes.core.arrays import Flags, Integers, doubles
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, Row
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats import multiplicity, shares
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
-from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
-from gslopes.stats.shares import difference_interval, independence_p
 
 TOO_FEW = "too few photos with it, or without it"
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
@@ -103,7 +101,7 @@ def _compared(
     sides: Sequence[Flags],
     units: Integers,
     options: FitOptions,
-) -> dict[str, Any]:
+) -> Row:
     """The columns of the observed difference, of one group's photos minus the other's.
 
     by_number: (L,) labels that are judged by their number.  sides: (n,) photos of each group.  units: (n,) codes.
@@ -127,7 +125,7 @@ def _compared(
     # all of one group, none of the other
     for row in np.flatnonzero(~by_number & ~rare & (gap.se == 0)):
         present = answers.sums[[row]].toarray().ravel()[both] > 0
-        p[row] = independence_p(present, first[both].astype(np.int64), units[both])
+        p[row] = shares.independence_p(present, first[both].astype(np.int64), units[both])
     return {
         "n": n,
         "n_other": n_other,
@@ -137,7 +135,7 @@ def _compared(
         "ci_low": low,
         "ci_high": high,
         "p": p,
-        "q": benjamini_hochberg(p),
+        "q": multiplicity.benjamini_hochberg(p),
         "note": np.select([rare, np.isnan(p)], [TOO_FEW, ALIKE], ""),
     }
 
@@ -166,7 +164,7 @@ def _shares_apart(present: Flags, sides: Sequence[Flags], units: Integers) -> tu
         (doubles(np.bincount(units, present & side)), doubles(np.bincount(units, side)))
         for side in sides
     )
-    low, high = difference_interval(first, second)
+    low, high = shares.difference_interval(first, second)
     return 100 * low, 100 * high
 
 
@@ -174,7 +172,7 @@ def _agreement(row: Record, decisions: Mapping[str, str]) -> str:
     """Whether slope and observed difference agree; empty if that cannot be judged."""
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
-    observed = bool(are_findings(row))
+    observed = bool(multiplicity.are_findings(row))
     moved = decisions.get(row["label"]) == "finding"
     if observed and moved:
         return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE

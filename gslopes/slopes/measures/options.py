@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from gslopes.core import frozen, frozen_identity
-from gslopes.core.config import check
+from gslopes.core import config, frozen, frozen_identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +40,7 @@ class FitOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check(self)
+        config.check(self)
 
 
 @frozen_identity

@@ -21,22 +21,19 @@ from scipy import optimize, sparse, special
 from gslopes.core import frozen, frozen_identity, placebo
 from gslopes.core.arrays import Flags, Integers, doubles
 from gslopes.core.errors import ConfigError
-from gslopes.slopes.measures.answers import columns_of
-from gslopes.slopes.measures.decision import paired, placebo_step
+from gslopes.slopes.measures import answers, decision
 from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats import ols, permutation, rounding
 from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
-from gslopes.stats.ols import line_weights
-from gslopes.stats.permutation import below_floor
-from gslopes.stats.rounding import settled
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
 # beyond 3 in 29 London portraits (gender, celeba-tagger); the upper end is planned for.
 SPREAD = 1.5
 GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
 _VALUES = np.asarray(GENDER)
-_WEIGHTS = 100 * line_weights(_VALUES)
+_WEIGHTS = 100 * ols.line_weights(_VALUES)
 _LIFTS = np.exp(
     np.sqrt(np.log1p(SPREAD**2)) * special.ndtri((np.arange(200) + 0.5) / 200)
 )  # of b over its median
@@ -135,7 +132,7 @@ class Presence:
         for level in (along, *[still] * len(placebo.KINDS)):
             chance = rng.standard_normal((2, size * each, len(_VALUES)), np.float32)
             sweeps.append(level + np.sqrt(self.noise) * chance > 0)
-        slopes = settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
+        slopes = rounding.settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
         varies = sweeps[0].any(axis=2) & ~sweeps[0].all(axis=2)
         rows = np.minimum(np.arange(self.labels), 1)
         return Pool(slopes, varies, np.full(size, each), rows, apart=True)
@@ -209,8 +206,10 @@ def _any(flags: Flags, sizes: Integers) -> Flags:
 @lru_cache(maxsize=2)
 def _pool(label: Presence | Pilot, slope: float) -> Pool:
     if slope > label.steepest:
-        problem = f"Such a label cannot move by {slope:g} a unit."
-        raise ConfigError(problem, f"Its steepest slope is {label.steepest:.3g}.")
+        raise ConfigError(
+            f"Such a label cannot move by {slope:g} a unit.",
+            f"Its steepest slope is {label.steepest:.3g}.",
+        )
     return label.pool(slope)
 
 
@@ -264,7 +263,7 @@ def _is_found(
     own = contrast(_units(slopes, sizes))
     first = contrast(_units(slopes[:1], sizes), permutations=_OWN)
     p = own.p.copy()
-    p[:1] = below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
+    p[:1] = permutation.below_floor(first.p_perm, first.p, _OWN, trusted=trusted)[0]
     p = np.where(varying >= least, p, np.nan)
     columns = {"slope": own.difference, "p_test": p, "q": benjamini_hochberg(p)}
     rows = DataFrame({**columns, "ci_low": own.low, "ci_high": own.high})
@@ -277,14 +276,14 @@ def _is_found(
     differences = {}
     for kind, fake in zip(placebo.KINDS, fakes, strict=True):
         pair = _units(edit[holds], sizes), _units(fake[holds], sizes)
-        tested = paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
+        tested = decision.paired(*pair, _TESTS, signed=kind in placebo.SIGNED)
         moved = contrast(_units(fake, sizes))
         differences[kind] = (
-            DataFrame(columns_of(tested), holds)
+            DataFrame(answers.columns_of(tested), holds)
             .reindex(rows.index)
             .assign(placebo_slope=moved.difference, placebo_p=moved.p)
         )
-    stepped = placebo_step(rows, differences, _TESTS, trusted)
+    stepped = decision.placebo_step(rows, differences, _TESTS, trusted)
     return bool(is_finding(stepped["q_placebo"][0]))
 
 
@@ -301,8 +300,10 @@ def smallest_slope(
         return power(label, units, slope, placebo_photos, chance=chance) >= chance
 
     if not enough(label.steepest):
-        problem = f"No slope of such a label is a finding in {units:,} photos with a chance of {chance:.0%}."
-        raise ConfigError(problem, "Plan for more photos.")
+        raise ConfigError(
+            f"No slope of such a label is a finding in {units:,} photos with a chance of {chance:.0%}.",
+            "Plan for more photos.",
+        )
     return _least(enough, 0.0, label.steepest)
 
 

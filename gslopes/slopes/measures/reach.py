@@ -26,13 +26,11 @@ from pandas import DataFrame
 from scipy import special
 
 from gslopes.core.arrays import Array, doubles, quotients
+from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
-from gslopes.slopes.measures.estimators import contrasted
-from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats import intervals, ols
 from gslopes.stats.contrast import Units
-from gslopes.stats.intervals import fieller, t_quantile
-from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
@@ -50,7 +48,7 @@ def photo_reach(scores: Array, values: Sequence[float]) -> Array:
     >>> photo_reach(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.8]]), [-1, 0, 1]).round(3).tolist()
     [0.0, 1.386]
     """
-    return line_slopes(log_odds(scores), values)
+    return ols.line_slopes(log_odds(scores), values)
 
 
 def log_odds(scores: ArrayLike) -> Array:
@@ -75,9 +73,9 @@ def ratios(units: Units, reach: Array, least: int = 1) -> dict[str, Array]:
     factor = count / max(count - 1, 1) / n**2
     variance = float(np.square(gaps).sum()) * factor
     shared = (units.sums @ gaps - slope * float(sizes @ gaps)) * factor
-    limit = float(t_quantile(max(count - 1, 1)))
+    limit = float(intervals.t_quantile(max(count - 1, 1)))
     half = limit * np.sqrt(variance if count >= least else np.nan)
-    low, high = fieller(slope, mean, spread.squares * factor, variance, shared, limit)
+    low, high = intervals.fieller(slope, mean, spread.squares * factor, variance, shared, limit)
     reached = mean**2 > half**2 and count > 2
     vary = reached & (np.diff(units.sums.indptr) >= least)
     columns = {
@@ -114,8 +112,8 @@ def reach_rows(
         part = answers.only(keep)
         unit_reach = doubles(np.bincount(part.codes, reaches[keep]))
         unreached = FEW_UNITS if len(unit_reach) < max(options.min_varying, 3) else UNREACHED
-        for estimator in contrasted(options):
-            slopes = unit_slopes(part, estimator.kind)
+        for estimator in estimators.contrasted(options):
+            slopes = kinds.unit_slopes(part, estimator.kind)
             columns = ratios(slopes, unit_reach, options.min_varying)
             frames.append(
                 answers.frame(

@@ -39,15 +39,12 @@ from scipy import sparse, special
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
+from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
-from gslopes.slopes.measures.estimators import contrasted
-from gslopes.slopes.measures.kinds import steepest, unit_slopes
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
-from gslopes.stats.clusters import clustered_mean, codes_of
+from gslopes.stats import clusters, ols, rounding
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import Estimate
-from gslopes.stats.ols import line_slopes, line_weights
-from gslopes.stats.rounding import EXACT
 
 STATUS = ("answered", "refused", "failed")
 # In the column classifier: whoever made the pictures, if others did; it is asked for each of them.
@@ -123,9 +120,9 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     """
     complete = (asked.status > 0).all(axis=1)
     lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float64)
-    codes = codes_of(units(asked.photos[complete]), len(lost))
-    most = steepest("rate", asked.values)
-    mean = clustered_mean(100 * line_slopes(lost, asked.values), codes, (-most, most))
+    codes = clusters.codes_of(units(asked.photos[complete]), len(lost))
+    most = kinds.steepest("rate", asked.values)
+    mean = clusters.clustered_mean(100 * ols.line_slopes(lost, asked.values), codes, (-most, most))
     sums = np.stack([np.bincount(codes, column) for column in lost.T])
     if sums.shape[1] < 2:
         return mean._replace(p=math.nan)
@@ -144,8 +141,8 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
     observed: see ``observed_slopes``.  codes: (n,) of the photos' clusters.  Returns (L,) each, in percentage points
     per unit; NaN if there is no interval.
     """
-    weights = 100 * line_weights(asked.values)
-    most = steepest("rate", asked.values)
+    weights = 100 * ols.line_weights(asked.values)
+    most = kinds.steepest("rate", asked.values)
     ends = []
     for side in (np.minimum, np.maximum):
         lost = (asked.status != 1) @ side(weights, 0)
@@ -173,10 +170,10 @@ def observed_slopes(
     step = pairs.column("step").to_numpy().astype(np.int64)
     counted = (photo >= 0) & (label >= 0)
     counted[counted] &= asked.status[photo[counted], step[counted]] == 1
-    numbers = 100 * line_weights(asked.values)[step[counted]]
+    numbers = 100 * ols.line_weights(asked.values)[step[counted]]
     cells = (label[counted], photo[counted])
     n = len(asked.photos)
-    return Units.of(numbers, EXACT * np.abs(numbers), cells, (len(labels), n), np.ones(n))
+    return Units.of(numbers, rounding.EXACT * np.abs(numbers), cells, (len(labels), n), np.ones(n))
 
 
 def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
@@ -205,12 +202,12 @@ def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> p
     ungated = np.where(passed, 1.0, dropped / max(sampled, 1))
     weightings = {"gated": passed.astype(np.float64), "ungated": ungated}
     frames = []
-    for estimator in contrasted(options):
-        slopes = unit_slopes(answers.single, estimator.kind)
+    for estimator in estimators.contrasted(options):
+        slopes = kinds.unit_slopes(answers.single, estimator.kind)
         columns: dict[str, Array] = {}
         for name, weights in weightings.items():
             counted = np.flatnonzero(weights)
-            codes = codes_of(units[counted], len(counted))
+            codes = clusters.codes_of(units[counted], len(counted))
             mean = contrast(slopes.joined(codes, weights[counted], counted))
             rare = mean.varying < options.min_varying
             low, high = (np.where(rare, np.nan, end) for end in (mean.low, mean.high))

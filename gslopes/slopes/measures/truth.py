@@ -28,17 +28,11 @@ from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING, Row
 from gslopes.core.text import many
+from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.measures.decision import placebo_differences, placebo_step, rule
-from gslopes.slopes.measures.kinds import outcomes, steepest
 from gslopes.slopes.measures.options import NEVER, FitOptions
-from gslopes.stats.clusters import clustered_mean, enough
-from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import line_slopes
+from gslopes.stats import clusters, multiplicity, ols, permutation, rounding, shares
 from gslopes.stats.outcomes import varying
-from gslopes.stats.permutation import below_floor, permute
-from gslopes.stats.rounding import exceeds
-from gslopes.stats.shares import share_interval
 
 ERROR = "error"
 MISS = "miss"
@@ -94,21 +88,25 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
     for truth in truths:
         cells = [text for text in dict.fromkeys(truth.cells) if text]
         odd = [text for text in cells if _answer(text) not in YES | NO]
-        problem = hint = ""
         if not cells:
-            problem = f"The column {truth.column} is empty for all photos."
-            hint = "Name another one with --truth."
-        elif truth.label and plain(truth.label) not in by_plain:
-            problem = f"No classifier returned the label {truth.label!r}."
-            hint = f"It may be one of {some}."
-        elif truth.label and odd:
-            problem = f"{odd[0]!r} in the column {truth.column} is neither yes nor no."
-            hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty if it is not known."
-        elif not truth.label and not any(plain(text) in by_plain for text in cells):
-            problem = f"{cells[0]!r} in the column {truth.column} is not a label that was returned."
-            hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
-        if problem:
-            raise ConfigError(problem, hint)
+            raise ConfigError(
+                f"The column {truth.column} is empty for all photos.",
+                "Name another one with --truth.",
+            )
+        if truth.label and plain(truth.label) not in by_plain:
+            raise ConfigError(
+                f"No classifier returned the label {truth.label!r}.", f"It may be one of {some}."
+            )
+        if truth.label and odd:
+            raise ConfigError(
+                f"{odd[0]!r} in the column {truth.column} is neither yes nor no.",
+                "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty if it is not known.",
+            )
+        if not truth.label and by_plain.keys().isdisjoint(map(plain, cells)):
+            raise ConfigError(
+                f"{cells[0]!r} in the column {truth.column} is not a label that was returned.",
+                f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}.",
+            )
 
 
 @frozen_identity
@@ -162,7 +160,7 @@ def error_tables(
         if not row.never:
             rates += [head | rate for rate in _rates(row, answers.values, codes, sizes)]
         slope = _slope(row, answers.values, codes) | {"units": len(sizes), "note": row.note}
-        slopes.append(head | slope | {"trusted": enough(sizes)})
+        slopes.append(head | slope | {"trusted": clusters.enough(sizes)})
     errors = _as_answers(answers, rows)
     frame = _tested(DataFrame(slopes), errors, options)
     if placebos is not None:
@@ -178,7 +176,7 @@ def _rates(row: _Row, values: Array, codes: Integers, sizes: Array) -> Iterator[
     """The columns of the error rate at each value.  codes: of the units of its photos.  sizes: (U,) of these."""
     wrong = row.wrong[row.keep]
     for step, value in enumerate(values.tolist()):
-        low, high = share_interval(doubles(np.bincount(codes, wrong[:, step])), sizes)
+        low, high = shares.share_interval(doubles(np.bincount(codes, wrong[:, step])), sizes)
         yield {
             "step": step,
             "value": value,
@@ -194,9 +192,9 @@ def _slope(row: _Row, values: Array, codes: Integers) -> Row:
     columns = ("slope", "se", "ci_low", "ci_high", "p")
     if row.never:
         return dict.fromkeys((*columns, "centre"), np.nan)
-    lines = 100 * line_slopes(row.wrong, values)[row.keep]
-    most = steepest("rate", values)
-    mean = clustered_mean(lines, codes, (-most, most))
+    lines = 100 * ols.line_slopes(row.wrong, values)[row.keep]
+    most = kinds.steepest("rate", values)
+    mean = clusters.clustered_mean(lines, codes, (-most, most))
     centre = row.wrong[row.keep][:, len(values) // 2].mean()
     return dict(zip(columns, mean, strict=True)) | {"centre": centre}
 
@@ -222,7 +220,7 @@ def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
 
 def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
-    rows = outcomes(errors)
+    rows = kinds.outcomes(errors)
     varies = varying(rows)
     least = options.min_varying
     m = options.permutations
@@ -234,8 +232,8 @@ def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame
     note = Series(notes)
     judged = (note == "").to_numpy(bool)
     p = frame["p"].where(judged).to_numpy(float)
-    p_perm = permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
-    p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
+    p_perm = permutation.permute(rows, judged, m, options.seed).p if m else np.full(len(p), np.nan)
+    p_test, _ = permutation.below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
     return frame.assign(
         ci_low=frame["ci_low"].where(judged),
         ci_high=frame["ci_high"].where(judged),
@@ -243,7 +241,7 @@ def _tested(frame: DataFrame, errors: Answers, options: FitOptions) -> DataFrame
         p=p,
         p_perm=p_perm,
         p_test=p_test,
-        q=benjamini_hochberg(p_test),
+        q=multiplicity.benjamini_hochberg(p_test),
         note=note.mask(judged & np.isnan(p_test), ALIKE),
     )
 
@@ -252,12 +250,16 @@ def _decided(
     frame: DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
 ) -> DataFrame:
     """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
-    differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
+    differences = decision.placebo_differences(
+        errors, fakes, replace(options, estimators=(READING,))
+    )
     parts = {kind: differences[differences["placebo"] == kind] for kind in fakes}
-    steps = placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
+    steps = decision.placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
     frame = frame.assign(q_placebo=steps["q_placebo"])
     decided = [
-        rule(bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"]))
+        decision.rule(
+            bool(row["note"]), row["q"], row["q_placebo"], fakes, (row["ci_low"], row["ci_high"])
+        )
         for row in frame.to_dict("records")
     ]
     return frame.join(DataFrame(decided, columns=["decision", "reason"]))
@@ -323,6 +325,6 @@ def _right(answers: Answers, texts: Objects) -> Flags:
     names = np.array([plain(name) for name in answers.labels], dtype=object)
     pairs = names[answers.label] == texts[answers.photo]
     right = np.zeros(best.shape, dtype=bool)
-    top = answers.present[pairs] & ~exceeds(best[answers.photo[pairs]], score[pairs])
+    top = answers.present[pairs] & ~rounding.exceeds(best[answers.photo[pairs]], score[pairs])
     np.logical_or.at(right, answers.photo[pairs], top)
     return right

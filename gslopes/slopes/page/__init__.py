@@ -64,10 +64,11 @@ def write_report(
     from gslopes.frame.spec import Run
     from gslopes.slopes.page.sections import walk_page
 
+    audit = find_audit("audit")
+    run = Path(run)
     options = from_dict(
         ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)}
     )
-    audit = find_audit("audit")
-    run = Path(run)
-    page = walk_page(Run(audit, run, audit.config(run, report=options)))
+    config = audit.config(run, report=options)
+    page = walk_page(Run(audit, run, config))
     return write(page, watch or counted(None, "report", "steps"))

@@ -8,13 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from gslopes.core import tables
+from gslopes.core import files, tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import ConfigError
-from gslopes.core.files import read_json
 from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.measures.kinds import beyond
 from gslopes.slopes.page import loading
@@ -36,9 +34,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
         & (pc.field("step") < len(values))
     )
     scores, asked = (
-        pa.Table.from_pandas(
-            tables.read_rows(table, run, None, where), table.schema, preserve_index=False
-        )
+        tables.check(table, tables.read_rows(table, run, None, where))
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})
@@ -54,7 +50,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
 def cut_of(run: Path, classifier: str) -> Cut:
     """What counted as present when the run was fitted; every label if ``presence.json`` is silent."""
     try:
-        limits = read_json(run / "presence.json")["limits"][classifier]
+        limits = files.read_json(run / "presence.json")["limits"][classifier]
         return Cut(float(limits["score"]), int(limits["most"]))
     except (
         OSError,

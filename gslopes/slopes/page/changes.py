@@ -12,7 +12,7 @@ from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences
-from gslopes.report.inline import render
+from gslopes.report.inline import plain, render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.page.lead import nothing, over, would_matter
 from gslopes.stats.multiplicity import LEVEL
@@ -20,13 +20,13 @@ from gslopes.stats.rounding import ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
-    *(
-        Column("first"),
-        Column("second"),
-        Column("difference"),
-        Column("95 % interval", number=False),
-    ),
-    *(Column("unit", number=False), Column("differing"), Column("changed", number=False)),
+    Column("first"),
+    Column("second"),
+    Column("difference"),
+    Column("95 % interval", number=False),
+    Column("unit", number=False),
+    Column("differing"),
+    Column("changed", number=False),
 )
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
@@ -75,8 +75,6 @@ def print_changes(changes: DataFrame) -> str:
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if changed else "dim" for changed in printed["changed"]]
-        lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
-        lines.append(wrap(sentence(part, attribute)))
         rows = []
         verdicts = caution.verdicts(printed)
         for row, verdict in zip(map(_row, printed.to_dict("records")), verdicts, strict=True):
@@ -84,14 +82,10 @@ def print_changes(changes: DataFrame) -> str:
             rows.append(
                 [row["label"], *row["texts"], row["interval"], unit, row["differing"], verdict]
             )
-        lines += ["", table(COLUMNS, rows, styles)] if rows else []
-        if len(part) > len(judged):
-            lines.append(
-                f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge"
-            )
-        if len(judged) > MOST_LINES:
-            lines.append(f"  and {len(judged) - MOST_LINES:,} more, see --json")
-        blocks.append("\n".join(lines))
+        facts = {"name": name, "attribute": attribute, "sentence": sentence(part, attribute)}
+        facts |= {"part": part, "judged": judged, "printed": printed}
+        drawn = table(COLUMNS, rows, styles)
+        blocks.append(plain("changes.txt.j2", HOME / "templates", table=drawn, wrap=wrap, **facts))
     return "\n\n".join([*blocks, NOTE])
 
 
@@ -196,10 +190,7 @@ def write_changes(out: Path, changes: DataFrame, names: tuple[str, str], note: s
         "changes.html.j2",
         house=HOME / "templates",
         scripts=("page-base.js", "page-plots.js", "page-changes.js"),
-        data={
-            "changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs],
-            "decisions": {},
-        },
+        data={"changes": pairs, "decisions": {}},
         plots=True,
         headline=headline(changes),
         note=note,
@@ -230,16 +221,9 @@ def _pair(classifiers: str, attribute: str, part: DataFrame) -> Content:
 
 
 def _row(row: Record) -> Content:
-    keys = {
-        "slope": "slope",
-        "other": "other_slope",
-        "difference": "difference",
-        "low": "ci_low",
-        "high": "ci_high",
-    }
-    cells: Content = dict(
-        zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True)
-    )
+    columns = ("slope", "other_slope", "difference", "ci_low", "ci_high")
+    figures = numbers.rounded([row[name] for name in columns], 8)
+    cells: Content = dict(zip(columns, figures, strict=True))
     write = units.writer_of(row)
     return cells | {
         "label": words.label(row["label"]),

@@ -7,34 +7,19 @@ from pathlib import Path
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import frozen, placebo, runfolder, summary, tables
-from gslopes.core.crossed import split
-from gslopes.core.files import csv_bytes
-from gslopes.report import numbers, units, words
-from gslopes.report.layouts import to_latex
+from gslopes.core import config, crossed, files, frozen, placebo, runfolder, summary, tables
+from gslopes.report import layouts, numbers, units, words
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
-FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
-
-# The word in tables, and its meaning in the glossary.
-SHOWN = {
-    FINDING: "finding",
-    PLACEBO: "like the placebo",
-    OPEN: "open",
-    NONE: "no finding",
-    UNJUDGED: "not judged",
-}
-ABOUT = {
-    FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope goes further than placebos that count.",
-    PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
-    OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
-    NONE: "The label does not move more than chance explains.",
-    UNJUDGED: "Too few photos change their answer to say anything.",
-}
+HOME = Path(__file__).parents[1]  # of sentences and templates
+HOUSE = HOME / "templates"
+# Code to its word in tables, and its meaning in the glossary.
+MEANINGS: dict[str, dict[str, str]] = config.read_toml(HOME / "sentences.toml")["decisions"]
+FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = tuple(MEANINGS)
+SHOWN = {code: texts["word"] for code, texts in MEANINGS.items()}
 FOLLOWS = 95  # points that an option gains where it comes earlier, from which a task's answers follow the order
 BY_ORDER = "order"
-MEANINGS = {code: {"word": SHOWN[code], "about": ABOUT[code]} for code in CODES}
 
 
 @frozen
@@ -78,7 +63,7 @@ def by_pair(rows: DataFrame) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
 
 
 def _view(attribute: object) -> int:
-    _, second, value = split(str(attribute))
+    _, second, value = crossed.split(str(attribute))
     return 2 * bool(value) - bool(second)
 
 
@@ -212,11 +197,11 @@ def write_findings(report: Path, findings: DataFrame) -> None:
 
     Raises: StorageError.
     """
-    runfolder.write_bytes(report / "findings.csv", csv_bytes(findings))
+    runfolder.write_bytes(report / "findings.csv", files.csv_bytes(findings))
     judged = findings[findings["decision"] != UNJUDGED]
     estimators = ", ".join(map(str, dict.fromkeys(judged["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
-    text = to_latex(as_text(judged), caption, "findings")
+    text = layouts.to_latex(as_text(judged), caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
 
 

@@ -7,18 +7,14 @@ from pandas import DataFrame
 
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import split
-from gslopes.report import numbers, units, words
-from gslopes.report.inline import plain
+from gslopes.report import inline, numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
-from gslopes.slopes.page import decisions
-from gslopes.slopes.page.decisions import Decision
+from gslopes.slopes.page import decisions, paper
 from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
-from gslopes.slopes.page.paper import no_label
 from gslopes.stats.rounding import ranked
 
-HOUSE = Path(__file__).parents[1] / "templates"
 _TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {
     decisions.FINDING: "bold",
@@ -62,7 +58,7 @@ def print_evidence(
     fakes = tables.PLACEBOS.empty() if placebos is None else placebos
     reading = tables.reading(slopes)
     if reading.empty:
-        return no_label(unanswered)
+        return paper.no_label(unanswered)
     by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
     kinds: set[str] = set()
@@ -96,9 +92,9 @@ def _block(
     attribute = first["attribute"]
     decided = decisions.decide(part)
     judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
-    return plain(
+    return inline.plain(
         "evidence.txt.j2",
-        HOUSE,
+        decisions.HOUSE,
         classifier=first["classifier"],
         attribute=attribute,
         is_at_an_end=split(attribute)[2],
@@ -117,7 +113,7 @@ def _block(
 
 def _table(
     judged: DataFrame,
-    decided: Mapping[str, Decision],
+    decided: Mapping[str, decisions.Decision],
     floor: DataFrame,
     limit: int,
     drawn: Drawn,
@@ -168,4 +164,4 @@ def summary(run: Path, slopes: DataFrame) -> str:
         sentences.append(f"{words.printable(classifier)}: {lead.sentence}")
     if sentences:
         return " ".join([*sentences, *silent])
-    return no_label(silent)
+    return paper.no_label(silent)

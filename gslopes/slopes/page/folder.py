@@ -10,8 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import frozen, placebo, runfolder, tables
-from gslopes.core.files import csv_bytes
+from gslopes.core import files, placebo, runfolder, tables
 from gslopes.core.progress import Watch
 from gslopes.core.reasons import explained, listed
 from gslopes.frame.page import Content, Page
@@ -39,23 +38,6 @@ from gslopes.slopes.page.screen import about, chart, strip
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
-
-
-@frozen
-class Photos:
-    """What became of the photos.
-
-    found, used: how many.  several: how many of those used show several faces.
-    reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
-    dropped: how many sweeps the gate kept from the classifiers.
-    """
-
-    found: int
-    used: int
-    several: int
-    reasons: tuple[tuple[str, int], ...]
-    skipped: tuple[tuple[str, str], ...]
-    dropped: int = 0
 
 
 class WalkPage(Page):
@@ -100,8 +82,11 @@ class WalkPage(Page):
     @property
     def summary(self) -> Content:
         """Observed differences and drawing effects, if the run has them."""
-        makers = {"observed": observed.summary_rows, "drawing": decisions.drawing_rows}
-        makers["editing"] = editor.counts
+        makers = {
+            "observed": observed.summary_rows,
+            "drawing": decisions.drawing_rows,
+            "editing": editor.counts,
+        }
         more = {
             name: rows(self.tables[name]) for name, rows in makers.items() if name in self.tables
         }
@@ -182,8 +167,13 @@ class WalkPage(Page):
         return observed.error_panels(self.run.folder)
 
     @cached_property
-    def photos(self) -> Photos:
-        """What became of the photos; without pictures none is named."""
+    def photos(self) -> Content:
+        """What became of the photos; without pictures none is named.
+
+        found, used: how many.  several: how many of those used show several faces.
+        reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
+        dropped: how many sweeps the gate kept from the classifiers.
+        """
         run = self.run.folder
         columns = ["path", "status", "reason", "detail", "faces"]
         photos = tables.read_rows(tables.PHOTOS, run, columns)
@@ -192,14 +182,14 @@ class WalkPage(Page):
         used = photos[photos["status"] == "used"]
         reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
         whys = map(explained, skipped["reason"], skipped["detail"])
-        return Photos(
-            found=len(photos),
-            used=len(used),
-            several=int((used["faces"] > 1).sum()),
-            reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-            skipped=tuple(sorted(zip(skipped["path"], whys, strict=True)) * self.pictured),
-            dropped=int((~kept).sum()) if runfolder.is_gated(run) else 0,
-        )
+        return {
+            "found": len(photos),
+            "used": len(used),
+            "several": int((used["faces"] > 1).sum()),
+            "reasons": sorted(reasons.items(), key=lambda item: (-item[1], item[0])),
+            "skipped": sorted(zip(skipped["path"], whys, strict=True)) * self.pictured,
+            "dropped": int((~kept).sum()) if runfolder.is_gated(run) else 0,
+        }
 
     @cached_property
     def quoted(self) -> quote.Quote | None:
@@ -229,14 +219,14 @@ class WalkPage(Page):
         return method.of_run(self.run.folder, (self.config.p, self.config.slope))
 
     @property
-    def models(self) -> dict[str, dict[str, str]]:
+    def models(self) -> Any:
         """The models that made the pictures, with their facts."""
-        return _facts(self._told("models"))
+        return self._told("models")
 
     @property
-    def classifiers(self) -> dict[str, dict[str, str]]:
+    def classifiers(self) -> Any:
         """The classifiers, with their facts."""
-        return _facts(self._told("classifiers"))
+        return self._told("classifiers")
 
     @property
     def editors(self) -> Any:
@@ -301,7 +291,7 @@ class WalkPage(Page):
         """Write the findings, the slopes and the paper's tables; the names of the latter."""
         decisions.write_findings(self.folder, self.slopes)
         slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
-        runfolder.write_bytes(self.folder / "slopes.csv", csv_bytes(slopes))
+        runfolder.write_bytes(self.folder / "slopes.csv", files.csv_bytes(slopes))
         real = self.source.real
         published = real[real["estimator"] == PAPER]
         thresholds = {"p": self.config.p, "slope": self.config.slope}
@@ -382,7 +372,11 @@ def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
 
     def rank(screen: SimpleNamespace) -> tuple[int, float, str]:
         far = max(
-            (abs(row.last - row.first) for row in screen.chart if not row.decision.expected),
+            (
+                abs(row["last"] - row["first"])
+                for row in screen.chart
+                if not row["decision"].expected
+            ),
             default=0.0,
         )
         return screen.headline.expected - screen.headline.moves, -far, screen.key
@@ -402,19 +396,6 @@ def _moment(created: str) -> str:
     if moment.tzinfo:
         return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return f"{moment:%Y-%m-%d %H:%M}"
-
-
-def _facts(value: object) -> dict[str, dict[str, str]]:
-    """Name to facts, from {name: {fact: value}} or {name: version} alike."""
-    if not isinstance(value, Mapping):
-        return {}
-    facts = {}
-    for name, item in value.items():
-        texts = item if isinstance(item, Mapping) else {"version": item}
-        facts[words.printable(name)] = {
-            words.printable(key): words.printable(text) for key, text in texts.items()
-        }
-    return facts
 
 
 def _hidden(value: Any, photos: str) -> Any:

@@ -1,22 +1,23 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame, Series
 
 from gslopes.core import frozen
 from gslopes.core.crossed import split
+from gslopes.core.tables import Record
 from gslopes.core.text import two_digits
-from gslopes.report import caution, numbers, units, words
+from gslopes.report import caution, inline, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
-from gslopes.report.inline import plain
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
+    HOME,
+    HOUSE,
     NONE,
     OPEN,
     PLACEBO,
@@ -31,10 +32,9 @@ from gslopes.slopes.page.loading import Drawn
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, ranked
 
-_HOME = Path(__file__).parents[1]
-HEADLINES = Sentences.read(_HOME)
-CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(_HOME, "crossed").texts})
-WHY = Sentences.read(_HOME, "why").texts
+HEADLINES = Sentences.read(HOME)
+CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(HOME, "crossed").texts})
+WHY = Sentences.read(HOME, "why").texts
 ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's options
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
@@ -132,9 +132,9 @@ def _moving(
     moves = number[FINDING] + number[OPEN]
     expected = [label for label, one in decided.items() if one.moves and one.expected]
     slope = slope_of(first)
-    sentence = plain(
+    sentence = inline.plain(
         "lead.txt.j2",
-        _HOME / "templates",
+        HOUSE,
         say=HEADLINES.say,
         of_kind=_said(attribute).say,
         effect=effect_of(first, name, words.between(attribute)),
@@ -191,15 +191,13 @@ def _said(attribute: str) -> Sentences:
     return HEADLINES
 
 
-def _along(attribute: str) -> dict[str, Any]:
+def _along(attribute: str) -> dict[str, str]:
     """The attribute as sentences name it; of two that are crossed both."""
     first, second, _ = map(words.perceived, split(attribute))
     return {"attribute": words.perceived(attribute), "first": first, "second": second}
 
 
-def nothing(
-    row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str
-) -> caution.Nothing:
+def nothing(row: Record, name: str, share: float, n: int, why: str) -> caution.Nothing:
     """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
 
     share: of answers with the label, if it is judged by presence.  n: units.  why: the reason that it may be 0 if its
@@ -216,7 +214,7 @@ def nothing(
     return replace(estimate, note=why)
 
 
-def matters_of(row: Mapping[Hashable, Any], share: float) -> float:
+def matters_of(row: Record, share: float) -> float:
     """The smallest slope that matters, or change of one, in its own unit; NaN if it is not known."""
     measure = units.measure_of(row)
     if measure == "presence":
@@ -224,7 +222,7 @@ def matters_of(row: Mapping[Hashable, Any], share: float) -> float:
     return caution.MATTERS.get(measure, caution.OF_SPREAD * float(row.get("sd") or math.nan))
 
 
-def would_matter(row: Mapping[Hashable, Any], matters: float) -> str:
+def would_matter(row: Record, matters: float) -> str:
     """What would matter, as a sentence has it in brackets."""
     if units.measure_of(row) == "log-odds":
         return f"{units.odds(matters):.2g} % would matter"

@@ -11,14 +11,18 @@ import pandas as pd
 import pyarrow.compute as pc
 from pandas import DataFrame
 
-from gslopes.core import frozen, frozen_identity, placebo, runfolder, tables
+from gslopes.core import (
+    crossed,
+    files,
+    frozen,
+    frozen_identity,
+    placebo,
+    reasons,
+    runfolder,
+    tables,
+)
 from gslopes.core.arrays import Array
-from gslopes.core.crossed import grid_of
-from gslopes.core.files import read_json
-from gslopes.core.reasons import counted
-from gslopes.core.tables import SOURCES
 from gslopes.report import fonts, words
-from gslopes.report.words import link
 from gslopes.slopes.measures.options import NEVER
 
 Embed = Literal["thumbs", "none"]
@@ -87,7 +91,7 @@ def load(run: Path) -> RunTables:
     manifest = runfolder.read_manifest(run)
     slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
-    grid = grid_of(manifest.get("values"))
+    grid = crossed.grid_of(manifest.get("values"))
     by_attribute = (
         {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
     )
@@ -128,7 +132,7 @@ def outcomes_of(
             why = (
                 ""
                 if status == "answered"
-                else counted(zip(rows["reason"], rows["detail"], strict=True))
+                else reasons.counted(zip(rows["reason"], rows["detail"], strict=True))
             )
             statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
@@ -175,7 +179,7 @@ def notes(run: Path) -> list[str]:
     sentences: list[str] = []
     for stage in ("gate", "score"):
         with suppress(OSError, ValueError, AttributeError, TypeError):
-            told = read_json(run / "parts" / f"{stage}.json").get("notes", [])
+            told = files.read_json(run / "parts" / f"{stage}.json").get("notes", [])
             sentences += map(words.printable, told)
     return sentences
 
@@ -318,7 +322,7 @@ def funnels(run: Path) -> list[Funnel]:
     if not runfolder.is_gated(run):
         kept_sweeps = kept_sweeps[:0]
     by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
-    grid = grid_of(runfolder.read_manifest(run).get("values"))
+    grid = crossed.grid_of(runfolder.read_manifest(run).get("values"))
     funnels = []
     for classifier, attribute in sorted({*judged, *by_pair}):
         if placebo.is_placebo(attribute) or placebo.CROSS in attribute:
@@ -351,11 +355,11 @@ def read_credits(run: Path) -> dict[str, dict[str, str]]:
     """
     texts = ("title", "creator", "licence")
     links = ("creator_url", "licence_url", "page")
-    rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
+    rows = tables.read_rows(tables.SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
         row["photo"]: {
             name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts
         }
-        | {name: link(row[name]) for name in links}
+        | {name: words.link(row[name]) for name in links}
         for row in rows
     }

@@ -8,15 +8,12 @@ from pandas import DataFrame
 from gslopes.core import summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
-from gslopes.report import numbers, units, words
-from gslopes.report.inline import plain
-from gslopes.report.numbers import Format
+from gslopes.report import inline, numbers, units, words
 from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked
 
-HOUSE = Path(__file__).parents[1] / "templates"
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds", "value": "of its number"}
 MEANING = {  # in the order in which they are shown
@@ -54,7 +51,7 @@ def summary_rows(frame: DataFrame) -> DataFrame:
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
-def writer(row: Record) -> Format:
+def writer(row: Record) -> numbers.Format:
     """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
     if units.measure_of(row) == "presence":
         return numbers.points
@@ -135,9 +132,9 @@ def _error_panel(
     return {
         "classifier": words.printable(classifier),
         "perceived": words.perceived(attribute),
-        "sentence": plain(
+        "sentence": inline.plain(
             "error.txt.j2",
-            HOUSE,
+            decisions.HOUSE,
             row=first,
             rates=_of(rates, first).sort_values("step").to_dict("records"),
             ends=words.ends(attribute),

@@ -20,7 +20,7 @@ from pandas import DataFrame
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import Record, ends
+from gslopes.core.tables import ends
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
@@ -70,7 +70,18 @@ def panels(report: Path, source: RunTables) -> list[Content]:
     ranks = [_ranked(source, part) for part in parts]
     runfolder.write_bytes(report / POINTS, csv_bytes(pd.concat(parts), digits=6))
     runfolder.write_bytes(report / RANKS, csv_bytes(DataFrame(ranks), digits=6))
-    return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
+    return [
+        {
+            "classifier": words.printable(rank["classifier"]),
+            "sentence": sentence(rank),
+            "rank": rank,
+            "unit": UNITS[rank["measure"]],
+            "scatter": scatter(part),
+            "rows": part.to_dict("records"),
+            "decisions": decisions.SHOWN,
+        }
+        for part, rank in zip(parts, ranks, strict=True)
+    ]
 
 
 def _ranked(source: RunTables, part: DataFrame) -> Content:
@@ -114,19 +125,6 @@ def titles_of(finding: Finding) -> DataFrame:
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
 
 
-def _panel(part: DataFrame, rank: Content) -> Content:
-    """A sentence, the scatter and the rows of the table."""
-    return {
-        "classifier": words.printable(rank["classifier"]),
-        "sentence": sentence(rank),
-        "rank": rank,
-        "unit": UNITS[rank["measure"]],
-        "scatter": scatter(part),
-        "rows": part.to_dict("records"),
-        "decisions": decisions.SHOWN,
-    }
-
-
 def sentence(rank: Content) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
@@ -148,19 +146,17 @@ def scatter(part: DataFrame) -> Content:
     dots: rows with x, y and name.  names: x, y, anchor, text.
     """
     far = _round_up(float(part["slope"].abs().max()) or 1.0)
-    dots = [_dot(row, far) for row in part.to_dict("records")]
+    dots: list[Content] = [
+        {
+            **row,
+            "x": round(WIDE * row["women"], 1),
+            "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
+            "name": words.label(row["label"]),
+        }
+        for row in part.to_dict("records")
+    ]
     ticks = [numbers.value(share * far, sign=True) for share in (1, 0.5, 0, -0.5, -1)]
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
-
-
-def _dot(row: Record, far: float) -> Content:
-    """The dot of a title.  far: the slope at the upper end of the drawing."""
-    return {
-        **row,
-        "x": round(WIDE * row["women"], 1),
-        "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
-        "name": words.label(row["label"]),
-    }
 
 
 def _round_up(number: float) -> float:

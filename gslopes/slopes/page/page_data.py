@@ -18,8 +18,6 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
-from gslopes.slopes.page.decisions import Decision
-from gslopes.slopes.page.loading import PAPER, Embed, face_box
 from gslopes.stats.multiplicity import is_finding
 
 BY_MEASURE = "by its measure"
@@ -47,7 +45,7 @@ def finding(
     finding: loading.Finding,
     answers: Answers,
     index: Mapping[str, int],
-    decided: Mapping[str, Decision],
+    decided: Mapping[str, decisions.Decision],
 ) -> Content:
     """Everything about one classifier along one attribute but its groups.
 
@@ -61,7 +59,7 @@ def finding(
     records = {row["label"]: row for row in finding.read.to_dict("records")}
     by_number = {label for label, row in records.items() if units.measure_of(row) != "presence"}
     first = _by_label(slopes, labels)
-    every = [decided.get(label, Decision(decisions.UNJUDGED, "")) for label in labels]
+    every = [decided.get(label, decisions.Decision(decisions.UNJUDGED, "")) for label in labels]
     content: Content = {
         "labels": list(map(words.label, labels)),
         "n": first["n"].tolist(),
@@ -126,7 +124,7 @@ def _estimators(slopes: DataFrame, labels: list[str]) -> Content:
 
 
 def _estimator(rows: DataFrame, labels: list[str]) -> Content:
-    is_paper = rows["estimator"] == PAPER
+    is_paper = rows["estimator"] == loading.PAPER
     rows = rows.assign(p_test=rows["p_test"].mask(is_paper, rows["p"]))  # which its q adjusts
     texts = _by_label(rows, labels)[["note", "p_source"]].fillna("").astype(str)
     return {
@@ -333,7 +331,7 @@ def build_album(
     run: Path,
     report: Path,
     attributes: Mapping[str, int],
-    embed: Embed,
+    embed: loading.Embed,
     tick: Callable[[int], None] | None = None,
 ) -> Album:
     """Write the pictures of all photos that have sweeps, see ``embed``.
@@ -356,7 +354,7 @@ def build_album(
     sweeps = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
-            box = face_box(photos.at[photo, "box"]) if photo in photos.index else None
+            box = loading.face_box(photos.at[photo, "box"]) if photo in photos.index else None
             steps = tuple(run / file for file in of_photo["file"])
             sweeps.append(pictures.Wanted(str(photo), str(attribute), box, steps))
     files = pictures.write(report, run, sweeps, embed, tick)

@@ -15,8 +15,7 @@ from pathlib import Path
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.files import csv_bytes, read_text
+from gslopes.core import files, runfolder
 from gslopes.core.tables import COMPOSITION, read_rows
 from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
@@ -26,7 +25,7 @@ from gslopes.stats.rounding import exceeds, ranked
 
 FOLDER = "tables"
 MARK = "†"
-COLUMNS = ("API", "Label", "Slope")
+COLUMNS = ["API", "Label", "Slope"]
 PLAIN = "plain-concepts.txt"
 # The paper's services in the order of its Tables 1 and 2; Amazon's and IBM's by the names of what was asked, too.
 _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
@@ -54,39 +53,28 @@ def write(
             old.unlink()
     sure = findings[findings["decision"] == FINDING]
     for name, (frame, caption, attribute) in frames.items():
-        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
-        names = (
-            sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
-        )
-        pairs = {(words.printable(api), words.label(label)) for api, label in names}
-        printed, marked = _marked(as_text(frame), pairs)
-        caption += (
-            f" {MARK}: no finding; findings.tex has what is judged, with intervals."
-            if marked
-            else ""
-        )
-        for form, text in (
-            ("md", to_markdown(printed, caption)),
-            ("tex", to_latex(printed, caption, name)),
-        ):
-            runfolder.write_bytes(folder / f"{name}.{form}", text.encode("utf-8", "replace"))
+        runfolder.write_bytes(folder / f"{name}.csv", files.csv_bytes(frame, digits=6))
+        found = sure[sure["attribute"] == attribute]
+        labels = found["label"].map(words.label)
+        pairs = {*zip(found["classifier"].map(words.printable), labels, strict=True)}
+        text = as_text(frame)
+        printed = _marked(text, pairs)
+        if not printed.equals(text):
+            caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals."
+        forms = {"md": to_markdown(printed, caption), "tex": to_latex(printed, caption, name)}
+        for form, content in forms.items():
+            runfolder.write_bytes(folder / f"{name}.{form}", content.encode("utf-8", "replace"))
     return [f"{FOLDER}/{name}" for name in frames]
 
 
-def _marked(frame: DataFrame, pairs: set[tuple[str, str]]) -> tuple[DataFrame, bool]:
-    """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
+def _marked(frame: DataFrame, pairs: set[tuple[str, str]]) -> DataFrame:
+    """The table with a mark at labels that are not among the pairs of API and label."""
     marked = frame.copy()
-    any_marked = False
     for api, label, _ in _sides_of(frame):
-        sure_rows = [
-            pair in pairs or not pair[1] for pair in zip(frame[api], frame[label], strict=True)
-        ]
-        marked[label] = [
-            text if sure else f"{text} {MARK}"
-            for text, sure in zip(frame[label], sure_rows, strict=True)
-        ]
-        any_marked |= not all(sure_rows)
-    return marked, any_marked
+        named = zip(frame[api], frame[label], strict=True)
+        sure = [pair in pairs or not pair[1] for pair in named]
+        marked[label] = frame[label].where(sure, [f"{text} {MARK}" for text in frame[label]])
+    return marked
 
 
 def _frames(
@@ -126,27 +114,23 @@ def _frames(
 
 
 def _layout(rows: DataFrame) -> DataFrame:
-    rows = ranked(
-        rows, rows["classifier"].map(printed_place), "classifier", "slope", "label"
-    ).reset_index(drop=True)
-    columns = [
-        rows["classifier"].map(words.printable),
-        rows["label"].map(words.printable),
-        rows["slope"],
-    ]
-    return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
+    place = rows["classifier"].map(printed_place)
+    return _printed(ranked(rows, place, "classifier", "slope", "label")).set_axis(COLUMNS, axis=1)
 
 
 def _races(black: DataFrame, white: DataFrame) -> DataFrame:
     """A row for each API and label with its slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
-        rows = ranked(
-            rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier"
-        )
-        texts = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
-        sides.append(rows.assign(**texts)[["classifier", "label", "slope"]].reset_index(drop=True))
+        place = rows["classifier"].map(printed_place)
+        sides.append(_printed(ranked(rows, -rows["slope"].abs(), "label", place, "classifier")))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
+
+
+def _printed(rows: DataFrame) -> DataFrame:
+    """API, label and slope, fit to be shown."""
+    texts = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
+    return rows.assign(**texts)[["classifier", "label", "slope"]].reset_index(drop=True)
 
 
 def printed_place(classifier: str) -> int:
@@ -164,7 +148,7 @@ def plain_concepts(run: Path) -> frozenset[str]:
     """The run's list if it has one, else ours; lower case."""
     in_run = run / PLAIN
     file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
-    lines = [line.strip().casefold() for line in read_text(file).splitlines()]
+    lines = [line.strip().casefold() for line in files.read_text(file).splitlines()]
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 

@@ -84,8 +84,9 @@ def write(
             continue
         if photos := answered(source.run, findings, plain, labels):
             ends = PRINTED_ENDS if published and attribute == "gender" else ENDS
-            figure = answers_figure(photos, values, attribute=attribute, ends=ends)
-            drawn[f"figure3{suffix}"] = figure
+            drawn[f"figure3{suffix}"] = answers_figure(
+                photos, values, attribute=attribute, ends=ends
+            )
         if "figure1" not in drawn and (walked := pipeline(source.run, findings)):
             drawn["figure1"] = pipeline_figure(walked, values, attribute=attribute, given=given)
     for name, figure in drawn.items():

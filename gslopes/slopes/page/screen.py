@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import frozen, placebo
+from gslopes.core import placebo
 from gslopes.core.text import nudged
+from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions
-from gslopes.slopes.page.decisions import Decision
-from gslopes.slopes.page.lead import interval_of
+from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.loading import Finding
 from gslopes.slopes.page.page_data import Album
 from gslopes.stats.rounding import places
@@ -25,50 +24,20 @@ LEAST = (
 )
 
 
-@frozen
-class Strip:
-    """One photo's sweep with the scores of one label.
+def chart(
+    finding: Finding, decided: Mapping[str, decisions.Decision], answers: Answers
+) -> list[Content]:
+    """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
 
-    photo: its id.  file: a picture with K squares.  cells: (value, score) as texts.
-    credit: of a collected photo.
-    """
+    Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
+    0 to 1, a number in another unit on one from the lowest to the highest that any picture got.
 
-    photo: str
-    name: str
-    label: str
-    file: str
-    cells: tuple[tuple[str, str], ...]
-    credit: Mapping[str, str] | None = None
-
-
-@frozen
-class Row:
-    """One label of the chart: its answers at both ends of the sweep, whatever their unit.
+    Returns of each label:
 
     place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
         ``decisions``; neg or pos, the end that the label goes with.
     first, last: share of photos, or mean, at the first and the last value, in per cent of the row's scale.
     levels, of: both as texts, and their unit.  slope, unit: with its 95 % interval.
-    """
-
-    place: int
-    label: str
-    exact: str
-    decision: Decision
-    side: str
-    first: float
-    last: float
-    levels: tuple[str, str]
-    of: str
-    slope: str
-    unit: str
-
-
-def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -> list[Row]:
-    """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
-
-    Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
-    0 to 1, a number in another unit on one from the lowest to the highest that any picture got.
     """
     rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
     places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
@@ -90,30 +59,30 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
             scale = f"{units.short(row)}, on a scale of {span}".lstrip(" ,")
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
         drawn.append(
-            Row(
-                places_of[label],
-                words.readable(label),
-                words.label(label),
-                decided[label],
-                "neg" if row["slope"] < 0 else "pos",
-                round(nudged(first), 1),
-                round(nudged(last), 1),
-                numbers.change(*levels),
-                scale,
-                interval_of(row),
-                units.short(row),
-            )
+            {
+                "place": places_of[label],
+                "label": words.readable(label),
+                "exact": words.label(label),
+                "decision": decided[label],
+                "side": "neg" if row["slope"] < 0 else "pos",
+                "first": round(nudged(first), 1),
+                "last": round(nudged(last), 1),
+                "levels": numbers.change(*levels),
+                "of": scale,
+                "slope": lead.interval_of(row),
+                "unit": units.short(row),
+            }
         )
-    far = places([-abs(row.last - row.first) for row in drawn]).tolist()
+    far = places([-abs(row["last"] - row["first"]) for row in drawn]).tolist()
     order = sorted(
         zip(drawn, far, strict=True),
-        key=lambda pair: (*_rank(pair[0].decision), *pair[1:], pair[0].exact),
+        key=lambda pair: (*_rank(pair[0]["decision"]), *pair[1:], pair[0]["exact"]),
     )
-    most = max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))
+    most = max(LEAST, min(MOST, sum(row["decision"].moves for row in drawn)))
     return [row for row, _ in order[:most]]
 
 
-def _rank(decision: Decision) -> tuple[bool, int, bool]:
+def _rank(decision: decisions.Decision) -> tuple[bool, int, bool]:
     return (
         not decision.moves,
         0 if decision.moves else decisions.CODES.index(decision.code),
@@ -127,8 +96,12 @@ def strip(
     answers: Answers,
     album: Album,
     credited: Mapping[str, Mapping[str, str]],
-) -> Strip | None:
-    """One photo with the scores of a label; None without a label or a picture."""
+) -> Content | None:
+    """One photo's sweep with the scores of a label; None without a label or a picture.
+
+    Returns photo: its id.  file: a picture with K squares.  cells: (value, score) as texts.  credit: of a collected
+    photo.
+    """
     row = matrix.typical(answers, label) if label else None
     if row is None:
         return None
@@ -141,15 +114,14 @@ def strip(
         named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
     )
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
-    cells = tuple(zip(values, scores, strict=True))
-    return Strip(
-        photo,
-        album.names[album.index[photo]],
-        words.readable(label),
-        file,
-        cells,
-        credited.get(photo),
-    )
+    return {
+        "photo": photo,
+        "name": album.names[album.index[photo]],
+        "label": words.readable(label),
+        "file": file,
+        "cells": list(zip(values, scores, strict=True)),
+        "credit": credited.get(photo),
+    }
 
 
 # -- what others may quote ---------------------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import placebo, runfolder
+from gslopes.core import files, placebo, runfolder
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.files import csv_bytes
 from gslopes.core.tables import ends
 from gslopes.frame.page import Content
 from gslopes.report import words
@@ -57,7 +56,7 @@ def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[Content]
             answers = [matrix.read(run, finding.classifier, name, finding.values) for name in names]
             sweeps.append([_row(sweep) for sweep in answers if len(sweep.photos)])
     if rows := [row for rows_of_one in sweeps for row in rows_of_one]:
-        runfolder.write_bytes(report / "switches.csv", csv_bytes(pd.DataFrame(rows)))
+        runfolder.write_bytes(report / "switches.csv", files.csv_bytes(pd.DataFrame(rows)))
     return [_panel(rows_of_one) for rows_of_one in sweeps if rows_of_one]
 
 

@@ -5,18 +5,13 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from gslopes.ask import names
 from gslopes.core import frozen
-from gslopes.report import words
-from gslopes.report.inline import plain
+from gslopes.report import inline, words
 from gslopes.slopes.page import decisions, lead
-from gslopes.slopes.page.decisions import Decision
 from gslopes.slopes.page.loading import Finding
-
-HOUSE = Path(__file__).parents[1] / "templates"
 
 
 @frozen
@@ -32,13 +27,13 @@ class Scale:
     attribute: str
     effect: str
     slope: str
-    decision: Decision
+    decision: decisions.Decision
     rises: bool
     orders: str
 
 
 def scale_of(
-    finding: Finding, decided: Mapping[str, Decision], manifest: Mapping[str, Any]
+    finding: Finding, decided: Mapping[str, decisions.Decision], manifest: Mapping[str, Any]
 ) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 
@@ -55,7 +50,7 @@ def scale_of(
     head = task, model, finding.attribute
     rows = finding.read[finding.read["label"] == label]
     if rows.empty:
-        never = Decision(decisions.UNJUDGED, "no answer has it")
+        never = decisions.Decision(decisions.UNJUDGED, "no answer has it")
         return Scale(*head, f"“{name}” is never the answer", "", never, False, orders)
     row = rows.iloc[0]
     decision = decided[label]
@@ -85,4 +80,6 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
 def _sentence(scales: Sequence[Scale]) -> str:
     """One model's tasks along one attribute."""
     ends = words.ends(scales[0].attribute)
-    return plain("tasks.txt.j2", HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER)
+    return inline.plain(
+        "tasks.txt.j2", decisions.HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER
+    )

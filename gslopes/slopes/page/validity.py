@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import placebo, tables
-from gslopes.core.files import read_json
+from gslopes.core import files, placebo, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
@@ -119,7 +118,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     From RUN/validity.json, which the stage gate writes; empty without it.
     """
     try:
-        content = read_json(run / "validity.json")
+        content = files.read_json(run / "validity.json")
         by_attribute = {}
         for measured in content["attributes"]:
             rows = []
@@ -139,21 +138,18 @@ def _curves(readings: DataFrame, attribute: str, values: Sequence[float]) -> lis
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
-        by = {
-            step: mean_t(scores.to_numpy(float))
-            for step, scores in of_group.groupby("step")["score"]
-        }
-        if list(by) != list(range(len(values))):
+        by_step = of_group.groupby("step")["score"]
+        if list(by_step.groups) != list(range(len(values))):
             continue
+        means = DataFrame([mean_t(scores.to_numpy(float)) for _, scores in by_step])
         curves.append(
             {
                 "name": _name(str(name)),
                 "target": name == attribute,
                 "unit": name not in MEASURES,
-                **{
-                    key: numbers.rounded([getattr(estimate, name) for estimate in by.values()])
-                    for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))
-                },
+                "mean": numbers.rounded(means["value"]),
+                "low": numbers.rounded(means["low"]),
+                "high": numbers.rounded(means["high"]),
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])

@@ -18,7 +18,7 @@ from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
-from gslopes.slopes.page.folder import Photos, WalkPage
+from gslopes.slopes.page.folder import WalkPage
 from gslopes.slopes.page.loading import RunTables
 from gslopes.slopes.page.page_data import Album
 from tests.fixtures import paper_slopes
@@ -192,11 +192,18 @@ def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.
     )
 
 
+NO_PHOTOS: dict[str, Any] = {
+    **dict.fromkeys(("found", "used", "several", "dropped"), 0),
+    "reasons": [],
+    "skipped": [],
+}
+
+
 def page_of(folder: Path, manifest: dict[str, Any], **parts: Any) -> str:
     """The page of a run without a classifier.  parts: of the page, by name."""
     page = WalkPage(Run(SLOPES, folder, RunConfig(folder)))
     page.source = RunTables(folder, manifest, tables.SLOPES.empty(), {}, [])
-    page.photos = Photos(0, 0, 0, (), ())
+    page.photos = NO_PHOTOS
     page.pictures = Album([], [], {}, {})
     page.screens = page.papers = page.numbered = page.switches = page.occupations = []
     page.entries, page.differs = {}, []

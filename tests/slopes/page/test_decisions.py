@@ -62,7 +62,8 @@ def test_an_interaction_comes_before_main_slopes_and_these_before_those_at_an_en
 
 
 def test_every_code_has_a_word_and_a_sentence_and_is_counted() -> None:
-    assert set(decisions.SHOWN) == set(decisions.ABOUT) == set(decisions.CODES)
+    assert {*decisions.SHOWN} == {"finding", "placebo", "open", "none", "unjudged"}
+    assert all(text["word"] and text["about"] for text in decisions.MEANINGS.values())
     counted = decisions.counts({"a": decisions.Decision("none", "")})
     assert counted == {"finding": 0, "placebo": 0, "open": 0, "none": 1, "unjudged": 0}
 

@@ -13,10 +13,9 @@ from gslopes.core import tables
 from gslopes.report import words
 from gslopes.report.inline import TEMPLATES
 from gslopes.slopes.page import decisions, write_report
-from gslopes.slopes.page.folder import Photos
 from gslopes.slopes.page.loading import Finding
 from tests.fixtures import QUESTIONS, questions
-from tests.slopes.page.conftest import page_of
+from tests.slopes.page.conftest import NO_PHOTOS, page_of
 
 SCRIPT = "<script>alert(1)</script>"
 VALUES = np.linspace(-2, 2, 7)
@@ -168,7 +167,8 @@ def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> No
 
 def test_many_reasons_and_files_are_cut_and_say_so(tmp_path: Path) -> None:
     skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
-    photos = Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
+    reasons = [(f"reason {index}", 1) for index in range(300)]
+    photos = {**NO_PHOTOS, "found": 300, "reasons": reasons, "skipped": skipped}
     text = Reader(page_of(tmp_path, {}, photos=photos)).text
     assert "288 for other reasons" in re.sub(r"\s+", " ", text)
     assert "The first 200; all are in photos.parquet" in text

@@ -35,27 +35,36 @@ def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_
     answers = matrix.read(run, "c", "gender", finding.values)
     rows = screen.chart(finding, decided, answers)
     assert len(rows) == 30, "every finding, and no other label where these are many"
-    assert {row.decision.code for row in rows} == {"finding"}
+    assert {row["decision"].code for row in rows} == {"finding"}
     first = rows[0]
-    assert (first.label, first.first, first.last, first.levels, first.of) == (
+    assert tuple(first[name] for name in ("label", "first", "last", "levels", "of")) == (
         "l59",
         20,
         79,
         ("2", "9"),
         "of 11 photos",
     )
-    assert (first.slope, first.unit, first.side) == ("+60.0 [+59.0, +61.0]", "points", "pos")
+    assert (first["slope"], first["unit"], first["side"]) == (
+        "+60.0 [+59.0, +61.0]",
+        "points",
+        "pos",
+    )
     named = {
         label: replace(one, expected=label in ("l59", "l57")) for label, one in decided.items()
     }
-    assert [row.label for row in screen.chart(finding, named, answers)][:: len(rows) - 1] == [
+    assert [row["label"] for row in screen.chart(finding, named, answers)][:: len(rows) - 1] == [
         "l55",
         "l57",
     ]
     few = replace(
         finding, rows=finding.rows[finding.rows["label"].isin(["l01", "l02", "l59", "l58"])]
     )
-    assert [row.label for row in screen.chart(few, named, answers)] == ["l01", "l59", "l58", "l02"]
+    assert [row["label"] for row in screen.chart(few, named, answers)] == [
+        "l01",
+        "l59",
+        "l58",
+        "l02",
+    ]
     label = answers.labels[0]
     number = found.iloc[[0]].assign(
         label=label, measure="value", unit="years per unit", decision="finding", q=0.01
@@ -63,8 +72,13 @@ def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_
     number = number.assign(estimator="photo-rate", slope=-2.0, y_first=-20.0, y_last=30.0)
     other = replace(finding, rows=number)
     (row,) = screen.chart(other, decisions.decide(number), answers)
-    assert (row.first, row.last, row.levels, row.unit) == (0, 100, ("−20", "30"), "years")
-    assert row.of == "years, on a scale of −20.0 to 30.0"
+    assert (row["first"], row["last"], row["levels"], row["unit"]) == (
+        0,
+        100,
+        ("−20", "30"),
+        "years",
+    )
+    assert row["of"] == "years, on a scale of −20.0 to 30.0"
 
 
 # -- the quote --------------------------------------------------------------------------------------------------------
