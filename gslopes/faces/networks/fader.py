@@ -21,16 +21,14 @@ class FaderConfig:
 
     attributes: what the decoder is conditioned on, the edited one first.
     size: side of the chip, pixels; a multiple of 2 ** len(widths).
-    gain: how far an editor goes for each unit of the edited attribute, see ``faces.edit.editors``.
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
     template: whether the weights hold the decoder's mean edit of a unit, in logarithms, (3, size, size), which is used
-        in its place, see ``train.template``.
+        in its place, see ``training.fader``.
     """
 
     attributes: tuple[str, ...]
     size: int = 128
-    gain: float = 1.0
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
     template: bool = False
@@ -83,19 +81,6 @@ class Fader(nn.Module):
         return torch.tanh(
             self.to_rgb(x) + self.rgb_condition_bias(attributes)[:, :, None, None]
         )  # (B, 3, S, S)
-
-    def condition(self, photo: Tensor, value: float) -> Tensor:
-        """The decoder's condition, (B, A), at which a face shows ``value`` of the edited attribute.
-
-        photo: (B, A) the photos' own values; all attributes but the first keep them.
-        """
-        return torch.cat([torch.full_like(photo[:, :1], value), photo[:, 1:]], 1)
-
-    def mirrored(self, condition: Tensor) -> Tensor:
-        """The condition (..., A) at the opposite value of the edited attribute."""
-        flipped = condition.clone()
-        flipped[..., 0] = -condition[..., 0]
-        return flipped
 
     def forward(self, chips: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (B, 3, S, S) and attributes (B, A) to (latents, reconstructed chips)."""
