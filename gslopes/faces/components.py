@@ -87,7 +87,10 @@ def default_components(
             parser = load_bisenet(compose.parser, device)
         else:
             parser = zoo.load("face-parser", device)
-        region = "face" if compose.region == "auto" else compose.region
+        region = compose.region
+        if region == "auto":
+            skin = all(editor.region == "skin" for editor in editors.values())
+            region = "skin" if skin else "face"
         masker = ParserMasker(parser, region, size, device)
     return Components(finder, masker, editors, models, named=True)
 

@@ -189,6 +189,11 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     edited_ways = ways(editor_of(name, reader=reader))
     assert (("skin", "paste") in edited_ways) == published
     assert edited_ways[0][0] == "face"
+    assert len(set(edited_ways)) == len(edited_ways)
+
+
+def test_an_editor_that_draws_as_published_by_default_is_judged_in_that_way_once():
+    assert ways(editor_of("gender-fader")) == (PUBLISHED, ("face", "paste"))
 
 
 @pytest.mark.evidence

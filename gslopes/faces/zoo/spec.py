@@ -101,7 +101,7 @@ class ModelSpec:
     mirrored: bool = False
     steps: tuple[float, ...] = ()
     border: float | None = None
-    region: Literal["face", "head"] = "face"
+    region: Literal["face", "skin", "head"] = "face"
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in pairwise(self.steps))
