@@ -146,7 +146,7 @@ def train_fader(
     count = labels.shape[1]
     side = spec.size >> len(network.config.widths)
     critic = LatentCritic(
-        network.config.channels, side, count, adversary.widths, adversary.dropout
+        network.channels, side, count, adversary.widths, adversary.dropout
     ).to(device).train()  # fmt: skip
     adversary_weight = torch.tensor(adversary.weight, device=device)
     critic.register_buffer("weight", adversary_weight)  # so that a checkpoint holds it
@@ -165,9 +165,9 @@ def train_fader(
     optimiser = adam(network, lr, (0.5, 0.999))
     critic_optimiser = adam(critic, adversary.critic_lr, (0.5, 0.999))
     picture_optimiser = adam(picture_critic, pictures.critic_lr, (0.0, 0.99))
-    recent = Recent(
-        adversary.memory, optimisation.batch, (network.config.channels, side, side), count
-    ).to(device)
+    recent = Recent(adversary.memory, optimisation.batch, (network.channels, side, side), count).to(
+        device
+    )
     parts = {
         "network": network, "critic": critic, "average": average,
         "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,

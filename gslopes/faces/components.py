@@ -60,7 +60,6 @@ def default_components(
 
     models = model_records(config, outside)
     compose = config.compose
-    blend = None if outside else compose.blend_of_ours()
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         if outside is not None:
@@ -68,7 +67,7 @@ def default_components(
             continue
         name, spec, _ = _edited_by(config, attribute)
         reader = _reader_of(spec)
-        editors[attribute] = editor_of(name, device, reader, blend, config.edit.calibrated)
+        editors[attribute] = editor_of(name, device, reader, config.edit.calibrated)
     size, *others = {editor.size for editor in editors.values()}
     if others:
         problem = f"The editors of {', '.join(editors)} work at different sizes of the face."

@@ -203,7 +203,7 @@ def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_a
 ):
     editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)
     for way in ways(editor):
-        as_in_audit = editor_of("gender-fader", blend=way[1], calibrated=way != PUBLISHED)
+        as_in_audit = editor_of("gender-fader", calibrated=way != PUBLISHED)
         result = edited(editor, portrait_chip, values, way[1], way == PUBLISHED)
         np.testing.assert_array_equal(
             result.edited, as_in_audit.sweep(portrait_chip, values).edited

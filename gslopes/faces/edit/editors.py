@@ -15,10 +15,9 @@ from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
-from gslopes.faces.networks.tagger import Tagger
+from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
-from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
 # Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``: the picture at each value, and at the photo's own, from which a
@@ -36,13 +35,11 @@ PICTURE = 1_400_000
 class _ZooEditor:
     """What both kinds of editor know of their model."""
 
-    def __init__(
-        self, model: LoadedModel, device: str, blend: Blend | None, calibrated: bool
-    ) -> None:
+    def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         self.spec = model.spec
         self.sha256 = model.sha256
         self.size = model.spec.size
-        self.blend = blend or model.spec.blend
+        self.blend = model.spec.blend
         self.border = model.spec.border
         self.region = model.spec.region
         self.steps = model.spec.steps if calibrated else ()
@@ -60,7 +57,6 @@ class FaderEditor(_ZooEditor):
     model: loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None takes the values at which the reconstruction fits best, as
         editors of drawn faces need it.
-    blend: how the edit will go into the photo; the spec's own by default.
     calibrated: whether it follows the spec's ``steps``; else the decoder is given the values themselves.
 
     It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
@@ -73,13 +69,12 @@ class FaderEditor(_ZooEditor):
         model: LoadedModel,
         device: str = "cpu",
         reader: str | None = "labeller",
-        blend: Blend | None = None,
         calibrated: bool = True,
     ) -> None:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
-        super().__init__(model, device, blend, calibrated)
+        super().__init__(model, device, calibrated)
         self.network = FoldedFader(model.module).eval().to(self.device)
         self.template = model.module.template
         self.photo_values = None
@@ -114,18 +109,15 @@ class FaderEditor(_ZooEditor):
         conditions = photo[:, None].repeat(1, len(values) + 1, 1)
         conditions[:, :-1, 0] = photo.new_tensor(values)
         if self.template is None:
-            pictures = self._decode(latents, conditions)
+            rgb = self.network.sweep(latents, conditions)
+            mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
+            levels = rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255)
+            pictures = levels.unflatten(0, conditions.shape[:2])
         else:
             units = conditions[..., 0] - photo[:, :1]
             edits = units[:, :, None, None, None] * self.template
             pictures = ((255 * x + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
         return floats(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu())
-
-    def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
-        """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
-        rgb = self.network.sweep(latents, conditions)
-        mean, std = (rgb.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        return rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255).unflatten(0, conditions.shape[:2])
 
 
 # --- Edit aligned chips by what a network makes of this face at both ends of an attribute --------------------
@@ -155,7 +147,7 @@ class EndsEditor(_ZooEditor):
         reader: str = "labeller",
         calibrated: bool = True,
     ) -> None:
-        super().__init__(model, device, None, calibrated)
+        super().__init__(model, device, calibrated)
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
         self.photo_values = PhotoValues.of(self.spec, reader, device)
 
@@ -259,9 +251,7 @@ class PhotoValues:
     def __init__(
         self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None
     ) -> None:
-        if isinstance(reader.module, Tagger):
-            reader = replace(reader, module=reader.module.folded())
-        self.reader = FaceReader(reader)
+        self.reader = FaceReader(replace(reader, module=folded(reader.module)))
         self.attributes = attributes
         self.tagger = tagger
         self.tagged = tuple(name for name in attributes if tagger is not None and name in TAGS)
@@ -314,7 +304,6 @@ def editor_of(
     model: str | LoadedModel,
     device: str = "cpu",
     reader: str | None = "labeller",
-    blend: Blend | None = None,
     calibrated: bool = True,
 ) -> FaceEditor:
     """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor``.
@@ -323,7 +312,7 @@ def editor_of(
     """
     loaded = load(model, device) if isinstance(model, str) else model
     if loaded.spec.network != "edit-ends":
-        return FaderEditor(loaded, device, reader, blend, calibrated)
+        return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:
         message = f"{loaded.spec.name} needs a reader of a face's own value."
         raise ModelError(message, "Name one; the walk takes the labeller.")

@@ -130,7 +130,6 @@ def find_spec(model: str) -> ModelSpec:
 FILE = "model.safetensors"
 DIGEST = "sha256"
 DRAWN = "gslopes.photos.drawn"  # as ``data`` of a spec
-WITHDRAWN = "race-fader"  # an editor that no longer ships
 
 
 def identify(name: str) -> tuple[ModelSpec, str]:
@@ -191,16 +190,13 @@ def editor_for(attribute: str, model: str = "") -> str:
         of_kind = f"{attribute}-{model}"
         if find_asset("weights", of_kind):
             return of_kind
-        if WITHDRAWN in (model, of_kind):
-            problem = (
+        if "race-fader" in (model, of_kind):
+            raise UsageError(
                 "No Fader Network of race ships: the one that did changed the hue of faces, hardly "
-                "their lightness, and smeared noses and beards."
-            )
-            hint = (
+                "their lightness, and smeared noses and beards.",
                 "Take --editor race-field, the default, without --as-published; or train one: "
-                "training/race/training/race-fader.toml says how."
+                "training/race/training/race-fader.toml says how.",
             )
-            raise UsageError(problem, hint)
     if model:
         return model
     editors: dict[str, str] = {}
