@@ -88,10 +88,9 @@ class FaderEditor(_ZooEditor):
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
         values = stands_at(values, self.steps)
-        step = self.few(len(values) + 1, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-            for part in slices(len(chips), step):
+            for part in slices(len(chips), self.few(len(values) + 1, BATCH_SIZE)):
                 pictures[part] = self._sweep(chips[part], values)
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
@@ -111,8 +110,8 @@ class FaderEditor(_ZooEditor):
         if self.template is None:
             rgb = self.network.sweep(latents, conditions)
             mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-            levels = rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255)
-            pictures = levels.unflatten(0, conditions.shape[:2])
+            pictures = rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255)
+            pictures = pictures.unflatten(0, conditions.shape[:2])
         else:
             units = conditions[..., 0] - photo[:, :1]
             edits = units[:, :, None, None, None] * self.template
