@@ -79,13 +79,10 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
         first, present = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(first - present).max() <= 1
         assert np.abs(first - present).mean() < 0.1
-    for name in ("gender-fader", "race-fader"):
-        for blend in (None, "paste"):
-            first, present = (
-                editor_of(name, item, blend=blend).sweep(chips, VALUES).edited
-                for item in ("cpu", DEVICE)
-            )
-            assert np.abs(first - present).max() <= 1
+    first, present = (
+        editor_of("gender-fader", item).sweep(chips, VALUES).edited for item in ("cpu", DEVICE)
+    )
+    assert np.abs(first - present).max() <= 1
 
 
 def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tmp_path):

@@ -108,7 +108,7 @@ def evaluate(
 
 @verb(
     "python -m training steps gender-field --data data",
-    "python -m training steps race-fader --data data --end 1",
+    "python -m training steps gender-fader --data data --end 1",
 )
 @click.argument("model")
 @click.option(

@@ -146,7 +146,7 @@ def train_fader(
     count = labels.shape[1]
     side = spec.size >> len(network.config.widths)
     critic = LatentCritic(
-        network.config.channels, side, count, adversary.widths, adversary.dropout
+        network.channels, side, count, adversary.widths, adversary.dropout
     ).to(device).train()  # fmt: skip
     adversary_weight = torch.tensor(adversary.weight, device=device)
     critic.register_buffer("weight", adversary_weight)  # so that a checkpoint holds it
@@ -165,9 +165,9 @@ def train_fader(
     optimiser = adam(network, lr, (0.5, 0.999))
     critic_optimiser = adam(critic, adversary.critic_lr, (0.5, 0.999))
     picture_optimiser = adam(picture_critic, pictures.critic_lr, (0.0, 0.99))
-    recent = Recent(
-        adversary.memory, optimisation.batch, (network.config.channels, side, side), count
-    ).to(device)
+    recent = Recent(adversary.memory, optimisation.batch, (network.channels, side, side), count).to(
+        device
+    )
     parts = {
         "network": network, "critic": critic, "average": average,
         "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,
@@ -332,12 +332,14 @@ def with_template(
     labels: NDArray[np.float32],
     device: str,
     tint: float = 1.0,
+    reach: float = 1.0,
 ) -> dict[str, Any]:
     """An editor's weights with its template, (3, S, S): the mean of (log D(z, 1) - log D(z, -1)) / 2, in levels.
 
     pixels: (n, S, S, 3) uint8 RGB, chips of training photos.  labels: (n, A) theirs; all but the edited one are kept.
     tint: share of the template's slowly varying colour that stays. A latent that holds a face's mean colour makes the
         decoder tint the skin that the attribute does not reach, so that the mean stays as it is.
+    reach: what the template is multiplied by.
     """
     network = cast(Fader, build(spec).to(device).eval())
     network.load_state_dict(state, strict=False)  # but for the template
@@ -345,18 +347,20 @@ def with_template(
     for start in range(0, len(pixels), BATCH):
         chips = torch.from_numpy(np.array(pixels[start : start + BATCH])).to(device)
         x = to_float(chips, spec.mean, spec.std)
-        ahead = network.condition(
-            torch.from_numpy(np.array(labels[start : start + BATCH])).to(device), 1.0
-        )
+        ahead = torch.from_numpy(np.array(labels[start : start + BATCH])).to(device)
+        behind = ahead.clone()
+        ahead[:, 0], behind[:, 0] = 1.0, -1.0
         z = network.encode(x)
         logs = [
             ((network.decode(z, condition) + 1) * 127.5 + OFFSET).log()
-            for condition in (ahead, network.mirrored(ahead))
+            for condition in (ahead, behind)
         ]
         odd = (logs[0] - logs[1]) / 2
         total += (odd + odd.flip(3)).double().sum(0) / 2
     template = (total / len(pixels)).float().cpu()
-    return {**state, "template": template if tint == 1 else with_less_tint(template, tint)}
+    if tint < 1:
+        template = with_less_tint(template, tint)
+    return {**state, "template": reach * template}
 
 
 def with_less_tint(template: Tensor, tint: float) -> Tensor:

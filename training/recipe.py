@@ -44,8 +44,8 @@ class Recipe:
     """One training/*.toml.
 
     model: a name in models/.  set: a name of training.data.  train: options of the loop for the model's network.
-    template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
-        its slowly varying colour that stays, see ``training.fader``.
+    template, tint, reach: of an editor whose spec has a template: on how many training photos it is taken, the share
+        of its slowly varying colour that stays, and what it is multiplied by, see ``training.fader``.
     eight_bits: weights of 8 bits, see ``training.weights.save_weights``.
     """
 
@@ -53,6 +53,7 @@ class Recipe:
     set: str
     template: int = 0
     tint: float = 1.0
+    reach: float = 1.0
     eight_bits: bool = False
     train: dict[str, Any] = field(default_factory=dict)
 
@@ -117,9 +118,8 @@ def run_recipe(
         )
         if plan.template:
             subset = slice(None, None, max(1, len(learned.pixels) // plan.template))
-            state = with_template(
-                spec, state, learned.pixels[subset], learned.labels[subset], device, plan.tint
-            )
+            photos, labels = learned.pixels[subset], learned.labels[subset]
+            state = with_template(spec, state, photos, labels, device, plan.tint, plan.reach)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)

@@ -333,7 +333,7 @@ def planted_captions() -> str:
     )
 
 
-EDITORS = ("gender-field", "gender-fader", "race-field", "race-fader")
+EDITORS = ("gender-field", "gender-fader", "race-field")
 
 
 def editors() -> str:

@@ -9,7 +9,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import frozen, placebo, runfolder, tables
 from gslopes.core.crossed import check_plain
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import hexdigest, show
 
 # Columns of every exported picture, in this order; the people table's come between them and CREDIT.
@@ -123,7 +123,9 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
 
     try:
         name = editor_for(attribute, named)
-    except UnknownName:  # an editor of the user's own, known by its attribute
+    except (
+        UsageError
+    ):  # an editor of the user's own, known by its attribute, or one that ships no more
         name = attribute
     if name in digests:
         return name

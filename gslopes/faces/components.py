@@ -60,7 +60,6 @@ def default_components(
 
     models = model_records(config, outside)
     compose = config.compose
-    blend = None if outside else compose.blend_of_ours()
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         if outside is not None:
@@ -68,7 +67,7 @@ def default_components(
             continue
         name, spec, _ = _edited_by(config, attribute)
         reader = _reader_of(spec)
-        editors[attribute] = editor_of(name, device, reader, blend, config.edit.calibrated)
+        editors[attribute] = editor_of(name, device, reader, config.edit.calibrated)
     size, *others = {editor.size for editor in editors.values()}
     if others:
         problem = f"The editors of {', '.join(editors)} work at different sizes of the face."
@@ -87,7 +86,10 @@ def default_components(
             parser = load_bisenet(compose.parser, device)
         else:
             parser = zoo.load("face-parser", device)
-        region = "face" if compose.region == "auto" else compose.region
+        region = compose.region
+        if region == "auto":
+            skin = all(editor.region == "skin" for editor in editors.values())
+            region = "skin" if skin else "face"
         masker = ParserMasker(parser, region, size, device)
     return Components(finder, masker, editors, models, named=True)
 

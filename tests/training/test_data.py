@@ -193,7 +193,6 @@ data = ["mine"]
 paper = "Lample et al. 2017, arXiv 1706.00409"
 recipe = "my-fader"
 config = { widths = [8, 8, 8, 8], latent = 8 }
-odd_part = true
 """
 RECIPE = """
 model = "my-fader"

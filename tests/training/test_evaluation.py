@@ -189,6 +189,11 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     edited_ways = ways(editor_of(name, reader=reader))
     assert (("skin", "paste") in edited_ways) == published
     assert edited_ways[0][0] == "face"
+    assert len(set(edited_ways)) == len(edited_ways)
+
+
+def test_an_editor_that_draws_as_published_by_default_is_judged_in_that_way_once():
+    assert ways(editor_of("gender-fader")) == (PUBLISHED, ("face", "paste"))
 
 
 @pytest.mark.evidence
@@ -198,7 +203,7 @@ def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_a
 ):
     editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)
     for way in ways(editor):
-        as_in_audit = editor_of("gender-fader", blend=way[1], calibrated=way != PUBLISHED)
+        as_in_audit = editor_of("gender-fader", calibrated=way != PUBLISHED)
         result = edited(editor, portrait_chip, values, way[1], way == PUBLISHED)
         np.testing.assert_array_equal(
             result.edited, as_in_audit.sweep(portrait_chip, values).edited

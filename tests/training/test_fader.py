@@ -15,12 +15,13 @@ from training.chips import face_window
 from training.sets import drawn_chips
 
 
-def ratio_editor(chips, **config):
+def ratio_editor(chips, reach):
     shipped = zoo.load("drawn-fader")
-    config = {**shipped.spec.config, "template": True, **config}
-    spec = dataclasses.replace(shipped.spec, blend="ratio", config=config)
+    config = {**shipped.spec.config, "template": True}
+    spec = dataclasses.replace(shipped.spec, blend="ratio", config=config, steps=())
     state = {key: value for key, value in shipped.module.state_dict().items() if key != "template"}
-    state = fader.with_template(spec, state, chips, np.zeros((len(chips), 1), np.float32), "cpu")
+    labels = np.zeros((len(chips), 1), np.float32)
+    state = fader.with_template(spec, state, chips, labels, "cpu", reach=reach)
     network = zoo.build(spec).eval()
     network.load_state_dict(state)
     return state["template"], FaderEditor(zoo.LoadedModel(network, spec, "0" * 64), reader=None)
@@ -28,11 +29,11 @@ def ratio_editor(chips, **config):
 
 def test_the_template_is_the_edit_of_a_unit():
     chips = drawn_chips(rendered.sample(4, seed=4), 64)
-    form, editor = ratio_editor(chips, gain=1.5)
+    form, editor = ratio_editor(chips, reach=1.5)
     swept = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
     edited, neutral = swept.edited, swept.neutral
     logs = np.log(edited + OFFSET)
-    unit = 1.5 * form.permute(1, 2, 0).numpy()
+    unit = form.permute(1, 2, 0).numpy()
     np.testing.assert_allclose(
         logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4
     )

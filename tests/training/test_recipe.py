@@ -19,7 +19,9 @@ from training.recipe import (
 )
 
 RECIPES = sorted((PACKAGE.parent / "training").glob("*.toml"))
-AGE = PACKAGE.parent / "training/age"  # a home of models that are not good enough to ship
+# homes of models that are not good enough to ship
+AGE = PACKAGE.parent / "training/age"
+RACE = PACKAGE.parent / "training/race"
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -47,6 +49,13 @@ def test_the_recipes_of_age_are_complete_in_their_home(name, monkeypatch):
         check_trunk(find_spec(options["trunk"]), spec)
     else:
         check_teacher(options["teacher"], spec, path)
+
+
+def test_the_recipe_of_the_fader_network_of_race_is_complete_in_its_home(monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(RACE))
+    path = find_recipe("race-fader")
+    assert path.is_relative_to(RACE)
+    test_every_shipped_recipe_is_complete(path)
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):

@@ -14,7 +14,7 @@ from gslopes.collect.config import CensusConfig
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.tables import CENSUS
-from gslopes.faces.zoo.spec import find_spec
+from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, find_spec
 from training import drawn as rendered
 from training.recipe import run_recipe
 from training.sets import TrainingSet, balanced, drawn_chips, evened, packed, write_packed
@@ -59,6 +59,7 @@ RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
 def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
     """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people decide all."""
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv(HOME_VARIABLE, str(PACKAGE.parent / "training/race"))
     photos, out = tmp_path / "photos", tmp_path / "census"
     photos.mkdir()
     for race in RACE:

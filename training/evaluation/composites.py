@@ -55,8 +55,8 @@ def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
         ("face", "paste"),
     )
     if isinstance(editor, FaderEditor):
-        return (*own, PUBLISHED)
-    return own
+        own = (*own, PUBLISHED)
+    return tuple(dict.fromkeys(own))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +192,6 @@ def edited(
     """The sweep of chips for a blend.  published: at the values themselves, whatever the spec's table says."""
     adjusted = copy(editor)
     adjusted.blend = blend
-    adjusted.odd_part = editor.spec.odd_part and blend != "paste"
-    adjusted.calibrated = not published
     adjusted.steps = () if published else editor.spec.steps
     return adjusted.sweep(chips, values)
 

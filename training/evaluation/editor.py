@@ -181,7 +181,7 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
         for group, row in of_set["for whom"].items():
             if group in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
                 found[f"{group} of the shift"] = row["shift"]
-        if published:
+        if published and way != "skin, paste":
             found[f"as published: shift of {target} from -2 to 2"] = published["shift"]
             for value in ("-2", "+2"):
                 test = natural[f"skin, paste at {value}"]["two-sample AUC"]

@@ -15,21 +15,16 @@ from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
-from gslopes.faces.networks.tagger import Tagger
+from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
-from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
-# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published if the picture is to be pasted. If the edit
-# is blended into the photo's own texture, an editor whose spec has ``odd_part`` edits by e(a) = (D(z, a) - D(z, -a))
-# / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of the attribute share, such
-# as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there e(a) = a e(1). Where the
-# blend is ``ratio`` the same is done with logarithms. A template in the weights is the edit of a unit, in logarithms.
-# An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead.
+# Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``: the picture at each value, and at the photo's own, from which a
+# blend other than ``paste`` takes the change. A template in the weights is the edit of a unit, in logarithms.
 
 # A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` are an editor's places in this unit at the values:
-# by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 anyway, takes only the ends.
+# by them 0 is neutral, and equal steps are even in readings.
 # An editor that is not ``calibrated`` takes the values themselves, as in the paper, and its decoder is given them.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
@@ -40,13 +35,11 @@ PICTURE = 1_400_000
 class _ZooEditor:
     """What both kinds of editor know of their model."""
 
-    def __init__(
-        self, model: LoadedModel, device: str, blend: Blend | None, calibrated: bool
-    ) -> None:
+    def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         self.spec = model.spec
         self.sha256 = model.sha256
         self.size = model.spec.size
-        self.blend = blend or model.spec.blend
+        self.blend = model.spec.blend
         self.border = model.spec.border
         self.region = model.spec.region
         self.steps = model.spec.steps if calibrated else ()
@@ -64,8 +57,6 @@ class FaderEditor(_ZooEditor):
     model: loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None takes the values at which the reconstruction fits best, as
         editors of drawn faces need it.
-    blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
-        picture at each value is given, as in the paper.
     calibrated: whether it follows the spec's ``steps``; else the decoder is given the values themselves.
 
     It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
@@ -78,20 +69,14 @@ class FaderEditor(_ZooEditor):
         model: LoadedModel,
         device: str = "cpu",
         reader: str | None = "labeller",
-        blend: Blend | None = None,
         calibrated: bool = True,
     ) -> None:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
-        super().__init__(model, device, blend, calibrated)
+        super().__init__(model, device, calibrated)
         self.network = FoldedFader(model.module).eval().to(self.device)
-        self.condition = model.module.condition
-        self.mirrored = model.module.mirrored
-        self.gain = model.module.config.gain
         self.template = model.module.template
-        self.odd_part = self.spec.odd_part and self.blend != "paste"
-        self.calibrated = calibrated
         self.photo_values = None
         if reader is not None:
             self.photo_values = PhotoValues.of(self.spec, reader, device)
@@ -102,14 +87,10 @@ class FaderEditor(_ZooEditor):
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        if self.odd_part and self.steps:
-            values = values * np.float32((self.steps[-1] - self.steps[0]) / 4)
-        else:
-            values = stands_at(values, self.steps)
-        step = self.few(len(values) + 1, BATCH_SIZE)
+        values = stands_at(values, self.steps)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-            for part in slices(len(chips), step):
+            for part in slices(len(chips), self.few(len(values) + 1, BATCH_SIZE)):
                 pictures[part] = self._sweep(chips[part], values)
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
@@ -124,57 +105,18 @@ class FaderEditor(_ZooEditor):
             )
         else:
             photo = self.photo_values(x)
-        if self.template is not None:
-            still = photo.new_zeros(len(photo), 1)
-            units = torch.cat(
-                [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), still], 1
-            )
+        conditions = photo[:, None].repeat(1, len(values) + 1, 1)
+        conditions[:, :-1, 0] = photo.new_tensor(values)
+        if self.template is None:
+            rgb = self.network.sweep(latents, conditions)
+            mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
+            pictures = rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255)
+            pictures = pictures.unflatten(0, conditions.shape[:2])
+        else:
+            units = conditions[..., 0] - photo[:, :1]
             edits = units[:, :, None, None, None] * self.template
             pictures = ((255 * x + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
-        elif self.odd_part:
-            pictures = self._odd_sweep(latents, photo, values)
-        else:
-            conditions = self._conditions(photo, values.tolist())
-            if self.calibrated:
-                conditions = photo[:, None] + self.gain * (conditions - photo[:, None])
-            pictures = self._decode(latents, conditions)
         return floats(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu())
-
-    def _conditions(self, photo: Tensor, values: Sequence[float]) -> Tensor:
-        """The photos' own values (b, A) at each value of the edited attribute, and unchanged: (b, n + 1, A)."""
-        return torch.stack([*(self.condition(photo, value) for value in values), photo], 1)
-
-    def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
-        """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
-        rgb = self.network.sweep(latents, conditions)
-        mean, std = (rgb.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        return rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255).unflatten(0, conditions.shape[:2])
-
-    def _odd_sweep(self, latents: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
-        """(b, K + 1, 3, S, S) levels: the picture at the photo's own value plus gain (e(a) - e(o)); that picture last.
-
-        latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
-        """
-        inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
-        conditions = self._conditions(photo, inner)
-        decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
-        ratio = self.blend == "ratio"
-        if ratio:
-            decoded = decoded.add_(OFFSET).log_()
-        ahead, behind = decoded.chunk(2, 1)
-        odd = (ahead - behind) / 2
-        neutral = ahead[:, -1]
-        pictures = []
-        for value in values.tolist():
-            edit = torch.zeros_like(neutral)
-            if value:
-                nearest = min(abs(value), 1.0)
-                edit = value / nearest * odd[:, inner.index(nearest)]
-            pictures.append(neutral + self.gain * (edit - odd[:, -1]))
-        stacked = torch.stack([*pictures, neutral], 1)
-        if ratio:
-            return stacked.exp_().sub_(OFFSET)
-        return stacked
 
 
 # --- Edit aligned chips by what a network makes of this face at both ends of an attribute --------------------
@@ -204,7 +146,7 @@ class EndsEditor(_ZooEditor):
         reader: str = "labeller",
         calibrated: bool = True,
     ) -> None:
-        super().__init__(model, device, None, calibrated)
+        super().__init__(model, device, calibrated)
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
         self.photo_values = PhotoValues.of(self.spec, reader, device)
 
@@ -308,9 +250,7 @@ class PhotoValues:
     def __init__(
         self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None
     ) -> None:
-        if isinstance(reader.module, Tagger):
-            reader = replace(reader, module=reader.module.folded())
-        self.reader = FaceReader(reader)
+        self.reader = FaceReader(replace(reader, module=folded(reader.module)))
         self.attributes = attributes
         self.tagger = tagger
         self.tagged = tuple(name for name in attributes if tagger is not None and name in TAGS)
@@ -363,7 +303,6 @@ def editor_of(
     model: str | LoadedModel,
     device: str = "cpu",
     reader: str | None = "labeller",
-    blend: Blend | None = None,
     calibrated: bool = True,
 ) -> FaceEditor:
     """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor``.
@@ -372,7 +311,7 @@ def editor_of(
     """
     loaded = load(model, device) if isinstance(model, str) else model
     if loaded.spec.network != "edit-ends":
-        return FaderEditor(loaded, device, reader, blend, calibrated)
+        return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:
         message = f"{loaded.spec.name} needs a reader of a face's own value."
         raise ModelError(message, "Name one; the walk takes the labeller.")

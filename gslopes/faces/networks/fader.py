@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core import frozen
+from gslopes.faces.networks.tagger import folded
 
 
 @frozen
@@ -21,24 +22,17 @@ class FaderConfig:
 
     attributes: what the decoder is conditioned on, the edited one first.
     size: side of the chip, pixels; a multiple of 2 ** len(widths).
-    gain: how far an editor goes for each unit of the edited attribute, see ``faces.edit.editors``.
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
     template: whether the weights hold the decoder's mean edit of a unit, in logarithms, (3, size, size), which is used
-        in its place, see ``train.template``.
+        in its place, see ``training.fader``.
     """
 
     attributes: tuple[str, ...]
     size: int = 128
-    gain: float = 1.0
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
     template: bool = False
-
-    @property
-    def channels(self) -> int:
-        """Channels of the latent."""
-        return self.latent or self.widths[-1]
 
 
 class Fader(nn.Module):
@@ -61,7 +55,8 @@ class Fader(nn.Module):
         if config.latent:  # the norm fixes the latent's scale: an encoder must not blind the adversary by small latents
             narrow = nn.Conv2d(config.widths[-1], config.latent, 1, bias=False)
             self.narrow = nn.Sequential(narrow, nn.BatchNorm2d(config.latent, affine=False))
-        inputs = (config.channels, *config.widths[-2::-1])
+        self.channels = config.latent or config.widths[-1]  # of the latent
+        inputs = (self.channels, *config.widths[-2::-1])
         outputs = (*config.widths[-2::-1], config.widths[0])
         self.decoder = nn.ModuleList(
             Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True)
@@ -83,19 +78,6 @@ class Fader(nn.Module):
         return torch.tanh(
             self.to_rgb(x) + self.rgb_condition_bias(attributes)[:, :, None, None]
         )  # (B, 3, S, S)
-
-    def condition(self, photo: Tensor, value: float) -> Tensor:
-        """The decoder's condition, (B, A), at which a face shows ``value`` of the edited attribute.
-
-        photo: (B, A) the photos' own values; all attributes but the first keep them.
-        """
-        return torch.cat([torch.full_like(photo[:, :1], value), photo[:, 1:]], 1)
-
-    def mirrored(self, condition: Tensor) -> Tensor:
-        """The condition (..., A) at the opposite value of the edited attribute."""
-        flipped = condition.clone()
-        flipped[..., 0] = -condition[..., 0]
-        return flipped
 
     def forward(self, chips: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (B, 3, S, S) and attributes (B, A) to (latents, reconstructed chips)."""
@@ -152,13 +134,9 @@ class FoldedFader(nn.Module):
 
     def __init__(self, network: Fader) -> None:
         super().__init__()
+        self.down = folded(network.encoder)
+        self.narrow = folded(network.narrow)
         with torch.no_grad():
-            self.down = nn.ModuleList(
-                _folded(cast(nn.Sequential, layer)) for layer in network.encoder
-            )
-            self.narrow = network.narrow
-            if isinstance(network.narrow, nn.Sequential):
-                self.narrow = _folded(network.narrow)
             self.up = nn.ModuleList(_FoldedUp(cast(Up, layer)) for layer in network.decoder)
         condition_bias = network.rgb_condition_bias.weight.repeat(2, 1)  # (6, A)
         self.rgb_condition_bias = nn.Parameter(condition_bias, False)
@@ -172,10 +150,7 @@ class FoldedFader(nn.Module):
 
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
-        x = chips.contiguous(memory_format=LAST)
-        for layer in self.down:
-            x = layer(x)
-        return self.narrow(x)
+        return self.narrow(self.down(chips.contiguous(memory_format=LAST)))
 
     def sweep(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) float32 in (-1, 1).
@@ -194,24 +169,14 @@ class FoldedFader(nn.Module):
         return rgb.permute(0, 3, 1, 2)
 
 
-def _folded(layer: nn.Sequential) -> nn.Sequential:
-    """Convolution, norm and rectifier, if it has one, without the norm."""
-    conv, norm, *rectifier = layer
-    assert isinstance(conv, nn.Conv2d)
-    scale, shift = _affine(cast(nn.BatchNorm2d, norm))
-    fused = nn.Conv2d(conv.in_channels, conv.out_channels, 1, conv.stride, conv.padding)  # type: ignore[arg-type]
-    kernel = conv.weight * scale[:, None, None, None]
-    fused.weight = nn.Parameter(kernel.contiguous(memory_format=LAST), False)
-    fused.bias = nn.Parameter(shift, False)
-    return nn.Sequential(fused, *rectifier)
-
-
 class _FoldedUp(nn.Module):
     """Upsampling, convolution, condition, norm and rectifier: see ``fader.Up``."""
 
     def __init__(self, layer: Up) -> None:
         super().__init__()
-        scale, shift = _affine(layer.norm)
+        norm = layer.norm
+        scale = norm.weight / (cast(Tensor, norm.running_var) + norm.eps).sqrt()
+        shift = norm.bias - cast(Tensor, norm.running_mean) * scale
         kernel = layer.kernel() * scale[:, None, None, None]
         self.kernel = nn.Parameter(kernel.transpose(0, 1).contiguous(memory_format=LAST), False)
         self.condition_bias = nn.Parameter(layer.condition_bias.weight * scale[:, None], False)
@@ -230,14 +195,3 @@ class _FoldedUp(nn.Module):
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
         many = F.relu_(x[:, None] + self.bias(attributes))
         return many.flatten(0, 1).contiguous(memory_format=LAST)
-
-
-def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """Scale and shift, one per channel, that a batch norm amounts to when it is not trained."""
-    mean = cast(Tensor, norm.running_mean)
-    variance = cast(Tensor, norm.running_var)
-    if not norm.affine:
-        scale = torch.rsqrt(variance + norm.eps)
-        return scale, -mean * scale
-    scale = norm.weight / torch.sqrt(variance + norm.eps)
-    return scale, norm.bias - mean * scale

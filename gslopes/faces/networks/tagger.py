@@ -1,7 +1,7 @@
 """A small residual network that answers several questions about a face at once: tagger, judge and labeller."""
 
 from copy import deepcopy
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -41,13 +41,6 @@ class Tagger(nn.Module):
     def forward(self, faces: Tensor) -> Tensor:
         return self.head(self.blocks(self.stem(faces)))
 
-    def folded(self) -> Self:
-        """The same function, to be called and not trained: batch norm in the convolutions, channels last.
-
-        Source: Jacob et al. 2018, §3.2. Exact up to rounding; on a CPU three quarters of the time.
-        """
-        return folded(self)
-
 
 class Block(nn.Module):
     """A basic residual block: (B, inputs, h, w) to (B, outputs, h / stride, w / stride)."""
@@ -78,7 +71,10 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def folded(network: Network) -> Network:
-    """A copy to be called and not trained: each batch norm in the convolution right before it, channels last."""
+    """A copy to be called and not trained: each batch norm in the convolution right before it, channels last.
+
+    Source: Jacob et al. 2018, §3.2. Exact up to rounding; of a tagger on a CPU three quarters of the time.
+    """
     copy = deepcopy(network).eval()
     for parent in list(copy.modules()):
         before = ""

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, load_toml
-from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.errors import ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.files import sha256_of
 
 # --- Where models/, training/ and weights/ are: a folder of the user's, the checkout, or inside the installed package
@@ -66,8 +66,7 @@ class ModelSpec:
         ``edit-groups`` the names of its ends, two or more.
     region: which part of the face it changes unless the configuration names another.
     blend: how its edits go into the photo by default, see ``faces.compose.paste``.
-    odd_part: whether what both ends share is taken out of its edits unless they are pasted; tagger: the model that
-        reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
+    tagger: the model that reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
     steps: the edited attribute at seven values from -2 to 2, in the unit of the photos' own values; none
         if values are in that unit; see ``faces.edit.editors.stands_at``.
     border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
@@ -98,12 +97,11 @@ class ModelSpec:
     crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
     ends: tuple[str, ...] = ()
     blend: Blend = "difference"
-    odd_part: bool = False
     tagger: str = ""
     mirrored: bool = False
     steps: tuple[float, ...] = ()
     border: float | None = None
-    region: Literal["face", "head"] = "face"
+    region: Literal["face", "skin", "head"] = "face"
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in pairwise(self.steps))
@@ -168,7 +166,8 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
     try:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])
-        content.pop("chroma", None)  # of weights that were written before; it was always 1
+        for gone in ("chroma", "odd_part"):  # of weights that were written before
+            content.pop(gone, None)
         # before, too
         content["data"] = [
             DRAWN if name == "gslopes.datasets.drawn" else name for name in content["data"]
@@ -185,12 +184,20 @@ def editor_for(attribute: str, model: str = "") -> str:
     model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
         the model whose spec has ``edits = "<attribute>"``.
 
-    Raises: UnknownName, naming the attributes that can be edited.
+    Raises: UnknownName, naming the attributes that can be edited; UsageError for an editor that no longer ships.
     """
-    if model:
+    if model and find_asset("weights", model) is None:
         of_kind = f"{attribute}-{model}"
-        if find_asset("weights", model) is None and find_asset("weights", of_kind):
+        if find_asset("weights", of_kind):
             return of_kind
+        if "race-fader" in (model, of_kind):
+            raise UsageError(
+                "No Fader Network of race ships: the one that did changed the hue of faces, hardly "
+                "their lightness, and smeared noses and beards.",
+                "Take --editor race-field, the default, without --as-published; or train one: "
+                "training/race/training/race-fader.toml says how.",
+            )
+    if model:
         return model
     editors: dict[str, str] = {}
     for name in asset_names("weights", FILE):

@@ -1,4 +1,4 @@
-"""Fader editors: as published if they paste, by their odd part otherwise; whose values they hold fixed."""
+"""Fader editors: the decoder's picture at each value; whose values they hold fixed."""
 
 import inspect
 from dataclasses import replace
@@ -41,16 +41,13 @@ def test_who_gives_editors_a_faces_own_value_does_not_judge_them_and_both_specs_
 
 
 @pytest.mark.row("slopes-3.3-network", "slopes-3.3-controlled", "slopes-4.3-beyond")
-@pytest.mark.parametrize("name", ["gender-fader", "race-fader"])
-def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its_picture_pasted(
-    name,
-):
+def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its_picture_pasted():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    editor = editor_of(name, blend="paste", calibrated=False)
+    editor = editor_of("gender-fader", calibrated=False)
     swept = editor.sweep(chips, np.array([-2, -1, 0, 1, 2], "f4")).edited
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():
-        own, network = editor.photo_values(x), zoo.load(name).module
+        own, network = editor.photo_values(x), zoo.load("gender-fader").module
         for step, value in enumerate(
             (-2.0, -1.0, 0.0, 1.0, 2.0)
         ):  # the others at the photo's own, beyond 1 as within
@@ -59,19 +56,6 @@ def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its
             )
             picture = ((drawn + 1) * 127.5).permute(0, 2, 3, 1).numpy()
             np.testing.assert_allclose(swept[:, step], picture, atol=0.05)
-
-
-def test_elsewhere_a_fader_network_edits_by_its_odd_part():
-    chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    editors = {blend: editor_of("gender-fader", blend=blend) for blend in ("difference", "ratio")}
-    swept = {
-        blend: editor.sweep(chips, np.array([-1, 0, 1], "f4")).edited
-        for blend, editor in editors.items()
-    }
-    ends = swept["difference"][:, ::2].astype(float)
-    np.testing.assert_allclose(ends.sum(1), 2 * swept["difference"][:, 1], atol=0.01)
-    logs = np.log(swept["ratio"] + OFFSET)
-    np.testing.assert_allclose(logs[:, 0] + logs[:, 2], 2 * logs[:, 1], atol=0.01)
 
 
 def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
@@ -85,16 +69,14 @@ def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
     np.testing.assert_array_equal(first.edited, present.edited)
 
 
-def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
+def test_a_table_says_where_a_fader_network_stands():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     model = zoo.load("gender-fader")
-    specs = [replace(model.spec, steps=steps) for steps in ((-1, -0.9, -0.5, 0.2, 0.4, 0.6, 1), ())]
-    tabled, plain = (editor_of(replace(model, spec=spec), blend="difference") for spec in specs)
-    first, present = (
-        tabled.sweep(chips, np.array([-2, 0, 1], "f4")),
-        plain.sweep(chips, np.array([-1, 0, 0.5], "f4")),
-    )
-    np.testing.assert_array_equal(first.edited, present.edited)
+    tabled = replace(model, spec=replace(model.spec, steps=(-1, -0.9, -0.5, 0.2, 0.4, 0.6, 1)))
+    there = editor_of(tabled).sweep(chips, np.array([-2, 0, 2], "f4"))
+    plain = editor_of(model).sweep(chips, np.array([-1, 0.2, 1], "f4"))
+    np.testing.assert_allclose(there.edited, plain.edited, atol=0.01)
+    np.testing.assert_array_equal(there.neutral, plain.neutral)
 
 
 def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
@@ -152,40 +134,50 @@ def levels(network, chips, values):
     return ((picture.permute(0, 2, 3, 1).numpy() + 1) * 127.5).clip(0, 255)
 
 
-def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(chips, swept):
-    chips, network = chips[:2], zoo.load("drawn-fader").module
+def own_values(network, chips):
+    """Where the reconstruction is nearest, on a grid of nine."""
     grid = np.linspace(-1, 1, 9)
-    errors = [np.abs(levels(network, chips, [v, v]) - chips).mean((1, 2, 3)) for v in grid]
-    own = grid[np.argmin(errors, 0)]
-    np.testing.assert_allclose(swept.neutral[:2], levels(network, chips, own), atol=0.01)
-
-    def odd(value):
-        inner, beyond = np.clip(value, -1, 1), np.maximum(np.abs(value), 1)[:, None, None, None]
-        return beyond * (levels(network, chips, inner) - levels(network, chips, -inner)) / 2
-
-    for step, value in enumerate(VALUES):
-        expected = swept.neutral[:2] + odd(np.array([value, value])) - odd(own)
-        np.testing.assert_allclose(swept.edited[:2, step], expected, atol=0.02)
+    errors = [
+        np.abs(levels(network, chips, [v] * len(chips)) - chips).mean((1, 2, 3)) for v in grid
+    ]
+    return grid[np.argmin(errors, 0)]
 
 
-def test_a_loaded_model_edits_with_its_own_weights_and_its_gain_multiplies_the_edits(chips, swept):
+def test_without_a_template_the_pictures_are_the_decoders_at_each_value_and_at_the_photos_own(
+    chips,
+):
+    chips = chips[:2]
     model = zoo.load("drawn-fader")
-    model.module.config = replace(model.module.config, gain=0.5)
-    half = FaderEditor(model, reader=None).sweep(chips[:4], VALUES)
-    np.testing.assert_array_equal(half.neutral, swept.neutral[:4])
-    full = swept.edited[:4] - swept.neutral[:4, None]
-    np.testing.assert_allclose(half.edited - half.neutral[:, None], full / 2, atol=0.01)
-    with torch.no_grad():
-        model.module.to_rgb.bias += 0.5
-    assert (
-        np.abs(FaderEditor(model, reader=None).sweep(chips[:4], VALUES).edited - half.edited).mean()
-        > 5
-    )
+    model.module.template = None
+    swept = FaderEditor(model, reader=None).sweep(chips, VALUES)
+    own = own_values(model.module, chips)
+    np.testing.assert_allclose(swept.neutral, levels(model.module, chips, own), atol=0.01)
+    for step, value in enumerate(VALUES):
+        expected = levels(model.module, chips, [value, value])
+        np.testing.assert_allclose(swept.edited[:, step], expected, atol=0.02)
+
+
+def test_a_template_is_multiplied_in_by_as_many_units_as_the_value_is_from_the_photos_own(
+    chips, swept
+):
+    network = zoo.load("drawn-fader").module
+    own = own_values(network, chips[:2])
+    np.testing.assert_allclose(swept.neutral[:2], chips[:2], atol=0.01)
+    moved = np.log(swept.edited[:2] + OFFSET) - np.log(chips[:2, None] + OFFSET)
+    units = (VALUES - own[:, None])[:, :, None, None, None]
+    np.testing.assert_allclose(moved, units * network.template.permute(1, 2, 0).numpy(), atol=1e-4)
+
+
+def test_a_loaded_model_edits_with_its_own_weights(chips, swept):
+    model = zoo.load("drawn-fader")
+    model.module.template += 0.1
+    other = FaderEditor(model, reader=None).sweep(chips[:4], VALUES)
+    assert np.abs(other.edited - swept.edited[:4]).mean() > 5
 
 
 def test_the_drawn_cue_rises_with_the_value(chips, swept):
     points = np.broadcast_to((CHIP * 64 - 0.5).astype(np.float32), (len(chips), 5, 2))
-    added = np.clip(chips[:, None] + swept.edited - swept.neutral[:, None], 0, 255).astype(np.uint8)
+    added = np.clip(swept.edited, 0, 255).astype(np.uint8)
     read = np.stack(
         [rendered.gender_readout(added[:, step], points) for step in (0, 1, 2, 4, 5)], 1
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from gslopes.core.errors import UnknownName
+from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.faces import zoo
 from gslopes.faces.zoo import loading
@@ -29,9 +29,8 @@ def test_every_model_has_spec_card_weights_metrics_and_recipe(name):
 
 
 @pytest.mark.row("slopes-3.3-size")
-@pytest.mark.parametrize("name", ["gender-fader", "race-fader"])
-def test_the_faders_edit_chips_of_128_pixels(name):
-    loaded = zoo.load(name)
+def test_the_fader_edits_chips_of_128_pixels():
+    loaded = zoo.load("gender-fader")
     assert loaded.spec.size == 128
     chips = torch.zeros(1, 3, 128, 128)
     assert loaded.module(chips, torch.zeros(1, len(loaded.spec.labels)))[1].shape == chips.shape
@@ -65,9 +64,23 @@ def test_no_weights_are_pickles():
 def test_a_kind_of_editor_is_that_of_each_attribute_and_a_name_stays_itself():
     with pytest.raises(UnknownName, match="gender"):
         zoo.editor_for("gendr")
-    assert zoo.editor_for("race", "fader") == "race-fader"
+    assert zoo.editor_for("gender", "fader") == "gender-fader"
     assert zoo.editor_for("gender", "field") == zoo.editor_for("gender")
     assert (
-        zoo.editor_for("gender", "race-fader") == "race-fader"
+        zoo.editor_for("gender", "race-field") == "race-field"
     )  # who edits what is checked on use
     assert zoo.editor_for("gender", "no-such") == "no-such"
+
+
+@pytest.mark.parametrize("model", ["fader", "race-fader"])
+def test_the_fader_network_of_race_ships_no_more_and_what_to_take_is_told(
+    model, monkeypatch, tmp_path
+):
+    with pytest.raises(UsageError, match="hardly their lightness") as told:
+        zoo.editor_for("race", model)
+    assert "--editor race-field" in told.value.hint
+    assert "training/race/training/race-fader.toml" in told.value.hint
+    assert (ROOT / "training/race/training/race-fader.toml").is_file()
+    (tmp_path / "weights/race-fader").mkdir(parents=True)
+    monkeypatch.setenv("GSLOPES_HOME", str(tmp_path))  # one that the user has trained is taken
+    assert zoo.editor_for("race", model) == "race-fader"
