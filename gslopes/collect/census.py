@@ -1,10 +1,12 @@
 """The census of a folder of photos: who is shown, as a reader and as people perceive it, by occupation and keyword."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pandas import DataFrame
@@ -26,7 +28,6 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
-from gslopes.faces.zoo.reader import FaceReader, FairFaceReader, load_fairface
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import folder
 from gslopes.photos.decode import in_srgb
@@ -34,7 +35,11 @@ from gslopes.photos.folder import PhotoFile, list_files, photo_batches
 from gslopes.report.composition import by_occupation, table3
 from gslopes.stats.intervals import estimate_share
 
-Reader = FaceReader | FairFaceReader
+if TYPE_CHECKING:
+    from gslopes.faces.zoo.reader import FaceReader, FairFaceReader
+
+    Reader = FaceReader | FairFaceReader
+
 STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 ANSWERED = ("accept", "correct")  # decisions that take the place of the reader's
@@ -104,6 +109,8 @@ def take_census(
 
     Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, StorageError.
     """
+    from gslopes.faces.zoo.reader import FaceReader, load_fairface
+
     check(config)
     device = runtime.pick_device(config.device)
     runfolder.check_outside(out, photos, "census folder")

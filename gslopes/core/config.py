@@ -12,6 +12,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,7 +56,7 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
             raise ConfigError(
                 f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}."
             )
-    facts = facts_of(cls)
+    facts = facts_of(cls)  # type: ignore[arg-type]  # a class can be hashed
     return cls(
         **{
             name: _value(name, hints[name], value, where, facts[name])
@@ -67,7 +68,7 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
 def check(config: Any, where: str = "") -> None:
     """A ready configuration, and its sections.  Raises: as ``from_dict``."""
     hints = typing.get_type_hints(type(config))
-    for name, facts in facts_of(type(config)).items():
+    for name, facts in facts_of(type(config)).items():  # type: ignore[arg-type]
         _value(name, hints[name], getattr(config, name), where, facts)
 
 
@@ -78,10 +79,11 @@ def facts_of(cls: Any) -> dict[str, dict[str, Any]]:
     The file lies next to the module of the class, and of what it extends.
     """
     told: dict[str, dict[str, Any]] = {}
-    for kind in filter(dataclasses.is_dataclass, reversed(cls.__mro__)):
-        file = Path(inspect.getfile(kind)).with_name("options.toml")
-        if file.is_file():
-            told |= read_toml(file).get(kind.__name__, {})
+    for kind in reversed(cls.__mro__):
+        with suppress(TypeError, OSError):  # of a class that is built in, or typed into a notebook
+            file = Path(inspect.getfile(kind)).with_name("options.toml")
+            if file.is_file():
+                told |= read_toml(file).get(kind.__name__, {})
     for field in dataclasses.fields(cls):
         told[field.name] = told.get(field.name, {}) | dict(field.metadata)
     return told
