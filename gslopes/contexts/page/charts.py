@@ -45,7 +45,7 @@ def _known(name: str, rows: Tables) -> DataFrame:
 def _panels(chart: Content, rows: DataFrame) -> list[Content]:
     """A panel a title, of the marks whose number is known.  chart: as in sentences.toml."""
     write = partial(numbers.decimal, digits=1) if chart["share"] else numbers.points
-    titled = defaultdict(list)
+    titled: dict[str, list[Mark]] = defaultdict(list)
     for row in records(rows.query(chart["query"]).sort_values(chart["by"], kind="stable")):
         for mark in chart["marks"]:
             value, low, high = (chart["scale"] * float(row[name]) for name in mark["columns"])

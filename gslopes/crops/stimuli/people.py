@@ -1,6 +1,6 @@
 """Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -135,22 +135,22 @@ def _grouped(portraits: Sequence[Portrait], columns: Sequence[str], absent: str)
     known = DataFrame(index=first.index)
     left_out = {}
     for column in columns:
-        for person, value in table[column].items():
+        for person, value in zip(persons, table[column], strict=True):
             if value != first[column][person]:
                 raise UsageError(
                     f"The person {person!r} is both {first[column][person]!r} and {value!r} in the column {column!r}.",
                     "Give every photo of a person the same value.",
                 )
         why = first[column].map(_why_left_out)
-        left_out[column] = why[why != ""].value_counts(sort=False).to_dict()
+        left_out[column] = Counter(why[why != ""])
         known[column] = first[column].where(why == "")
     if len(columns) > 1:
         rows = known.dropna().itertuples()
         crossed = {person: CROSS.join(values) for person, *values in rows}
         known[CROSS.join(columns)] = Series(crossed, dtype=object)
     groups = {
-        str(column): {str(name): part.index.tolist() for name, part in known.groupby(column)}
-        for column in known
+        str(column): {str(name): part.index.tolist() for name, part in known.groupby(values)}
+        for column, values in known.items()
     }
     for name, members in groups.items():
         if len(members) < 2:

@@ -82,7 +82,11 @@ def print_changes(changes: DataFrame) -> str:
             rows.append(
                 [row["label"], *row["texts"], row["interval"], unit, row["differing"], verdict]
             )
-        facts = {"name": name, "attribute": attribute, "sentence": sentence(part, attribute)}
+        facts: Content = {
+            "name": name,
+            "attribute": attribute,
+            "sentence": sentence(part, attribute),
+        }
         facts |= {"part": part, "judged": judged, "printed": printed}
         drawn = table(COLUMNS, rows, styles)
         blocks.append(plain("changes.txt.j2", HOME / "templates", table=drawn, wrap=wrap, **facts))

@@ -191,7 +191,7 @@ def _said(attribute: str) -> Sentences:
     return HEADLINES
 
 
-def _along(attribute: str) -> dict[str, str]:
+def _along(attribute: str) -> dict[str, Any]:
     """The attribute as sentences name it; of two that are crossed both."""
     first, second, _ = map(words.perceived, split(attribute))
     return {"attribute": words.perceived(attribute), "first": first, "second": second}

@@ -20,7 +20,7 @@ from pandas import DataFrame
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import ends
+from gslopes.core.tables import ends, records
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.slopes.measures import titles
@@ -153,7 +153,7 @@ def scatter(part: DataFrame) -> Content:
             "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
             "name": words.label(row["label"]),
         }
-        for row in part.to_dict("records")
+        for row in records(part)
     ]
     ticks = [numbers.value(share * far, sign=True) for share in (1, 0.5, 0, -0.5, -1)]
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}

@@ -73,7 +73,8 @@ def _marked(frame: DataFrame, pairs: set[tuple[str, str]]) -> DataFrame:
     for api, label, _ in _sides_of(frame):
         named = zip(frame[api], frame[label], strict=True)
         sure = [pair in pairs or not pair[1] for pair in named]
-        marked[label] = frame[label].where(sure, [f"{text} {MARK}" for text in frame[label]])
+        known = pd.Series(sure, frame.index, bool)
+        marked[label] = frame[label].where(known, frame[label].map(f"{{}} {MARK}".format))
     return marked
 
 

@@ -42,7 +42,7 @@ def chart(
     rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
     places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     scores = matrix.scores(answers)
-    drawn = []
+    drawn: list[Content] = []
     for row in rows.to_dict("records"):
         label = row["label"]
         measure = units.measure_of(row)
