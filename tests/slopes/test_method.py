@@ -106,11 +106,16 @@ def test_what_as_published_sets_is_what_is_listed():
         section,
         key,
     ), value in PUBLISHED.items():  # each of them is told: without it the list is another
-        changed = to_dict(config)
-        changed[section] = {**changed[section], key: None if isinstance(value, bool) else "other"}
+        listed = to_dict(config)
+        if key == "calibrated":  # the shipped Fader Network has no table, an edit field has one
+            listed["edit"] = {**listed["edit"], "model": "gender-field"}
+        changed = {
+            **listed,
+            section: {**listed[section], key: None if isinstance(value, bool) else "other"},
+        }
         if not value:
             changed[section][key] = True
-        assert choices(changed) != choices(to_dict(config))
+        assert choices(changed) != choices(listed)
 
 
 @pytest.mark.row("slopes-3.3-controlled", "slopes-3.3-adversary")
