@@ -182,10 +182,9 @@ def _residue(pixels: ByteArray, alpha: FloatArray) -> Flags:
     """Where a pixel is more opaque than its difference from the far backdrop allows, whoever found the mask."""
     far = _within(alpha < FAINT) > FAR * min(alpha.shape)
     if not far.any():
-        return np.zeros(alpha.shape, bool)
+        return far
     backdrop = backdrop_of(lab_of(pixels), far)
-    start, length = KEYED
-    allowed = (backdrop.residual - start - 2 * backdrop.noise) / length
+    allowed = (backdrop.residual - KEYED[0] - 2 * backdrop.noise) / KEYED[1]
     return alpha - np.clip(allowed, 0, 1) > 0.4
 
 

@@ -93,18 +93,13 @@ class Cutting(NamedTuple):
                 return Person(floats(alpha / 255), "alpha")
         if self.method == "alpha":
             return None
-        height, width = pixels.shape[:2]
-        scale = min(1.0, LARGEST / max(height, width))
-        small = pixels
-        if scale < 1:
-            size = max(1, round(width * scale)), max(1, round(height * scale))
-            small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+        scale = min(1.0, LARGEST / max(pixels.shape))
+        small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         if self.method == "eraser":
             person = eraser(small)
         else:
             person = studio(small, face * scale, points * scale)
-        alpha = cv2.resize(person.alpha, (width, height), interpolation=cv2.INTER_LINEAR)
-        return replace(person, alpha=floats(alpha))
+        return replace(person, alpha=floats(cv2.resize(person.alpha, pixels.shape[1::-1])))
 
 
 def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray, FloatArray] | SkipReason:

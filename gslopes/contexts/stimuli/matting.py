@@ -92,8 +92,7 @@ def _solved(pixels: ByteArray, person: Flags, unknown: Flags, likely: FloatArray
 
     alpha = floats(person)
     sides = TRUST * likely[unknown] + guided.filter(alpha)[unknown]
-    count = len(sides)
-    operator = LinearOperator((count, count), filtered, dtype=np.float64)
+    operator = LinearOperator((len(sides),) * 2, filtered, dtype=np.float64)
     found = cg(
         operator, sides.astype(float), x0=likely[unknown].astype(float), rtol=3e-3, maxiter=40
     )

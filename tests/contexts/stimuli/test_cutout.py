@@ -14,7 +14,7 @@ FACE = np.array([120, 70, 200, 180], np.float32)
 
 
 WHITE = (250, 252, 255)
-PORTRAITS = ("neutral/001", "neutral/066", "smiling/042", "smiling/137")
+PORTRAITS = ("neutral/001", "smiling/042")
 
 
 def portrait(
@@ -167,13 +167,12 @@ def test_nothing_of_the_backdrop_stays_beside_jaw_and_neck(real):
     numbers = measure(pixels, person, face)
     numbers["unseen"] = unseen(own_colours(pixels, person.alpha), person, face, points)
     assert flaws(numbers) == []
-    # by the photo's corner alone, which neither the matting nor its checks look at
+    # by the photo's left margin alone, which neither the matting nor its checks look at
     lab = cv2.cvtColor(pixels / np.float32(255), cv2.COLOR_RGB2LAB)
-    corner = np.median(lab[: round(face[1]), :60].reshape(-1, 3), axis=0)
-    beside = np.linalg.norm(lab - corner, axis=2) < 3
-    y, x = np.indices(beside.shape)
+    like = np.linalg.norm(lab - np.median(lab[:, :40], axis=1, keepdims=True), axis=2) < 6
+    y, x = np.indices(like.shape)
     jaw = (y > (face[1] + face[3]) / 2) & (y < face[3]) & ((x < face[0]) | (x > face[2]))
-    assert person.alpha[beside & jaw].mean() < 0.02
+    assert person.alpha[like & jaw].mean() < 0.01
 
 
 @pytest.mark.slow
@@ -194,10 +193,10 @@ def test_both_checks_see_a_slab_of_backdrop_beside_the_jaw(real):
 
 @pytest.mark.slow
 def test_a_person_before_a_busy_street_is_not_used_unless_the_checks_pass(unpacked):
-    """Of eight photos from the web: what is used has no more than a trace of the backdrop."""
+    """Of four photos from the web: what is used has no more than a trace of the backdrop."""
     finder = MtcnnFinder(40)
     reasons = []
-    for file in sorted((unpacked("celebamask-mini") / "celebamask-mini/images").iterdir())[:8]:
+    for file in sorted((unpacked("celebamask-mini") / "celebamask-mini/images").iterdir())[:4]:
         photo = open_photo(file)
         found = largest_face(finder, photo)
         if isinstance(found, str):
