@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Flags
+from gslopes.core.arrays import Flags, floats
 from gslopes.core.records import ByteArray, FloatArray
 
 ERASER = 32  # levels, as in the published script
@@ -196,7 +196,7 @@ def unseen(colour: ByteArray, person: Person, face: FloatArray, points: FloatArr
     from gslopes.contexts.stimuli.parsing import AGAIN, parsed
 
     alpha = person.alpha[..., None]
-    before = np.rint(colour * alpha + np.float32((15, 20, 40)) * (1 - alpha)).astype(np.uint8)
+    before = np.rint(colour * alpha + floats((15, 20, 40)) * (1 - alpha)).astype(np.uint8)
     again = parsed(before, points, AGAIN)
     width = float(face[2] - face[0])
     lost = (again.person >= 0) & (again.person < MAYBE[2]) & person.mask

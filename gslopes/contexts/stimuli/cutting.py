@@ -94,7 +94,8 @@ class Cutting(NamedTuple):
         if self.method == "alpha":
             return None
         scale = min(1.0, LARGEST / max(pixels.shape))
-        small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        resized = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        small = np.asarray(resized, np.uint8)
         if self.method == "eraser":
             person = eraser(small)
         else:
