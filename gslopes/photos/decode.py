@@ -168,6 +168,8 @@ def _why(data: bytes, error: Exception) -> SkipReason:
     message = str(error).lower()
     if isinstance(error, UnidentifiedImageError) and not kind_of(data[:HEAD]):
         return SkipReason(Reason.NOT_A_PICTURE)
+    if "max_text" in message:  # Pillow's limits; the pixels may be sound
+        return SkipReason(Reason.TOO_LARGE, "the text or colour profile packed beside its pixels")
     ended = "truncated" in message or "requires a buffer" in message
     if ended or isinstance(error, EOFError) or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)

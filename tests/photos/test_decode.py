@@ -212,6 +212,36 @@ def test_a_photo_too_long_for_a_jpeg_is_refused_and_a_large_one_draws_no_warning
     assert reason(bomb(10_000, 9_900)) == "unreadable: truncated"
 
 
+def with_chunks(*chunks: tuple[bytes, bytes]) -> bytes:
+    """A sound PNG with more chunks before its pixels."""
+    data = encoded(Image.fromarray(NOISE), "PNG")
+    packed = [
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in chunks
+    ]
+    return data[:33] + b"".join(packed) + data[33:]
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [(b"zTXt", b"k\0\0" + zlib.compress(bytes(70_000_000)))],
+        [(b"iTXt", b"k\0\1\0\0\0" + zlib.compress(bytes(70_000_000)))],
+        [(b"iCCP", b"k\0\0" + zlib.compress(bytes(70_000_000)))],
+        [(b"zTXt", b"k\0\0" + zlib.compress(bytes(900_000)))] * 80,
+    ],
+    ids=["text", "international text", "profile", "many texts"],
+)
+def test_a_bomb_beside_sound_pixels_is_named(chunks: list[tuple[bytes, bytes]]) -> None:
+    why = "the text or colour profile packed beside its pixels"
+    assert reason(with_chunks(*chunks)) == f"unreadable: too large ({why})"
+
+
+def test_much_text_beside_sound_pixels_is_passed_over() -> None:
+    many = [(b"tEXt", b"k%d\0text" % index) for index in range(2000)]
+    assert (decode(with_chunks(*many), "x")[0] == NOISE).all()
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]), st.data())
 def test_any_damage_gives_pixels_or_a_reason(kind: str, data: st.DataObject) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +10,10 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, is_flat, matte, measure, studio
+from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, measure, studio, unseen
+from gslopes.contexts.stimuli.matting import own_colours
 from gslopes.core import runfolder
+from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
@@ -20,6 +23,9 @@ from gslopes.photos.decode import in_srgb, named_picture
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
 REPLACED = "another picture has its name"
+LARGEST = (
+    1024  # pixels: the longer side at which people are cut out; their colours are the whole photo's
+)
 
 
 class Cutting(NamedTuple):
@@ -41,23 +47,26 @@ class Cutting(NamedTuple):
         except PhotoError as error:
             return _skipped(self.photos[file.relative], SkipReason.of(error.reason))
         pixels = in_srgb(photo.pixels, photo.icc)
-        face = largest_face(self.finder, photo)
-        if isinstance(face, SkipReason):
-            return _skipped(photo.id, face)
-        person = self._cut(photo, data, pixels, face)
+        found = largest_face(self.finder, photo)
+        if isinstance(found, SkipReason):
+            return _skipped(photo.id, found)
+        face, points = found
+        person = self._cut(data, pixels, face, points)
         if person is None:
             return _skipped(photo.id, SkipReason(Reason.NO_ALPHA), self.method)
-        colour, opacity = matte(pixels, person)
-        numbers = measure(person, face)
+        colour = own_colours(pixels, person.alpha)
+        numbers = measure(pixels, person, face)
+        if person.method == "studio":
+            numbers["unseen"] = unseen(colour, person, face, points)
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
-        alpha = np.rint(255 * opacity).astype(np.uint8)
+        alpha = np.rint(255 * person.alpha).astype(np.uint8)
         visible = colour * (alpha > 0)[..., None]  # what is transparent is black
         bgra = np.dstack([visible[..., ::-1], alpha])
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
-        behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
-        middle = np.median(behind_it, axis=0).tolist() if len(behind_it) else [128] * 3
+        behind = pixels[alpha == 0]
+        middle = np.median(behind, axis=0).tolist() if len(behind) else [128] * 3
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
         return {
             "photo": photo.id,
@@ -70,36 +79,39 @@ class Cutting(NamedTuple):
             "face": ",".join(map("{:.1f}".format, face)),
         }
 
-    def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray) -> Person | None:
-        """By the method that was asked for; ``auto``: the alpha channel, else the eraser if its checks pass, or studio.
+    def _cut(
+        self, data: bytes, pixels: ByteArray, face: FloatArray, points: FloatArray
+    ) -> Person | None:
+        """By the method that was asked for; ``auto``: the alpha channel, else studio.
 
-        None without an alpha channel that was asked for.
+        None without an alpha channel that was asked for.  A photo with a longer side than ``LARGEST`` is cut at that.
         """
-        method = self.method
-        seed = int(photo.id[:8], 16)
-        if method in ("auto", "alpha"):
+        if self.method in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
                 alpha = np.asarray(picture.getchannel("A") if "A" in picture.getbands() else 255)
             if alpha.min() < 255:
-                return Person(alpha >= 128, "alpha", 0.0)
-        if method == "alpha":
+                return Person(floats(alpha / 255), "alpha")
+        if self.method == "alpha":
             return None
-        if method == "eraser" or (method == "auto" and is_flat(pixels, face)):
-            erased = eraser(pixels, face)
-            if method == "eraser" or not flaws(measure(erased, face)):
-                return erased
-        return studio(pixels, face, seed)
+        scale = min(1.0, LARGEST / max(pixels.shape))
+        resized = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        small = np.asarray(resized, np.uint8)
+        if self.method == "eraser":
+            person = eraser(small)
+        else:
+            person = studio(small, face * scale, points * scale)
+        return replace(person, alpha=floats(cv2.resize(person.alpha, pixels.shape[1::-1])))
 
 
-def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
-    """(4,) box of the largest face; or why no upright face was found."""
+def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray, FloatArray] | SkipReason:
+    """Box (4,) and points (5, 2) of the largest face; or why no upright face was found."""
     detections = finder([photo])[0]
     boxes = detections.boxes
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
     sides = boxes[:, 2:] - boxes[:, :2]
     index = int(sides.prod(axis=1).argmax())
-    return tilted(detections, index) or np.asarray(boxes[index], np.float32)
+    return tilted(detections, index) or (floats(boxes[index]), floats(detections.points[index]))
 
 
 def same_photo(data: bytes, path: Path, photo: str) -> Photo:

@@ -89,6 +89,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, pictures.steps))
+    if values or pictures.cutout in ("auto", "studio"):
         models = model_records(swept_faces(people, pictures))
     if config.review is not None and not config.review.is_file():
         raise UsageError(
@@ -248,7 +249,9 @@ class SweptFaces(NamedTuple):
 def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
     """The configuration of an audit's sweep."""
     return SweptFaces(
-        people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,))
+        people,
+        FindConfig(landmarks=pictures.landmarks),
+        EditConfig(attributes=tuple(filter(None, [pictures.sweep]))),
     )
 
 
