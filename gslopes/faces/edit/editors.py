@@ -214,8 +214,9 @@ class EndsEditor(_ZooEditor):
         x: chips (b, 3, S, S), RGB in [0, 1].  ratios: (b, 2, 3, S, S).  source: own values (b, 1).
         """
         end = torch.where(source < 0, ENDS[1], ENDS[0])  # beyond neutral
-        there = ratios[torch.arange(len(x)), (end[:, 0] > 0).long()].exp() * (255 * x + OFFSET)
-        read = self.photo_values(((there - OFFSET) / 255).clamp(0, 1))[:, :1]
+        edit = torch.where(end[..., None, None] > 0, ratios[:, 1], ratios[:, 0])
+        there = edit.exp() * (255 * x + OFFSET) - OFFSET
+        read = self.photo_values((there / 255).clamp(0, 1))[:, :1]
         far = (IN_PHOTOS + log_odds(read) * end.sign()).clamp(min=1)
         near = log_odds(source).abs()
         zero = (near / (near + far)).clamp(max=FARTHEST_ZERO)
