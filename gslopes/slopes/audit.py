@@ -373,8 +373,10 @@ def judge(run: Run, parts: Tables) -> Made:
         run.note(f"Whether a picture shows the same person was not judged: {missing}.")
     bearded, still = beards(parts["readings"])
     if still:
-        of = f"{still:,} of {many(bearded, 'bearded face')}: the edit takes no hair away."
-        run.note(f"A beard stays at the feminine end on {of}")
+        faces = many(bearded, "bearded face")
+        run.note(
+            f"A beard stays at the feminine end on {still:,} of {faces}: no edit takes hair away."
+        )
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"

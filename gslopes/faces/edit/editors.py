@@ -131,7 +131,7 @@ class FaderEditor(_ZooEditor):
 # other end, which are taken to move along a line. Ends and own values stay where they are, with straight lines between.
 
 ENDS = (-2.0, 2.0)  # of the attribute
-IN_PHOTOS = 2.0  # log-odds by which an end is read further in the photo, where parts of the face move, than in the chip
+IN_PHOTOS = 1.0  # half the log-odds by which an end is read further in the photo, where parts move, than in the chip
 FARTHEST_ZERO = 0.75  # share of the way, however little a reading moves
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
@@ -217,16 +217,11 @@ class EndsEditor(_ZooEditor):
         edit = torch.where(end[..., None, None] > 0, ratios[:, 1], ratios[:, 0])
         there = edit.exp() * (255 * x + OFFSET) - OFFSET
         read = self.photo_values((there / 255).clamp(0, 1))[:, :1]
-        far = (IN_PHOTOS + log_odds(read) * end.sign()).clamp(min=1)
-        near = log_odds(source).abs()
-        zero = (near / (near + far)).clamp(max=FARTHEST_ZERO)
+        odds = torch.stack([source, read]).clamp(-0.998, 0.998).atanh()
+        far = (IN_PHOTOS + odds[1] * end.sign()).clamp(min=0.5)
+        zero = (1 + far / odds[0].abs()).reciprocal().clamp(max=FARTHEST_ZERO)
         bent = torch.minimum(1 - values / end, 1 - values / (source + 1e-9)).clamp(min=0)
         return values + bent * (source + zero * (end - source))
-
-
-def log_odds(values: Tensor) -> Tensor:
-    """Of own values in [-1, 1]; those of 0.001 and 0.999 at most."""
-    return 2 * values.clamp(-0.998, 0.998).atanh()
 
 
 def way(source_value: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -294,9 +289,7 @@ class PhotoValues:
 
     def __call__(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to values (B, A) in [-1, 1]."""
-        values: dict[str, Tensor] = {}
-        if self.read:
-            values |= zip(self.read, self.reader.attributes(chips, self.read).T, strict=True)
+        values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
         if self.tagger is not None and self.tagged:
             spec = self.tagger.spec
             faces = normalised(self.tagger, cropped(chips, spec.crop, spec.size))

@@ -13,13 +13,12 @@ from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import around, similarity, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.edit.editors import PhotoValues
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import FaceReader, attribute, on_device, target
+from gslopes.faces.zoo.reader import FaceReader, attribute, cropped, normalised, on_device, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
@@ -68,7 +67,7 @@ class SweepMeasurer:
         self.look = look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
-        self.beards = PhotoValues(load("labeller"), ("beard",), load("celeba-tagger", device))
+        self.tagger = load("celeba-tagger", device)
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, Array]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
@@ -129,8 +128,7 @@ class SweepMeasurer:
         by_others = sweep.mask_area == 1
         if sweep.attribute == "gender" and not (by_others or sweep.asked):
             # no edit of a face's light takes it away
-            seen = self.beards(on_device(chips, torch.device(self.device)))
-            readings["beard"] = doubles(1 + seen[:, 0].cpu()) / 2
+            readings["beard"] = self._beards(on_device(chips, torch.device(self.device)))
         if by_others:
             # beyond the face's box and half as much around it
             places = [around(sweep.box, 0.5, picture) for picture in all_of_them]
@@ -142,6 +140,13 @@ class SweepMeasurer:
             for values in readings.values():
                 values[0] = np.nan
         return readings
+
+    def _beards(self, chips: torch.Tensor) -> Array:
+        """How likely each chip (n, 3, S, S), RGB in [0, 1], shows a beard, (n,)."""
+        spec = self.tagger.spec
+        faces = normalised(self.tagger, cropped(chips, spec.crop, spec.size))
+        tags = self.tagger.module(faces).cpu()
+        return doubles(tags[:, spec.labels.index("No_Beard")].neg().sigmoid())
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found at its place)."""
