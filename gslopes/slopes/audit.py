@@ -374,9 +374,7 @@ def judge(run: Run, parts: Tables) -> Made:
     bearded, still = beards(parts["readings"])
     if still:
         faces = many(bearded, "bearded face")
-        run.note(
-            f"A beard stays at the feminine end on {still:,} of {faces}: no edit takes hair away."
-        )
+        run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"

@@ -94,7 +94,7 @@ def beards(readings: DataFrame) -> tuple[int, int]:
     read = readings[readings["reading"] == "beard"]
     read = read.pivot(index="photo", columns="step", values="score").reindex(columns=(-1, 0))
     bearded = read[read[-1] > 0.5]
-    return len(bearded), int((bearded[0] > 0.3).sum())
+    return len(bearded), len(bearded[bearded[0] > 0.3])
 
 
 # -- measures ---------------------------------------------------------------------------------------------------------

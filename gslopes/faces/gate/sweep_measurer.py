@@ -5,7 +5,6 @@ from typing import Any
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
@@ -18,7 +17,7 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import FaceReader, attribute, cropped, normalised, on_device, target
+from gslopes.faces.zoo.reader import FaceReader, attribute, beards, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
@@ -126,9 +125,9 @@ class SweepMeasurer:
         if sweep.attribute == TONE:
             readings[TONE] = readings["luminance"] / 100
         by_others = sweep.mask_area == 1
-        if sweep.attribute == "gender" and not (by_others or sweep.asked):
+        if sweep.attribute == "gender":
             # no edit of a face's light takes it away
-            readings["beard"] = self._beards(on_device(chips, torch.device(self.device)))
+            readings["beard"] = beards(chips, self.tagger)
         if by_others:
             # beyond the face's box and half as much around it
             places = [around(sweep.box, 0.5, picture) for picture in all_of_them]
@@ -140,13 +139,6 @@ class SweepMeasurer:
             for values in readings.values():
                 values[0] = np.nan
         return readings
-
-    def _beards(self, chips: torch.Tensor) -> Array:
-        """How likely each chip (n, 3, S, S), RGB in [0, 1], shows a beard, (n,)."""
-        spec = self.tagger.spec
-        faces = normalised(self.tagger, cropped(chips, spec.crop, spec.size))
-        tags = self.tagger.module(faces).cpu()
-        return doubles(tags[:, spec.labels.index("No_Beard")].neg().sigmoid())
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found at its place)."""

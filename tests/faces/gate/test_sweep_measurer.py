@@ -202,9 +202,8 @@ def test_whether_a_beard_is_seen_is_read_along_gender_and_of_our_own_edits_alone
     _, readings = measurer(Sweep("gender", [-1, 1], shown, pixels, box, points, 0.1))
     assert readings["beard"].shape == (3,)
     assert readings["beard"].max() < 0.1, "the astronaut has none"
-    for attribute, area in (("race", 0.1), ("gender", 1.0)):
-        _, others = measurer(Sweep(attribute, [-1, 1], shown, pixels, box, points, area))
-        assert "beard" not in others
+    _, others = measurer(Sweep("race", [-1, 1], shown, pixels, box, points, 0.1))
+    assert "beard" not in others
 
 
 def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(
