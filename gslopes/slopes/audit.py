@@ -25,7 +25,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
-from gslopes.faces.gate.judge import heads_of, judge_all, measure, reader_digest
+from gslopes.faces.gate.judge import beards, heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
 from gslopes.frame.ask import ANSWERS, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
@@ -371,6 +371,10 @@ def judge(run: Run, parts: Tables) -> Made:
     if run.config.outside and verdicts["identity"].isna().all():
         missing = "pip install 'gslopes[identity]', and run it in a new folder"
         run.note(f"Whether a picture shows the same person was not judged: {missing}.")
+    bearded, still = beards(parts["readings"])
+    if still:
+        faces = many(bearded, "bearded face")
+        run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"

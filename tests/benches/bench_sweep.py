@@ -75,9 +75,8 @@ class Plain:
 
     def of_ends(self, x: Tensor, readings: Tensor, values: list[float]) -> Tensor:
         ratios, _ = self.model.module(2 * x - 1)
-        towards, share = way(
-            readings[:, :1], stands_at(np.array(values, np.float32), self.spec.steps)
-        )
+        places = stands_at(np.array(values, np.float32), self.spec.steps)
+        towards, share = way(readings[:, :1], readings.new_tensor(places))
         faces, logs = torch.arange(len(x), device=self.device), (255 * x + OFFSET).log()
         edits = [
             share[:, k, None, None, None] * ratios[faces, towards[:, k]] for k in range(len(values))

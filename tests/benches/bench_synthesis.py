@@ -101,7 +101,7 @@ class Plain:
         ratios, moving = self.editor.network(2 * x - 1)
         moving = moving.permute(0, 2, 3, 1)
         values = stands_at(np.array(VALUES, np.float32), self.editor.spec.steps)
-        towards, share = way(photo, values)
+        towards, share = way(photo, torch.from_numpy(values))
         distances = torch.from_numpy(values).to(self.device)[None] - photo
         unit = within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, position, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)

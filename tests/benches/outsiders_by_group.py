@@ -53,6 +53,7 @@ from gslopes.faces.zoo import load, reader  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.spec import editor_for, identify  # noqa: E402
 from gslopes.photos.folder import open_photo  # noqa: E402
+from training.chips import cache_folder, find_points  # noqa: E402
 from training.evaluation import composites, measures  # noqa: E402
 from training.measure import cell  # noqa: E402
 from training.sources import LabelledPhotos, read_celeba_wide, read_london, read_utkface  # noqa: E402
@@ -146,7 +147,7 @@ class Bench:
         order = np.random.default_rng(SEED).permutation(len(aligned))[: 4 * self.count]
         return aligned.take(order)
 
-    def tags(self, chips: ByteArray) -> dict[str, FloatArray]:
+    def tags(self, chips: ByteArray) -> dict[str, Any]:
         """The tagger's probabilities, of chips (n, 128, 128, 3)."""
         x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
         spec = self.tagger.spec
@@ -157,7 +158,7 @@ class Bench:
 
     # --- Readings
 
-    def of_pictures(self, pictures: list[ByteArray], points: list[Any]) -> dict[str, FloatArray]:
+    def of_pictures(self, pictures: list[ByteArray], points: list[Any]) -> dict[str, Any]:
         """Everyone's readings of pictures (H, W, 3), (n,) each."""
 
         def cut(frame: FloatArray, side: int) -> ByteArray:
@@ -177,14 +178,14 @@ class Bench:
         facts["chips128"] = chips
         return facts
 
-    def read_photos(self) -> dict[str, FloatArray]:
+    def read_photos(self) -> dict[str, Any]:
         """Of the photos themselves, by ``path``, once for all editors; and ``points``, ``tone``, ``yaw``."""
         file = self.out / "photos.npz"
         if not file.is_file():
             table = self.choose()
             pictures = [open_photo(self.out / "photos" / path).pixels for path in table["path"]]
             paths = tuple(self.out / "photos" / path for path in table["path"])
-            found = composites.find_points(paths, composites.cache_folder() / "by-group", "cpu")
+            found = find_points(paths, cache_folder() / "by-group", "cpu")
             points = np.stack([np.full((5, 2), np.nan) if p is None else p for p in found])
             seen = np.isfinite(points).all((1, 2))
             few = np.flatnonzero(seen)
@@ -206,7 +207,7 @@ class Bench:
 
     def read(
         self, attribute: str, editor: str = "", name: str = "", **options: Any
-    ) -> dict[str, FloatArray]:
+    ) -> dict[str, Any]:
         """Readings (n, 1 + K), the photo's first, of the faces that the walk used.
 
         ``rows`` (n,) are theirs in ``read_photos``.  ``values`` (K,), ``chips`` (n, 1 + K, 64, 64, 3).
@@ -241,7 +242,7 @@ class Bench:
 
     # --- Tables
 
-    def groups(self, read: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    def groups(self, read: dict[str, Any]) -> dict[str, FloatArray]:
         """Name of a group to its rows among what was read."""
         plain = {key: value[read["rows"]] for key, value in self.read_photos().items()}
         drawn = plain["drawn"]
@@ -263,7 +264,7 @@ class Bench:
         masks |= {"bearded": plain["No_Beard"] < 0.5}
         return {name: np.flatnonzero(mask) for name, mask in masks.items()}
 
-    def table(self, attribute: str, read: dict[str, FloatArray]) -> dict[str, Any]:
+    def table(self, attribute: str, read: dict[str, Any]) -> dict[str, Any]:
         """Group to its row."""
         target = attribute.split(":")[0]
         readers = OUTSIDERS.get(target, OUTSIDERS["race"])
@@ -274,7 +275,7 @@ class Bench:
         }
 
     def row(
-        self, readers: tuple[str, ...], read: dict[str, FloatArray], rows: Any, auc: bool
+        self, readers: tuple[str, ...], read: dict[str, Any], rows: Any, auc: bool
     ) -> dict[str, Any]:
         """One group's numbers; ``together`` is the mean of the readers."""
         values = read["values"]
@@ -305,9 +306,7 @@ class Bench:
             ]
         return facts
 
-    def sheets(
-        self, name: str, read: dict[str, FloatArray], attribute: str, side: int = 200
-    ) -> None:
+    def sheets(self, name: str, read: dict[str, Any], attribute: str, side: int = 200) -> None:
         """OUT/sheets/NAME-FRAMING.png: eight faces, a row each, spread over skin tone."""
         plain = self.read_photos()
         run = self.out / "runs" / name

@@ -123,7 +123,7 @@ class Peer:
         ratios, motion = self.editor.module(
             (2 * x - 1).contiguous(memory_format=torch.channels_last)
         )
-        towards, share = way(readings, self.values)
+        towards, share = way(readings, torch.from_numpy(self.values))
         logs, fields = (255 * x + OFFSET).log(), motion.permute(0, 2, 3, 1).numpy()
         distances = (readings.new_tensor(self.values) - readings).numpy()
 

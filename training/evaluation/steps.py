@@ -47,7 +47,10 @@ def find_steps(
     Raises: UnknownName, DataMissing; ModelError if no table serves, see ``solve``.
     """
     loaded = load(model)
-    plain = replace(loaded, spec=replace(loaded.spec, steps=()))
+    unit = (
+        tuple((FINE[::2] * 2).tolist()) if loaded.spec.own_zero else ()
+    )  # as it is, but with its zeros
+    plain = replace(loaded, spec=replace(loaded.spec, steps=unit))
     chosen = read(plain, data, "choose", end * FINE, ("labeller", "celeba-tagger"), most)
     curves = np.array([logit(readings).mean(0) for readings in chosen.values()]).mean(0)
     table = solve(curves[:-1] - curves[-1], end)

@@ -74,7 +74,7 @@ REGIONS: dict[str, tuple[str, ...]] = {
 BATCH_SIZE = 135_000
 PIXEL = 60
 
-LIPS = 0.5  # share of the skin's tone that lips have
+LIPS = 0.75  # share of the skin's tone that lips have
 # Sigma of the Gaussian between skin and eyes, brows and lips, in units of the chip's side.
 EDGE = 1 / 128
 

@@ -126,7 +126,13 @@ class FaderEditor(_ZooEditor):
 # of it, which ``compose`` carries out on the photo itself.
 
 
+# A face that is surely read as one end is still read so a third of the way to the other, where value 0 lies. With a
+# spec's ``own_zero`` 0 lies where this face's reading is neutral: between its log-odds and those of its picture at the
+# other end, which are taken to move along a line. Ends and own values stay where they are, with straight lines between.
+
 ENDS = (-2.0, 2.0)  # of the attribute
+IN_PHOTOS = 1.0  # half the log-odds by which an end is read further in the photo, where parts move, than in the chip
+FARTHEST_ZERO = 0.75  # share of the way, however little a reading moves
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
@@ -180,7 +186,10 @@ class EndsEditor(_ZooEditor):
             x = on_device(chips[part], self.device)
             ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
             source_value = self.photo_values(x)[:, :1]
-            towards, share = way(source_value, values)
+            places = source_value.new_tensor(values)
+            if self.steps and self.spec.own_zero:
+                places = self._places(x, ratios, source_value, places)
+            towards, share = way(source_value, places)
             if not drawn:
                 columns = (ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share)
                 ends += map(Ends, *(column.cpu().numpy() for column in columns))
@@ -191,21 +200,36 @@ class EndsEditor(_ZooEditor):
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
             fields[part] = moves.permute(0, 2, 3, 1).cpu()
-            distances[part] = (source_value.new_tensor(values) - source_value).cpu()
-            # skin at an end goes no further
-            shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()
+            distances[part] = (places - source_value).cpu()
+            # skin at an end goes no further; its tone sets in late, so that at 0 it is still near the photo's
+            shares[part] = (share.square() * (towards - (1 + source_value) / 2)).cpu()
         tones = self.network.config.tone
         tone = Tone(shares.numpy(), tones) if tones else None
         motion = Motion(fields.numpy(), distances.numpy())
         return EditedChips(edited if drawn else ends, floats(chips), motion, tone)
 
+    def _places(self, x: Tensor, ratios: Tensor, source: Tensor, values: Tensor) -> Tensor:
+        """Values (K,) in the unit of own values, (b, K), so that at 0 each face is read as neutral.
 
-def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:
-    """From own values (b, 1) to values (K,): the end that lies that way, 0 or 1, and the share of the way to it.
+        x: chips (b, 3, S, S), RGB in [0, 1].  ratios: (b, 2, 3, S, S).  source: own values (b, 1).
+        """
+        end = torch.where(source < 0, ENDS[1], ENDS[0])  # beyond neutral
+        edit = torch.where(end[..., None, None] > 0, ratios[:, 1], ratios[:, 0])
+        there = edit.exp() * (255 * x + OFFSET) - OFFSET
+        read = self.photo_values((there / 255).clamp(0, 1))[:, :1]
+        odds = torch.stack([source, read]).clamp(-0.998, 0.998).atanh()
+        far = (IN_PHOTOS + odds[1] * end.sign()).clamp(min=0.5)
+        zero = (1 + far / odds[0].abs()).reciprocal().clamp(max=FARTHEST_ZERO)
+        bent = torch.minimum(1 - values / end, 1 - values / (source + 1e-9)).clamp(min=0)
+        return values + bent * (source + zero * (end - source))
+
+
+def way(source_value: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """From own values (b, 1) to values (K,) or (b, K): the end that lies there, 0 or 1, and the share of the way to it.
 
     Returns (b, K) int64 and (b, K) float; the share is 0 at the own value, 1 at the end and more beyond it.
     """
-    units = source_value.new_tensor(values) - source_value
+    units = values - source_value
     towards = (units > 0).long()
     return towards, units / (units.new_tensor(ENDS)[towards] - source_value)
 

@@ -89,6 +89,14 @@ def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> Da
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
 
 
+def beards(readings: DataFrame) -> tuple[int, int]:
+    """(photos that show a beard, those of them that still show one at the first value), as the tagger reads them."""
+    read = readings[readings["reading"] == "beard"]
+    read = read.pivot(index="photo", columns="step", values="score").reindex(columns=(-1, 0))
+    bearded = read[read[-1] > 0.5]
+    return len(bearded), len(bearded[bearded[0] > 0.3])
+
+
 # -- measures ---------------------------------------------------------------------------------------------------------
 
 

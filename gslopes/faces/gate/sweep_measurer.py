@@ -15,8 +15,9 @@ from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import FaceReader, attribute, target
+from gslopes.faces.zoo.reader import FaceReader, attribute, beards, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
@@ -65,6 +66,7 @@ class SweepMeasurer:
         self.look = look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
+        self.tagger = load("celeba-tagger", device)
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, Array]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
@@ -123,6 +125,9 @@ class SweepMeasurer:
         if sweep.attribute == TONE:
             readings[TONE] = readings["luminance"] / 100
         by_others = sweep.mask_area == 1
+        if sweep.attribute == "gender":
+            # no edit of a face's light takes it away
+            readings["beard"] = beards(chips, self.tagger)
         if by_others:
             # beyond the face's box and half as much around it
             places = [around(sweep.box, 0.5, picture) for picture in all_of_them]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core.arrays import Array, slices
+from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
@@ -105,6 +105,14 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     white = read["white"]
     both = read["white"] + read["black"]
     return white / both.clip(LEAST)
+
+
+def beards(chips: ByteArray, tagger: LoadedModel) -> Array:
+    """How likely each chip (n, S, S, 3) uint8 RGB shows a beard, (n,), as a tagger of CelebA's labels reads it."""
+    spec = tagger.spec
+    faces = cropped(_pixels(chips, tagger.module), spec.crop, spec.size)
+    tags = tagger.module(normalised(tagger, faces)).sigmoid().cpu()
+    return 1 - doubles(tags[:, spec.labels.index("No_Beard")])
 
 
 def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilities] | None:

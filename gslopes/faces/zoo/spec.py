@@ -69,6 +69,7 @@ class ModelSpec:
     tagger: the model that reads smile, glasses and beard of a photo; see ``faces.edit.editors``.
     steps: the edited attribute at seven values from -2 to 2, in the unit of the photos' own values; none
         if values are in that unit; see ``faces.edit.editors.stands_at``.
+    own_zero: whether 0 is where each face's own reading is neutral, see ``faces.edit.editors``; ``steps`` come first.
     border: pixels over which its edits come down to nothing at the chip's border; None for the usual 14 of 128. Chins
         reach that far, and would stay pale if a face darkens.
     """
@@ -100,6 +101,7 @@ class ModelSpec:
     tagger: str = ""
     mirrored: bool = False
     steps: tuple[float, ...] = ()
+    own_zero: bool = False
     border: float | None = None
     region: Literal["face", "skin", "head"] = "face"
 

@@ -16,6 +16,7 @@ from tests.fixtures import round_to_tf32
 from training.chips import face_window
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
+EVEN = tuple(np.linspace(-2, 2, 7).tolist())
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def editor(request) -> EndsEditor:
     return with_steps(request.param, ())
 
 
-def with_steps(name: str, steps: tuple[float, ...]) -> EndsEditor:
+def with_steps(name: str, steps: tuple[float, ...], own_zero: bool = False) -> EndsEditor:
     model = zoo.load(name)
-    return EndsEditor(replace(model, spec=replace(model.spec, steps=steps)))
+    return EndsEditor(replace(model, spec=replace(model.spec, steps=steps, own_zero=own_zero)))
 
 
 def as_floats(chips: np.ndarray) -> torch.Tensor:
@@ -78,9 +79,33 @@ def test_a_table_says_where_values_stand_and_own_values_do_not_pass_through_it(e
 
 
 def test_the_way_leads_to_the_end_that_lies_there_and_passes_no_other():
-    towards, share = way(torch.tensor([[0.5], [-1.0]]), np.array([-2, 0.5, 2, 4], np.float32))
+    towards, share = way(torch.tensor([[0.5], [-1.0]]), torch.tensor([-2, 0.5, 2, 4]))
     assert towards.tolist() == [[0, 0, 1, 1], [0, 1, 1, 1]]
     torch.testing.assert_close(share, torch.tensor([[1, 0, 1, 7 / 3], [1, 0.5, 1, 5 / 3]]))
+
+
+@pytest.mark.row("slopes-4.3-neutral")
+@pytest.mark.parametrize("name", ["gender-field", "race-field"])
+def test_with_its_own_zero_a_face_is_read_as_neutral_at_0_and_ends_and_own_value_stay(name, chip):
+    plain, evened = (with_steps(name, EVEN, zero) for zero in (False, True))
+    own = own_value(plain, chip)
+    kept = np.array([-2, own, 2, 3], np.float32)
+    before, after = plain.sweep(chip, kept), evened.sweep(chip, kept)
+    np.testing.assert_allclose(after.edited, before.edited, atol=0.05)
+    np.testing.assert_allclose(after.motion.distances, before.motion.distances, atol=1e-4)
+    values = np.linspace(-2, 2, 17, dtype=np.float32)
+    assert (np.diff(evened.sweep(chip, values).motion.distances[0]) > 0).all()
+    zero = np.array([0], np.float32)
+    read = [own_value(plain, each.sweep(chip, zero).edited[:, 0]) for each in (plain, evened)]
+    odds = np.arctanh(read)
+    assert abs(own) > 0.5
+    assert abs(odds[1]) < 0.8 * abs(odds[0]), "nearer to neutral than a third of the way"
+
+
+def test_without_a_table_values_are_those_of_the_photo_whatever_its_zero(chip):
+    plain, evened = (with_steps("gender-field", (), zero) for zero in (False, True))
+    same = (each.sweep(chip, VALUES).motion.distances for each in (plain, evened))
+    np.testing.assert_array_equal(*same)
 
 
 def test_a_judge_that_shares_no_photo_reads_every_step_in_order(editor, chip):
@@ -125,6 +150,8 @@ def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
     own = own_value(editor, chip)
     tone = editor.sweep(chip, np.array([-2, own, 2], np.float32)).of(0).tone
     np.testing.assert_allclose(tone.shares, [-(1 + own) / 2, 0, (1 - own) / 2], atol=1e-5)
+    halfway = editor.sweep(chip, np.array([(own - 2) / 2], np.float32)).of(0).tone
+    np.testing.assert_allclose(halfway.shares, [-(1 + own) / 8], atol=1e-5)
     assert tone.ends == editor.network.config.tone
     assert editor_of("gender-field").sweep(chip, VALUES).tone is None
 

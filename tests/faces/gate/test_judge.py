@@ -201,3 +201,16 @@ def test_ears_and_neck_change_where_the_run_or_the_editor_says_so(region, heads)
     assert gate.heads_of(manifest) == heads
     old = {"config": {"compose": {"region": "auto"}}, "models": {"race-field": {"sha256": "ab"}}}
     assert gate.heads_of(old) == set()  # an editor of an older version changed the face
+
+
+def test_beards_that_stay_are_counted_among_photos_that_show_one():
+    """Of four photos three show a beard; two still show it at the first value, whatever is read at the last."""
+    read = {"a": (0.9, 0.8, 1.0), "b": (0.6, 0.4, 0.0), "c": (0.7, 0.2, 1.0), "d": (0.4, 0.9, 0.9)}
+    rows = [
+        {"photo": photo, "reading": "beard", "step": step, "score": score}
+        for photo, scores in read.items()
+        for step, score in zip((-1, 0, 1), scores, strict=True)
+    ]
+    others = [{"photo": "a", "reading": "young", "step": 0, "score": 0.9}]
+    assert gate.beards(pd.DataFrame([*rows, *others])) == (3, 2)
+    assert gate.beards(pd.DataFrame(others)) == (0, 0)

@@ -194,6 +194,18 @@ def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_oth
     assert expected[0].mask_share != expected[0].mask_share
 
 
+def test_whether_a_beard_is_seen_is_read_along_gender_and_of_our_own_edits_alone(
+    portrait, measurer
+):
+    pixels, box, points = portrait
+    shown = [pixels, pixels]
+    _, readings = measurer(Sweep("gender", [-1, 1], shown, pixels, box, points, 0.1))
+    assert readings["beard"].shape == (3,)
+    assert readings["beard"].max() < 0.1, "the astronaut has none"
+    _, others = measurer(Sweep("race", [-1, 1], shown, pixels, box, points, 0.1))
+    assert "beard" not in others
+
+
 def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(
     portrait, measurer, monkeypatch
 ):
