@@ -13,7 +13,7 @@ from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, Flags, floats
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
-from gslopes.core.geometry import warp
+from gslopes.core.geometry import LUMA, warp
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
 from gslopes.photos.decode import named_picture
@@ -109,6 +109,11 @@ LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's 
 
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
 CHEST = (1.2, 1.48)  # rows between which the edit fades
+# Where a face's edges are is seen in the photo itself: of the guided filter, its radius, the variance of luma, of 1,
+# below which nothing is an edge, and how far beyond the mask it reaches.
+RADIUS = 4 / 128
+EVEN = 0.03**2
+REACH = 3 / 128
 MEAN = 0.02  # share of the face's mean edit in places that the Gaussian hardly reaches
 
 
@@ -141,6 +146,36 @@ class Head:
             around = (_smooth(inner, size) + MEAN * mean) / near
             out[:] = inner + (1 - face) * around
         return wide
+
+
+    def matted(self, bust: ByteArray) -> "Head":
+        """The same with edges where the photo has them: what changes much more than a face's edges blur is seen there.
+
+        bust: (3/2 S, 3/2 S, 3) uint8 RGB, the photo in the bust's frame.
+        """
+        size = len(self.face)
+        margin = round(LEFT * size)
+        luma = floats(bust @ floats(LUMA) / 255)
+        chip = luma[:size, margin : margin + size]
+        return Head(_guided(self.mask, luma, size), self.face, _guided(self.skin, chip, size))
+
+
+def _guided(mask: FloatArray, luma: FloatArray, size: int) -> FloatArray:
+    """A mask after the guided filter.  luma: as large, in [0, 1].  size: of the chip.
+
+    Source: He, Sun, Tang 2013, Guided image filtering, IEEE TPAMI 35, 1397-1409.
+    """
+
+    def mean(plane: FloatArray) -> FloatArray:
+        width = 2 * round(RADIUS * size) + 1
+        return floats(cv2.blur(plane, (width, width), borderType=cv2.BORDER_REFLECT))
+
+    of_luma = mean(luma)
+    of_mask = mean(mask)
+    slope = (mean(luma * mask) - of_luma * of_mask) / (mean(luma * luma) - of_luma**2 + EVEN)
+    level = of_mask - slope * of_luma
+    near = np.ones((2 * round(REACH * size) + 1,) * 2, np.uint8)
+    return floats(np.clip(mean(slope) * luma + mean(level), 0, cv2.dilate(mask, near)))
 
 
 def heads_of(

@@ -12,6 +12,8 @@ from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import around, similarity, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.faces.compose.tone import step_of
+from gslopes.faces.config import TONE
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
@@ -25,8 +27,7 @@ FACE = 96
 MARGIN = 0.6
 LEAST_FACE = 40
 MIN_IOU = 0.3
-# The reader reads no skin tone: L* of the face is, as a share of 100. Which race is read moves with it.
-TONE = "tone"
+# The reader reads no skin tone: the step of the scale by L* of the face is, as a share of 10. Race is read with it.
 MOVES_WITH = {TONE: "race"}
 
 
@@ -73,7 +74,7 @@ class SweepMeasurer:
         masked = sweep.mask_area < 1
         ours = masked and not sweep.asked
         values = doubles(sweep.values)
-        if not ours and (not sweep.asked or ends_of(sweep.attribute)):
+        if sweep.attribute == TONE or not ours and (not sweep.asked or ends_of(sweep.attribute)):
             values = _as_ours(values)
         values, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
         readings = self._read(sweep)
@@ -121,7 +122,7 @@ class SweepMeasurer:
             readings[sweep.attribute] = doubles(of_target[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.attribute == TONE:
-            readings[TONE] = readings["luminance"] / 100
+            readings[TONE] = doubles(step_of(readings["luminance"]) / 10)
         by_others = sweep.mask_area == 1
         if by_others:
             # beyond the face's box and half as much around it

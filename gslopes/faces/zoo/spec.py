@@ -80,6 +80,7 @@ class ModelSpec:
         "edit-ends",
         "edit-groups",
         "edit-field",
+        "tone-scale",
         "feature-pyramid",
         "tagger",
         "bisenet",
