@@ -74,7 +74,9 @@ def _batches(spec: ModelSpec, pixels: ByteArray, device: str) -> Iterator[tuple[
         )
 
 
-def _tone_scale(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) -> dict[str, Any]:
+def _tone_scale(
+    spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str
+) -> dict[str, Any]:
     return {
         kind: {name: cell(number) for name, number in numbers.items()}
         for kind, numbers in measured(module, data, device).items()

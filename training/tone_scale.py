@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gslopes.core.geometry import SCALE, step_of
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.skin import class_probabilities, region_classes
-from gslopes.faces.compose.tone import SCALE, step_of
 from gslopes.faces.gate.manipulation import mean
 from gslopes.faces.zoo import ModelSpec, load
 from training.chips import aligned
@@ -58,10 +58,10 @@ def train_tone_scale(
     """Fit the table; arguments as of the other loops.  steps: of the scale."""
     colours = skin_colours(pixels, device)
     light = np.linspace(*SCALE, steps)
-    columns = [light]
-    for channel in (1, 2):
-        columns.append(np.polyval(np.polyfit(colours[:, 0], colours[:, channel], 2), light))
-    return {"places": torch.from_numpy(np.stack(columns, 1)).float()}
+    red, yellow = (
+        np.polyval(np.polyfit(colours[:, 0], colours[:, channel], 2), light) for channel in (1, 2)
+    )
+    return {"places": torch.from_numpy(np.stack([light, red, yellow], 1)).float()}
 
 
 def skin_colours(pixels: ByteArray, device: str = "cpu") -> NDArray[np.float64]:

@@ -156,7 +156,10 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
 
 
 def _reader_of(spec: ModelSpec) -> str | None:
-    """None for a scale of tones, which measures; and, for the best fit, for a Fader Network of drawn faces, which readers do not know, or of one attribute."""
+    """None for a scale of tones; and for the best fit: of a Fader Network of drawn faces, or of one attribute.
+
+    Readers do not know drawn faces.
+    """
     from gslopes.faces.zoo.spec import DRAWN
 
     if spec.network == "tone-scale":

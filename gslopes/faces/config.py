@@ -8,6 +8,7 @@ import numpy as np
 
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
+from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
 from gslopes.core.options import extent, option
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
@@ -24,10 +25,7 @@ class FindConfig:
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
 STEPS = {"gender": 7, "race": 5}
-TONE = "tone"  # its values are steps of the Monk scale, see ``faces.compose.tone``
 DEFAULT_STEPS = 7
-EXTENT = {TONE: (2.0, 8.0)}
-DEFAULT_EXTENT = (-2.0, 2.0)
 
 
 def values_for(

@@ -14,12 +14,14 @@ _URL = 2000  # of an address
 _ENDS = {
     "gender": ("feminine", "masculine"),
     "race": ("Black", "White"),
+    "tone": ("light-skinned", "dark-skinned"),
     "young": ("older", "younger"),
     "smiling": ("not smiling", "smiling"),
 }
 _NAMES = {
     "gender": "perceived gender",
     "race": "perceived race",
+    "tone": "perceived tone of skin",
     "young": "perceived age",
     "smiling": "smiling",
 }

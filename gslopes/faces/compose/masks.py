@@ -147,7 +147,6 @@ class Head:
             out[:] = inner + (1 - face) * around
         return wide
 
-
     def matted(self, bust: ByteArray) -> "Head":
         """The same with edges where the photo has them: what changes much more than a face's edges blur is seen there.
 

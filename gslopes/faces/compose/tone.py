@@ -23,7 +23,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET, STEPS, step_of
 from gslopes.core.records import FloatArray, Tone
 
 LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
@@ -34,10 +34,6 @@ REACH = 0.85  # share of the offset that the whole way is: further, fair faces g
 EVENLY = 0.5  # of skin that darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
 PALER = 0.25  # the same if it grows lighter
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
-# L* of the skin's median at the first and the last step: the 99th and 1st percentile of faces in three sets of photos,
-# 80 in CelebA and London, 85 in UTKFace, and 22. A step is 6.4 L*.
-SCALE = (80.0, 22.0)
-STEPS = (1.0, 10.0)
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
 SMOOTH = (
@@ -117,15 +113,6 @@ def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)
     return log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET))
-
-
-def step_of(lightness: Any) -> Any:
-    """The step of the scale, 1 to 10, of skin whose median has this L*, a number or an array.
-
-    >>> step_of(np.array([90.0, 80.0, 51.0, 22.0])).tolist()
-    [1.0, 1.0, 5.5, 10.0]
-    """
-    return np.interp(-np.asarray(lightness), np.negative(SCALE), STEPS)
 
 
 def _wanted(tint: Lab, tone: Tone, share: float) -> Lab:
