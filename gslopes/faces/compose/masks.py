@@ -5,6 +5,7 @@ runs over its border and a mask has to come down to zero before it gets there.
 """
 
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -109,11 +110,12 @@ LEFT = 1 / 4  # from the bust's left side to the chip's, in units of the chip's 
 
 NEAR = 16 / 128  # sigma of the Gaussian over which the face's edit is carried outwards
 CHEST = (1.2, 1.48)  # rows between which the edit fades
-# Where a face's edges are is seen in the photo itself: of the guided filter, its radius, the variance of luma, of 1,
-# below which nothing is an edge, and how far beyond the mask it reaches.
+# Where skin ends is seen in the photo itself: of the guided filter the radius, the variance of luma, in [0, 1], below
+# which nothing is an edge, and how far beyond the mask it reaches.
 RADIUS = 4 / 128
 EVEN = 0.03**2
 REACH = 3 / 128
+STEEP = 1.2  # of what it gives, around a half: it does not quite come up to 1 between eyes, brows and lips
 MEAN = 0.02  # share of the face's mean edit in places that the Gaussian hardly reaches
 
 
@@ -124,11 +126,13 @@ class Head:
     mask: (3/2 S, 3/2 S) float32 in [0, 1], of face, ears, neck and chest in the bust's frame.
     face: (S, S) float32 in [0, 1], of only the face in the chip's frame.
     skin: (S, S) float32 in [0, 1], how much of the skin's tone each pixel of the chip has: eyes and brows none.
+    most: (S, S), the most of it that a pixel may have wherever edges turn out to be: eyes none, lips half.
     """
 
     mask: FloatArray
     face: FloatArray
     skin: FloatArray
+    most: Any = 1.0
 
     def widened(self, layers: FloatArray) -> FloatArray:
         """Layers of the chip, (K, S, S, C) float32, as layers of the bust, (K, 3/2 S, 3/2 S, C).
@@ -148,7 +152,7 @@ class Head:
         return wide
 
     def matted(self, bust: ByteArray) -> "Head":
-        """The same with edges where the photo has them: what changes much more than a face's edges blur is seen there.
+        """The same with edges where the photo has them, by its hair and brows: of a large change any other is seen.
 
         bust: (3/2 S, 3/2 S, 3) uint8 RGB, the photo in the bust's frame.
         """
@@ -156,7 +160,8 @@ class Head:
         margin = round(LEFT * size)
         luma = floats(bust @ floats(LUMA) / 255)
         chip = luma[:size, margin : margin + size]
-        return Head(_guided(self.mask, luma, size), self.face, _guided(self.skin, chip, size))
+        skin = np.minimum(_guided(self.skin, chip, size), self.most)
+        return Head(_guided(self.mask, luma, size), self.face, skin)
 
 
 def _guided(mask: FloatArray, luma: FloatArray, size: int) -> FloatArray:
@@ -174,7 +179,8 @@ def _guided(mask: FloatArray, luma: FloatArray, size: int) -> FloatArray:
     slope = (mean(luma * mask) - of_luma * of_mask) / (mean(luma * luma) - of_luma**2 + EVEN)
     level = of_mask - slope * of_luma
     near = np.ones((2 * round(REACH * size) + 1,) * 2, np.uint8)
-    return floats(np.clip(mean(slope) * luma + mean(level), 0, cv2.dilate(mask, near)))
+    fine = STEEP * (mean(slope) * luma + mean(level) - 0.5) + 0.5
+    return floats(np.clip(fine, 0, cv2.dilate(mask, near)))
 
 
 def heads_of(

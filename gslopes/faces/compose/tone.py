@@ -33,6 +33,7 @@ FARTHEST = (
 REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
 EVENLY = 0.5  # of skin that darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
 PALER = 0.25  # the same if it grows lighter
+MATT = 0.3  # EVENLY along the scale: with 0 the skin of photos in hard light shines in blotches; lighter skin gets 0
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
@@ -81,7 +82,7 @@ def toned(
         turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
         even = EVENLY if luma_after < luma_before else PALER
         if tone.scale:
-            even = 0.0  # highlights stay
+            even = MATT if luma_after < luma_before else 0.0
         lighter = even * evenly + (1 - even) * on_device(step(light, luma_before, luma_after, log))
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 

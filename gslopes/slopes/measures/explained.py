@@ -120,7 +120,8 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
 def _members(part: Answers) -> sparse.csr_array:
     """(units, n) 1 where a photo belongs to a unit."""
     n = len(part.photos)
-    return sparse.csr_array((np.ones(n), (part.codes, np.arange(n))))
+    shape = int(part.codes.max(initial=-1)) + 1, n
+    return sparse.csr_array((np.ones(n), (part.codes, np.arange(n))), shape)
 
 
 def _by_label(
