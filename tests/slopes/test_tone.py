@@ -59,7 +59,7 @@ def test_from_photos_to_the_share_of_race_that_goes_with_tone(photos: Path, tmp_
         classifier=dark,
         attribute=("tone", "race"),
         steps=3,
-        **{"fit.min_varying": 2},
+        **{"fit.min_varying": 2, "gate.off_target": 0.5},
     )
     run = result.folder
     found = result.findings.set_index("attribute")
@@ -94,4 +94,3 @@ def test_gender_and_tone_are_crossed(photos: Path, tmp_path: Path) -> None:
     slopes = result.findings.set_index("attribute")["slope"]
     assert slopes["tone"] > 0
     assert {"gender-x-tone", "gender-x-tone=2", "gender-x-tone=8"} <= set(slopes.index)
-    assert "perceived gender on light-skinned faces" in str(result.page.read_text("utf-8"))

@@ -182,7 +182,8 @@ class ParserMasker:
         mouth = LIPS * self._likely(parsed, lips)
         tones = self._likely(parsed, skin) + mouth
         eyes = labels.index("left eye"), labels.index("right eye")
-        most = 1 - self._likely(parsed, eyes) - mouth
+        # where an eye ends the parser's has lids
+        most = 1 - (3 * self._likely(parsed, eyes) - 2).clip(0) - mouth
         scale = self.parser.spec.size / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         # the parser sees the bust, see ``masks.Head``
