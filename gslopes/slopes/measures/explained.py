@@ -90,7 +90,8 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
 
     tone: answers along the tone alone.  steps: photo to the slope of the measured step along the attribute.
     """
-    part = answers.only(np.isin(answers.photos, steps.index.intersection(tone.photos)))
+    read = np.intersect1d(steps.index, tone.photos)
+    part = answers.only(np.isin(answers.photos, read))
     alone = replace(tone.only(np.isin(tone.photos, part.photos)), measures=part.measures)
     labels = np.union1d(part.labels, alone.labels)
     member = _members(part)
@@ -108,7 +109,7 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
     for (row, along), (_, by_tone) in both:
         if not row["note"]:
             slopes = mean(line_slopes(along, part.values))
-            moves = mean(steps.loc[part.photos].to_numpy(float))
+            moves = mean(steps.loc[part.photos.tolist()].to_numpy(float))
             row |= _shared(slopes, slopes - moves * mean(line_slopes(by_tone, alone.values)))
         if "share" in row:
             row |= {"reading": TONE, "most": row["share"]}
