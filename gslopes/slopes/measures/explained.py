@@ -129,7 +129,9 @@ def _by_label(
     part: Answers, labels: Objects, note: str, options: FitOptions
 ) -> Iterator[tuple[Row, Array]]:
     """The beginning of each label's row, and its answers by its measure, (n, K).  note: on all of them."""
-    by_step = [kinds.answers_by_measure(part.at_step(k), labels).sums for k in range(len(part.values))]
+    by_step = [
+        kinds.answers_by_measure(part.at_step(k), labels).sums for k in range(len(part.values))
+    ]
     measures = part.measures_of(labels)
     for index, label in enumerate(labels):
         numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
