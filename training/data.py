@@ -28,8 +28,10 @@ from training.sources import (
     read_celeba,
     read_celeba_wide,
     read_celebamask,
+    read_london,
     read_utkface,
 )
+from training.tone_scale import london
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ SETS = {
     "face-parser": Data(lambda data: [read_celebamask(data)], parser),
     "fader": Data(read_people_sets, fader),
     "fader-even": Data(read_people_sets, partial(fader, tone=True)),
+    "london": Data(lambda data: [read_london(data)], london),
     "drawn": Data(lambda data: [], drawn_faces),
     "drawn-confounded": Data(
         lambda data: [], partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND)

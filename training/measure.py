@@ -27,6 +27,7 @@ from training.augment import to_float
 from training.chips import face_window, typology_angle_of
 from training.field_editor import FieldEditor
 from training.sets import TrainingSet
+from training.tone_scale import measured
 
 RESAMPLES = 200
 LEAST = 20  # photos of a group with a number of its own
@@ -47,6 +48,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -
         "fader": _fader,
         "edit-field": _edit_ends,
         "edit-ends": _edit_ends,
+        "tone-scale": _tone_scale,
     }[spec.network]
     with torch.inference_mode():
         return {"held_out": len(held_out.pixels), **readings(spec, module, held_out, device)}
@@ -70,6 +72,15 @@ def _batches(spec: ModelSpec, pixels: ByteArray, device: str) -> Iterator[tuple[
             rows,
             to_float(torch.from_numpy(np.array(pixels[rows])).to(device), spec.mean, spec.std),
         )
+
+
+def _tone_scale(
+    spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str
+) -> dict[str, Any]:
+    return {
+        kind: {name: cell(number) for name, number in numbers.items()}
+        for kind, numbers in measured(module, data, device).items()
+    }
 
 
 def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) -> dict[str, Any]:

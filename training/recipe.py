@@ -27,6 +27,7 @@ from training.face_parser import train_face_parser
 from training.fader import train_fader, with_template
 from training.measure import measure
 from training.tagger import calibrated, train_tagger
+from training.tone_scale import train_tone_scale
 from training.weights import save_weights
 
 Loop = Callable[..., dict[str, Any]]
@@ -36,6 +37,7 @@ LOOPS: dict[str, Loop] = {
     "fader": train_fader,
     "edit-field": train_edit_field,
     "edit-ends": train_edit_ends,
+    "tone-scale": train_tone_scale,
 }
 
 

@@ -1,6 +1,6 @@
 """Pixels: similarities between frames and pictures carried along them, levels, and how light skin is."""
 
-from typing import cast
+from typing import Any, cast
 
 import cv2
 import numpy as np
@@ -101,3 +101,23 @@ def outside(matrix: Array, width: int, height: int, size: int) -> float:
 OFFSET = 8.0
 
 LUMA = (0.299, 0.587, 0.114)  # of R, G and B: ITU-R BT.601, as Pillow makes gray
+
+
+# --- The scale of tones of skin, along the attribute ``tone``, see ``faces.compose.tone`` -----------------------------
+
+TONE = "tone"
+EXTENT = {TONE: (2.0, 8.0)}  # of a sweep, steps; of others DEFAULT_EXTENT
+DEFAULT_EXTENT = (-2.0, 2.0)
+# L* of the skin's median at the first and the last step: the 99th and 1st percentile of faces in three sets of photos,
+# 80 in CelebA and London, 85 in UTKFace, and 22. A step is 6.4 L*.
+SCALE = (80.0, 22.0)
+STEPS = (1.0, 10.0)
+
+
+def step_of(lightness: Any) -> Any:
+    """The step of the scale, 1 to 10, of skin whose median has this L*, a number or an array.
+
+    >>> step_of(np.array([90.0, 80.0, 51.0, 22.0])).tolist()
+    [1.0, 1.0, 5.5, 10.0]
+    """
+    return np.interp(-np.asarray(lightness), np.negative(SCALE), STEPS)

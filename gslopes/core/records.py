@@ -165,11 +165,17 @@ class Tone:
 
     shares: (K,) or (B, K) float32 of the way from one end to the other, below 0 towards the first.
     ends: of skin among faces at the first end, and at the second: medians of L*, a*, b*, half the range of L* between
-        the 16th and the 84th percentile, and by how much a* and b* rise with L*.
+        the 16th and the 84th percentile, and by how much a* and b* rise with L*. Or L*, a*, b* at ten steps of a
+        scale: then shares are wanted steps.
     """
 
     shares: FloatArray
     ends: tuple[tuple[float, ...], ...]
+
+    @property
+    def scale(self) -> bool:
+        """Whether there are steps of a scale, and nothing but the tone is edited."""
+        return len(self.ends) > 2
 
     def of(self, row: int) -> Tone:
         """That of one face of a batch."""

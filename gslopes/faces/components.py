@@ -140,6 +140,14 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
         taught = name.replace("-teacher", "-field")
         problem = f"The model {name} is a teacher: only training uses it."
         raise UsageError(problem, f"Name the editor, {taught}.")
+    compose = config.compose
+    if spec.network == "tone-scale" and (
+        compose.masks
+        or compose.region not in ("auto", "head")
+        or compose.blend not in ("auto", "ratio")
+    ):
+        problem = "The tone of skin is changed from brow to chest, as a ratio."
+        raise UsageError(problem, "Leave out --region, and the settings blend and masks.")
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
         problem = f"The model {name} edits {edits}, not {attribute}."
@@ -148,9 +156,14 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
 
 
 def _reader_of(spec: ModelSpec) -> str | None:
-    """None, for the best fit, for a Fader Network of drawn faces, which readers do not know, or of one attribute."""
+    """None for a scale of tones; and for the best fit: of a Fader Network of drawn faces, or of one attribute.
+
+    Readers do not know drawn faces.
+    """
     from gslopes.faces.zoo.spec import DRAWN
 
+    if spec.network == "tone-scale":
+        return None
     if spec.network == "fader" and (DRAWN in spec.data or len(spec.labels) == 1):
         return None
     return "labeller"

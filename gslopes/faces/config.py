@@ -8,6 +8,7 @@ import numpy as np
 
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
+from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
 from gslopes.core.options import extent, option
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
@@ -25,7 +26,6 @@ class FindConfig:
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
 STEPS = {"gender": 7, "race": 5}
 DEFAULT_STEPS = 7
-EXTENT = (-2.0, 2.0)
 
 
 def values_for(
@@ -34,21 +34,26 @@ def values_for(
     """K values, evenly spaced, ascending, (K,) float32.
 
     steps: K, odd and at least 3, so that there is a centre; the paper's K for the attribute by default.
-    extent: the first and the last value, in units of the attribute (0 is neutral).
+    extent: the first and the last value, in units of the attribute (0 is neutral); of tone steps of its scale.
 
-    Raises: ConfigError for an even K, one below 3, or an extent that does not grow.
+    Raises: ConfigError for an even K, one below 3, or an extent that does not grow or leaves the scale.
 
     >>> values_for("race").tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
+    >>> values_for("tone").tolist()
+    [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
     count = STEPS.get(attribute, DEFAULT_STEPS) if steps is None else steps
     if count < 3 or count % 2 == 0:
         hint = f"Give an odd number of values such as {max(3, count + 1)}."
         raise ConfigError(f"A sweep of {count} values has no centre to compare with.", hint)
-    low, high = EXTENT if extent is None else extent
+    low, high = EXTENT.get(attribute, DEFAULT_EXTENT) if extent is None else extent
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         hint = "Give --range two numbers that grow, such as -2,2."
         raise ConfigError(f"A sweep cannot run from {low} to {high}.", hint)
+    if attribute == TONE and not 1 <= low < high <= 10:
+        hint = "Give --range two of them, such as 2,8."
+        raise ConfigError(f"Tones of skin have steps 1 to 10, not {low:g} to {high:g}.", hint)
     return np.linspace(low, high, count, dtype=np.float32)
 
 

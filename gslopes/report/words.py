@@ -4,6 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from gslopes.core.crossed import split
+from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.core.placebo import ends_of
 from gslopes.core.text import many as many
 from gslopes.core.text import printable as printable
@@ -14,12 +15,14 @@ _URL = 2000  # of an address
 _ENDS = {
     "gender": ("feminine", "masculine"),
     "race": ("Black", "White"),
+    "tone": ("light-skinned", "dark-skinned"),
     "young": ("older", "younger"),
     "smiling": ("not smiling", "smiling"),
 }
 _NAMES = {
     "gender": "perceived gender",
     "race": "perceived race",
+    "tone": "perceived tone of skin",
     "young": "perceived age",
     "smiling": "smiling",
 }
@@ -64,12 +67,15 @@ def perceived(attribute: str) -> str:
     ('perceived age', 'perceived race (Asian against White)')
     >>> perceived("gender-x-race"), perceived("gender-x-race=-2")
     ('the interaction of perceived gender and perceived race', 'perceived gender on darker-skinned faces')
+    >>> perceived("gender-x-tone=2")
+    'perceived gender on light-skinned faces'
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
     first, second, value = split(attribute)
     if value:
-        return f"{perceived(first)} on {faces(second)[float(value) > 0]}"
+        middle = sum(EXTENT.get(second, DEFAULT_EXTENT)) / 2
+        return f"{perceived(first)} on {faces(second)[float(value) > middle]}"
     if second:
         return f"the interaction of {perceived(first)} and {perceived(second)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")

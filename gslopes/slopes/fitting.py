@@ -13,6 +13,7 @@ import pyarrow as pa
 from pandas import DataFrame, Series
 
 from gslopes.core import crossed, placebo, runfolder, tables
+from gslopes.core.geometry import TONE, step_of
 from gslopes.core.progress import Watch, counted
 from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
@@ -73,6 +74,7 @@ def fit_folder(
         unedited=unedited,
         drawn=drawn,
         unchanged=tuple(values) if outside else (),
+        steps=steps_of(run, values),
         moved=moved_of(run),
         wordings=wordings_of(editing),
         lost=lost_of(run, editing),
@@ -176,6 +178,25 @@ def moved_of(run: Path) -> DataFrame | None:
         return None
     frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
+
+
+def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:
+    """Attribute to the slope of the skin's measured step along it, by photo; empty unless the tone is edited alone too.
+
+    values: attribute to its K values.
+    """
+    from gslopes.stats.ols import line_slopes
+
+    manifest = runfolder.read_manifest(run)
+    if TONE not in values or placebo.of_a_set(manifest) or manifest.get("editor"):
+        return {}
+    frame = tables.read_rows(tables.READINGS, run)
+    frame = frame.query("step >= 0 and reading == 'luminance' and attribute != @TONE")
+    steps = {}
+    for name, rows in frame.groupby("attribute"):
+        read = rows.pivot(index="photo", columns="step", values="score").dropna()
+        steps[str(name)] = Series(line_slopes(step_of(read), values[str(name)]), read.index)
+    return steps
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:

@@ -9,6 +9,7 @@ from typing import Any
 from gslopes.ask.editors.registry import is_outside
 from gslopes.core import files, runfolder
 from gslopes.core.errors import ModelError, UnknownName, UsageError
+from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import Choice
 from gslopes.report.inline import templates
@@ -139,8 +140,8 @@ def _facts(config: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> dict[s
 
 def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The values of each attribute, and the paper's number of them."""
-    low, high = edit.get("range") or [-2, 2]
     for name in edit.get("attributes") or ["gender"]:
+        low, high = edit.get("range") or EXTENT.get(name, DEFAULT_EXTENT)
         published = VALUES.get(name, 7)
         steps = edit.get("steps") or published
         yield {"name": name, "published": published, "steps": steps, "low": low, "high": high}

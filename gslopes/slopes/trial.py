@@ -12,12 +12,15 @@ from PIL import Image
 from gslopes.ask.editors import Setting, is_outside, load_editor
 from gslopes.ask.pictures import png
 from gslopes.core import frozen, tables
+from gslopes.core.arrays import doubles
 from gslopes.core.errors import PhotoError
+from gslopes.core.geometry import TONE
 from gslopes.core.reasons import explained
 from gslopes.core.runfolder import write_changed
 from gslopes.core.tables import read_rows
 from gslopes.core.traits import traits_of
 from gslopes.faces.edit.protocol import Wish
+from gslopes.faces.gate.sweep_measurer import own_step
 from gslopes.photos.folder import open_srgb
 from gslopes.slopes.audit import synthesise
 
@@ -32,6 +35,7 @@ class EditorTrial:
 
     size: of the photo, pixels.  pictures: sweep, value, status and reason of each; ``moved`` and ``background`` as in
         core.tables.EDITING, of an editor of others.
+    own: the photo's own step, along the tone of skin.
     seconds: in all.  price: USD per 1,000 pictures, None if it depends on the plan.
     """
 
@@ -41,6 +45,7 @@ class EditorTrial:
     pictures: tuple[dict[str, Any], ...]
     seconds: float
     price: float | None
+    own: float | None = None
 
     @property
     def failed(self) -> int:
@@ -79,6 +84,10 @@ def try_editor(
         if rows.empty:
             (skipped,) = read_rows(tables.PHOTOS, run).to_dict("records")
             raise PhotoError(photo, explained(skipped["reason"], skipped["detail"]))
+        step = None
+        if attribute == TONE:
+            (points,) = read_rows(tables.PHOTOS, run)["points"]
+            step = own_step(own, doubles(points).reshape(-1, 2))
         seen = [own, *(open_srgb(run / file) for file in edits["file"])]
     written = ""
     if len(seen) > 1:
@@ -88,4 +97,4 @@ def try_editor(
         written = str(sheet)
     pictures = json.loads(rows[_SHOWN].to_json(orient="records", double_precision=15))
     size = own.shape[1], own.shape[0]
-    return EditorTrial(editor, written, size, tuple(pictures), seconds, price)
+    return EditorTrial(editor, written, size, tuple(pictures), seconds, price, step)

@@ -82,6 +82,8 @@ HEAD = ("---\n", "\n---\n")
 NUMBERS = ("<!-- numbers -->\n", "\n<!-- /numbers -->")
 
 METRICS = {
+    "step": "mean step of the scale at which the skin of people is in London's light, by the ethnicity that they gave",
+    "off": "mean distance of the skin's colour from the table's at its lightness",
     "auc": "area under the ROC curve, a label against the rest",
     "iou": "intersection over union of a region, pixels of all photos together",
     "l1": "mean absolute error of the reconstruction, share of the range",

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, floats
-from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET, warp
 from gslopes.core.records import (
     ByteArray,
     EditedChip,
@@ -30,7 +30,7 @@ from gslopes.faces.compose.composite import (
     cut,
     to_photo,
 )
-from gslopes.faces.compose.masks import Head
+from gslopes.faces.compose.masks import Head, bust_matrix
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
 
@@ -64,6 +64,9 @@ def compose(
     """
     if blend == "paste":
         head = None
+    if head is not None and chip.tone is not None and chip.tone.scale:
+        bust = warp(pixels, bust_matrix(matrix, len(mask)), len(head.mask))
+        head = head.matted(bust)
     footprint = Footprint((pixels, gray), chip.motion, mask, matrix, head)
     if device.startswith("cuda"):
         from gslopes.faces.compose import device as on_device

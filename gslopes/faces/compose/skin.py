@@ -179,7 +179,11 @@ class ParserMasker:
         head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
         lips = labels.index("upper lip"), labels.index("lower lip")
         parsed = self.parse(photos, faces, chips)
-        tones = self._likely(parsed, skin) + LIPS * self._likely(parsed, lips)
+        mouth = LIPS * self._likely(parsed, lips)
+        tones = self._likely(parsed, skin) + mouth
+        eyes = labels.index("left eye"), labels.index("right eye")
+        # where an eye ends the parser's has lids
+        most = 1 - (3 * self._likely(parsed, eyes) - 2).clip(0) - mouth
         scale = self.parser.spec.size / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         # the parser sees the bust, see ``masks.Head``
@@ -192,13 +196,14 @@ class ParserMasker:
             maps,
             self._masks(parsed, border, face),
             tones,
+            most,
             strict=True,
         )
         heads = []
-        for mask, likely, inner, tone in planes:
+        for mask, likely, inner, tone, bound in planes:
             around = carried(likely, smaller, round(SIDE * self.size))
             smooth = cv2.GaussianBlur(tone, (0, 0), EDGE * self.size)
-            heads.append(Head(head_mask(mask, around, border), inner, floats(smooth)))
+            heads.append(Head(head_mask(mask, around, border), inner, floats(smooth), bound))
         return heads
 
 

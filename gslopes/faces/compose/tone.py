@@ -7,6 +7,13 @@ leads to the same place among faces at the other. It is a ratio, so that shading
 what is gray, moves less.
 
 Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer between images.
+
+Along the attribute ``tone`` the places are ten steps of a scale, and the whole edit is the ratio between two of them,
+channel by channel, so that the colour of the photo's light stays: from the photo's own step, at which the skin's
+median is as light as the step, to the wanted one. The order and number of steps are those of the Monk Skin Tone Scale
+(Monk 2019; Google 2022, whose swatches go from #f6ede4 to #292420). The swatches themselves are lighter and darker
+than skin in photos, unevenly spaced (1 to 4 within 7 L*, 5 and 6 apart by 23), and 2 and 3 in reverse order: steps are
+even in L* from the lightest to the darkest skin in photos, as viewers name them; colours are of people under one lamp.
 """
 
 from collections.abc import Callable
@@ -16,7 +23,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET, STEPS, step_of
 from gslopes.core.records import FloatArray, Tone
 
 LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
@@ -26,6 +33,7 @@ FARTHEST = (
 REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
 EVENLY = 0.5  # of skin that darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
 PALER = 0.25  # the same if it grows lighter
+MATT = 0.3  # EVENLY along the scale: with 0 the skin of photos in hard light shines in blotches; lighter skin gets 0
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
@@ -68,11 +76,13 @@ def toned(
     means = layers[:, weight > 0.5].mean(1)
     luma_before = float(before @ luma)
     for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
-        after = _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
+        after = _wanted(tint, tone, share)
         luma_after = float(after @ luma)
         evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
         turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
         even = EVENLY if luma_after < luma_before else PALER
+        if tone.scale:
+            even = MATT if luma_after < luma_before else 0.0
         lighter = even * evenly + (1 - even) * on_device(step(light, luma_before, luma_after, log))
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
@@ -104,6 +114,19 @@ def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)
     return log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET))
+
+
+def _wanted(tint: Lab, tone: Tone, share: float) -> Lab:
+    """Levels (3,) that skin of this colour gets.  share: one of the tone's."""
+    if not tone.scale:
+        return _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
+    places = np.array(tone.ends)
+    steps = np.linspace(*STEPS, len(places))
+    own, wanted = (
+        _levels(np.array([np.interp(step, steps, column) for column in places.T]))
+        for step in (step_of(tint[0]), share)
+    )
+    return _levels(tint) * wanted / own
 
 
 def _levels(lab: Lab) -> Lab:

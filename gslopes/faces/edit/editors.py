@@ -16,6 +16,7 @@ from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motio
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
+from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
 
@@ -224,6 +225,25 @@ class EndsEditor(_ZooEditor):
         return values + bent * (source + zero * (end - source))
 
 
+class ToneEditor(_ZooEditor):
+    """A records.Editor of the tone of skin alone: where it goes is a table, the rest is ``compose.tone``.
+
+    Its values are steps of the scale, 1 the lightest, 10 the darkest.
+    """
+
+    def __init__(self, model: LoadedModel, device: str = "cpu") -> None:
+        super().__init__(model, device, calibrated=False)
+        self.places = cast(ToneScale, model.module).places
+
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """The chips as they are, and the steps that their skin shall have; arguments as of the others."""
+        neutral = floats(chips)
+        edited = neutral[:, None].repeat(len(values), 1)
+        places = tuple(map(tuple, self.places.tolist()))
+        steps = np.tile(floats(values), (len(chips), 1))
+        return EditedChips(edited, neutral, tone=Tone(steps, places))
+
+
 def way(source_value: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """From own values (b, 1) to values (K,) or (b, K): the end that lies there, 0 or 1, and the share of the way to it.
 
@@ -320,7 +340,7 @@ def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: 
 
 # --- The editor for a model ------------------------------------------------------------------------------------------
 
-FaceEditor = FaderEditor | EndsEditor
+FaceEditor = FaderEditor | EndsEditor | ToneEditor
 
 
 def editor_of(
@@ -334,6 +354,8 @@ def editor_of(
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
     loaded = load(model, device) if isinstance(model, str) else model
+    if loaded.spec.network == "tone-scale":
+        return ToneEditor(loaded, device)
     if loaded.spec.network != "edit-ends":
         return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:

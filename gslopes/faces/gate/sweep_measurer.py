@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.geometry import around, similarity, warp, with_margin
+from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
@@ -26,8 +26,7 @@ FACE = 96
 MARGIN = 0.6
 LEAST_FACE = 40
 MIN_IOU = 0.3
-# The reader reads no skin tone: L* of the face is, as a share of 100. Which race is read moves with it.
-TONE = "tone"
+# The reader reads no skin tone: the step of the scale by L* of the face is, as a share of 10. Race is read with it.
 MOVES_WITH = {TONE: "race"}
 
 
@@ -75,7 +74,7 @@ class SweepMeasurer:
         masked = sweep.mask_area < 1
         ours = masked and not sweep.asked
         values = doubles(sweep.values)
-        if not ours and (not sweep.asked or ends_of(sweep.attribute)):
+        if sweep.attribute == TONE or (not ours and (not sweep.asked or ends_of(sweep.attribute))):
             values = _as_ours(values)
         values, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
         readings = self._read(sweep)
@@ -103,18 +102,13 @@ class SweepMeasurer:
         return measured, readings
 
     def _read(self, sweep: Sweep) -> dict[str, Array]:
-        matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
-        if matrix is None:
-            return {}
         first = sweep.pictures[0] if sweep.original is None else sweep.original
         all_of_them = [first, *sweep.pictures]
-        chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
+        chips = _aligned(all_of_them, sweep.points)
+        if chips is None:
+            return {}
         probabilities = self.reader(chips)
-        ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)  # that a face fills
-        middle = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE))
-        axes = (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
-        cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
-        inside = np.broadcast_to(ellipse, chips.shape[:3])
+        inside = np.broadcast_to(_ellipse(), chips.shape[:3])
         readings = {name: doubles(attribute(probabilities, name)) for name in JUDGED}
         if sweep.attribute not in readings and (
             of_target := target(probabilities, sweep.attribute)
@@ -123,7 +117,7 @@ class SweepMeasurer:
             readings[sweep.attribute] = doubles(of_target[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.attribute == TONE:
-            readings[TONE] = readings["luminance"] / 100
+            readings[TONE] = doubles(step_of(readings["luminance"]) / 10)
         by_others = sweep.mask_area == 1
         if sweep.attribute == "gender":
             # no edit of a face's light takes it away
@@ -151,6 +145,31 @@ class SweepMeasurer:
         lost = [picture for picture, match in zip(pictures, near, strict=True) if not match]
         far = [_same(found.boxes, sweep.box) for found in self.far(lost)]
         return len(pictures), sum(near + far)
+
+
+def own_step(photo: ByteArray, points: Array) -> float | None:
+    """The step of the scale that the lightness of a face has; None if the points make none.  points: (5, 2)."""
+    chips = _aligned([photo], points)
+    if chips is None:
+        return None
+    return float(step_of(luminance(chips, [_ellipse()]))[0])
+
+
+def _aligned(pictures: Sequence[ByteArray], points: Array) -> ByteArray | None:
+    """The faces at these points, (n, CHIP_SIZE, CHIP_SIZE, 3)."""
+    matrix = similarity(points, CHIP * CHIP_SIZE - 0.5)
+    if matrix is None:
+        return None
+    return np.stack([warp(picture, matrix, CHIP_SIZE) for picture in pictures])
+
+
+def _ellipse() -> FloatArray:
+    """The part of an aligned picture that a face fills, 1 within."""
+    ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)
+    middle = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE))
+    axes = (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
+    cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
+    return ellipse
 
 
 def _least_alike(sweep: Sweep, means: Mapping[str, Array]) -> float:

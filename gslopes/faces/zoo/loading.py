@@ -19,6 +19,7 @@ from gslopes.faces.networks.edit_field import (
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
+from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo.spec import (
     DIGEST,
     FILE,
@@ -76,6 +77,8 @@ def build(spec: ModelSpec) -> nn.Module:
             problem = f"The model {spec.name} is a teacher."
             raise ModelError(problem, "Only training uses it: import training.")
         return TEACHERS["edit-field"](spec)
+    if spec.network == "tone-scale":
+        return ToneScale(**spec.config)
     outputs = len(spec.labels)
     if spec.network == "feature-pyramid":
         return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": outputs, **spec.config}))

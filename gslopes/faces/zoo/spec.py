@@ -81,6 +81,7 @@ class ModelSpec:
         "edit-ends",
         "edit-groups",
         "edit-field",
+        "tone-scale",
         "feature-pyramid",
         "tagger",
         "bisenet",

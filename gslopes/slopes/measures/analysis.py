@@ -17,12 +17,13 @@ from gslopes.core import frozen_identity, placebo, tables
 from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
+from gslopes.core.geometry import TONE
 from gslopes.slopes.measures import decision, estimators, kinds
 from gslopes.slopes.measures.answers import Answers, gather
 from gslopes.slopes.measures.crossed import along
 from gslopes.slopes.measures.differences import group_slopes
 from gslopes.slopes.measures.drawing import drawing_rows
-from gslopes.slopes.measures.explained import explained_rows
+from gslopes.slopes.measures.explained import explained_rows, mediated_rows
 from gslopes.slopes.measures.observed import observed_rows
 from gslopes.slopes.measures.options import WORDING, FitOptions, Study
 from gslopes.slopes.measures.reach import per_reach, reach_rows
@@ -306,6 +307,10 @@ class Fit:
                 yield "drawing", drawing_rows(sweep, unedited, options, same)
         if study.moved is not None:
             yield "explained", explained_rows(sweep, study.moved, options)
+        if sweep.attribute in study.steps and (sweep.classifier, TONE) in self.sweeps:
+            tone = self.sweep(sweep.classifier, TONE)
+            steps = study.steps[sweep.attribute]
+            yield "explained", mediated_rows(sweep, tone, steps, options)
 
     def _observed(
         self,

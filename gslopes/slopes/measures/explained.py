@@ -10,6 +10,11 @@ Fieller's: one that takes the slope for known holds too rarely where the slope i
 is less than ``SURE`` standard errors, nor if the readings move in step with the value, so that the two cannot be
 separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
 
+Of our own edits nothing else is regressed on: along race skin darkens in step with the value. If a run also has the
+sweep of the tone of skin alone, what goes with tone follows from both: the slope of the measured step along the
+attribute, times the tone's slope a step, over the slope; all over the same photos. It takes that a step of tone
+moves the answer as much on the attribute's pictures as alone.
+
 It does not show whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
@@ -17,17 +22,22 @@ Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Techno
 Journal of the Royal Statistical Society B 16, 175-185.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, Series
 from scipy import sparse
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, Objects, doubles
+from gslopes.core.geometry import TONE
 from gslopes.core.tables import EXPLAINED, Row
 from gslopes.faces.gate.verdict import JUDGED
 from gslopes.slopes.measures import kinds, reach
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import RARE, FitOptions
 from gslopes.stats.intervals import Estimate, fieller, linearised, t_quantile
+from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
@@ -48,7 +58,6 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
         taken as log-odds.
     """
-    count = len(answers.values)
     moved = moved[moved["attribute"] == answers.attribute]
     odds = moved["reading"].isin(JUDGED)
     moved = moved.assign(score=moved["score"].mask(odds, reach.log_odds(moved["score"])))
@@ -56,10 +65,8 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     read = read.reindex(answers.photos)
     complete = read.notna().all(axis=1).to_numpy()
     part = answers.only(complete)
-    n = len(part.photos)
     names, z = _moves(part.values, read[complete], sorted({*moved["reading"]}))
-    units = part.codes
-    member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
+    member = _members(part)
     note = "" if names else STILL
     if member.shape[0] < len(names) + SPARE:
         note = FEW
@@ -69,19 +76,73 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
-    by_step = [kinds.answers_by_measure(part.at_step(k), part.labels).sums for k in range(count)]
-    measures = part.measures_of(part.labels)
     rows = list[Row]()
-    for index, label in enumerate(part.labels):
-        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
-        rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
-        row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
+    for row, numbers in _by_label(part, part.labels, note, options):
         if not row["note"]:
             of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
             row |= _attributed(within, inverse, of_label, names, alike)
         rows.append(row)
+    return _framed(part, rows)
+
+
+def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOptions) -> DataFrame:
+    """Rows of core.tables.EXPLAINED of one classifier and attribute of our own edits: what goes with the tone of skin.
+
+    tone: answers along the tone alone.  steps: photo to the slope of the measured step along the attribute.
+    """
+    read = np.intersect1d(steps.index, tone.photos)
+    part = answers.only(np.isin(answers.photos, read))
+    alone = replace(tone.only(np.isin(tone.photos, part.photos)), measures=part.measures)
+    labels = np.union1d(part.labels, alone.labels)
+    member = _members(part)
+    note = FEW if member.shape[0] < SPARE else ""
+
+    def mean(of_photos: Array) -> Array:
+        columns = np.column_stack([of_photos, np.ones(len(of_photos))])
+        sums, counts = _left_out(doubles(member @ columns)).T
+        return sums / counts
+
+    rows = list[Row]()
+    both = zip(
+        _by_label(part, labels, note, options), _by_label(alone, labels, "", options), strict=True
+    )
+    for (row, along), (_, by_tone) in both:
+        if not row["note"]:
+            slopes = mean(line_slopes(along, part.values))
+            moves = mean(steps.loc[part.photos.tolist()].to_numpy(float))
+            row |= _shared(slopes, slopes - moves * mean(line_slopes(by_tone, alone.values)))
+        if "share" in row:
+            row |= {"reading": TONE, "most": row["share"]}
+        rows.append(row)
+    frame = _framed(part, rows)
+    return frame[frame["label"].isin(part.labels)]
+
+
+def _members(part: Answers) -> sparse.csr_array:
+    """(units, n) 1 where a photo belongs to a unit."""
+    n = len(part.photos)
+    shape = int(part.codes.max(initial=-1)) + 1, n
+    return sparse.csr_array((np.ones(n), (part.codes, np.arange(n))), shape)
+
+
+def _by_label(
+    part: Answers, labels: Objects, note: str, options: FitOptions
+) -> Iterator[tuple[Row, Array]]:
+    """The beginning of each label's row, and its answers by its measure, (n, K).  note: on all of them."""
+    by_step = [
+        kinds.answers_by_measure(part.at_step(k), labels).sums for k in range(len(part.values))
+    ]
+    measures = part.measures_of(labels)
+    for index, label in enumerate(labels):
+        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
+        rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
+        row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
+        yield row, numbers
+
+
+def _framed(part: Answers, rows: list[Row]) -> DataFrame:
     frame = DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
-    return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
+    return frame.assign(classifier=part.classifier, attribute=part.attribute, n=len(part.photos))
 
 
 def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str], Array]:
@@ -113,6 +174,23 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
     fitted = np.einsum("upq,uq->up", inverse, answers)[:, 0]
     slopes = answers[:, 0] / within[:, 0, 0]
+    row = _shared(slopes, fitted)
+    if alike and row.get("note") != NOT_APART:
+        return {"slope": row["slope"], "reading": alike, "note": ALIKE}
+    if "share" not in row:
+        return row
+    squares = np.diag(within[0])[1:]
+    shared = within[0, 0, 1:]
+    rest = answers[0, 0] - shared * answers[0, 1:] / squares
+    by_one = 1 - rest / (within[0, 0, 0] - shared**2 / squares) / row["slope"]
+    return row | {"reading": names[highest(by_one)], "most": float(by_one.max())}
+
+
+def _shared(slopes: Array, fitted: Array) -> Row:
+    """The columns of one label but for the reading.
+
+    slopes, fitted: (1 + U,) of all units, and of all but each: the slope, and the adjusted one.
+    """
     slope = _jackknifed(slopes, slopes[0])
     adjusted = _jackknifed(fitted, slopes[0])
     row = {
@@ -123,17 +201,10 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
     }
     if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
-    if alike:
-        return {"slope": slope.value, "reading": alike, "note": ALIKE}
     if not abs(slope.value) > SURE * slope.se:
         return row | {"note": VAGUE}
     share = _ratio(settled(slopes - fitted, np.abs(slopes) + np.abs(fitted), _SOLVED), slopes)
-    squares = np.diag(within[0])[1:]
-    shared = within[0, 0, 1:]
-    rest = answers[0, 0] - shared * answers[0, 1:] / squares
-    by_one = 1 - rest / (within[0, 0, 0] - shared**2 / squares) / slope.value
-    row |= dict(zip(("share", "share_low", "share_high"), share, strict=True))
-    return row | {"reading": names[highest(by_one)], "most": float(by_one.max())}
+    return row | dict(zip(("share", "share_low", "share_high"), share, strict=True))
 
 
 def _ratio(top: Array, bottom: Array) -> tuple[float, float, float]:

@@ -59,6 +59,7 @@ class Study:
         ``slopes.measures.reach.photo_reach`` gives it; and odds, its log-odds in the unedited photo, if ``unedited`` is
         given.
     tones: photo to the name of its skin tone's group; the table reach has slopes by them.
+    steps: attribute of our own edits to the slope of the skin's measured step along it, by photo, see ``explained``.
     moved: what an independent reader saw move next to the attribute, see ``slopes.measures.explained``; or None.
     gates: attribute to whether a gate kept each photo's sweep, see ``slopes.measures.selection``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
@@ -77,6 +78,7 @@ class Study:
     truth: Sequence[str] = ()
     reach: pd.DataFrame | None = None
     tones: pd.Series | None = None
+    steps: Mapping[str, pd.Series] = field(default_factory=dict)
     moved: pd.DataFrame | None = None
     gates: Mapping[str, pd.Series] = field(default_factory=dict)
     unedited: Mapping[str, Answers] = field(default_factory=dict)

@@ -20,6 +20,7 @@ NAMES = {
     "young": "perceived age (young)",
     "smiling": "smiling",
     "luminance": "luminance (L*, of 100)",
+    "tone": "tone of skin (measured step of the scale, of 10 as 1)",
     "sharpness": "sharpness (log variance)",
     "background": "background (L*, of 100)",
     "identity": "identity (cosine with the unit as it was, at the end where it is lower)",
@@ -53,6 +54,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
                 "values": list(steps),
                 "curves": _curves(rows, attribute, steps),
                 "read": attribute in set(rows["reading"]),
+                "own": 10 * rows.query("reading == 'tone' and step == -1")["score"],
                 "changes": _changes(rows, attribute, len(steps) - 1) if pairs else (),
             }
         )

@@ -257,19 +257,22 @@ def test_along_what_the_reader_does_not_know_nothing_follows_and_nothing_moves_t
     assert "young" not in readings
 
 
-def test_skin_tone_is_read_as_lightness_and_race_may_move_with_it(quick, monkeypatch) -> None:
-    measured, readings = quick(two([40, 120, 200], "tone"))
+def test_skin_tone_is_read_as_the_step_of_its_lightness_and_race_may_move_with_it(
+    quick, monkeypatch
+) -> None:
+    measured, readings = quick(two([200, 120, 90], "tone"))
     assert measured.tau == 1
-    assert measured.shift == pytest.approx(
-        (readings["luminance"][3] - readings["luminance"][1]) / 100
-    )
-    assert quick(two([120, 119, 118], "tone"))[0].shift < 0
+    darker = readings["luminance"][1] - readings["luminance"][3]
+    assert darker > 20
+    assert readings["tone"][3] == pytest.approx((1 + 9 * (80 - readings["luminance"][3]) / 58) / 10)
+    assert measured.shift == pytest.approx(readings["tone"][3] - readings["tone"][1])
+    assert quick(two([118, 119, 120], "tone"))[0].shift < 0
     monkeypatch.setattr(
         quick,
         "reader",
         lambda chips: Brightness()(chips) | {"white": (chips.mean((1, 2, 3)) - 30) / 255},
     )
-    assert quick(two([40, 120, 200], "tone"))[0].off_target_reading == "gender"
+    assert quick(two([200, 120, 40], "tone"))[0].off_target_reading == "gender"
     assert quick(two([40, 120, 200], "gender"))[0].off_target_reading == "race"
 
 

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.slopes.measures.explained import ALIKE, FEW, NOT_APART, STILL, explained_rows
+from gslopes.core.geometry import TONE
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.explained import (
+    ALIKE,
+    FEW,
+    NOT_APART,
+    STILL,
+    VAGUE,
+    explained_rows,
+    mediated_rows,
+)
 from gslopes.slopes.measures.options import RARE, FitOptions
 from tests.slopes.measures.pairs import audited, drawn
 
@@ -96,3 +106,71 @@ def test_without_an_effect_there_is_no_finding_and_planted_ones_are_found() -> N
     ]
     assert np.mean([row["l0"] == "finding" for row in found]) > 0.8
     assert np.mean([(row.drop("l0") == "finding").any() for row in found]) <= 0.1
+
+
+# -- our own edits: what goes with the tone of skin, by the sweep of the tone alone ------------------------------------
+
+
+def along_race_and_tone(
+    seed: int, direct: float, through: float, units: int = 200
+) -> tuple[Answers, Answers, pd.Series]:
+    """A number that moves by ``direct`` a unit of race, and by ``through`` a step; a unit of race is -1.5 steps."""
+    lot = np.random.default_rng(seed)
+    photos = np.array([f"{unit:04}" for unit in range(units)], dtype=object)
+    steps = pd.Series(-1.5 + 0.3 * lot.normal(size=units), photos)
+    by_race = direct + through * steps.to_numpy()
+    sweeps = []
+    for name, values, slopes in (
+        ("race", np.linspace(-2, 2, 5), by_race + 0.5 * lot.normal(size=units)),
+        (TONE, np.arange(2.0, 9.0), through + 0.5 * lot.normal(size=units)),
+    ):
+        numbers = slopes[:, None] * values + lot.normal(size=(units, len(values)))
+        pairs = (
+            np.arange(units, dtype=np.int32),
+            np.zeros(units, np.int32),
+            np.ones(numbers.shape, bool),
+        )
+        label = np.array(["score"], dtype=object)
+        sweeps.append(
+            Answers(
+                *("c", name, values, label, photos, *pairs, numbers.astype(np.float32), 0.0),
+                measures={"score": "value"},
+            )
+        )
+    return sweeps[0], sweeps[1], steps
+
+
+@pytest.mark.parametrize(("direct", "through", "share"), [(0, -2, 1), (3, 0, 0), (3, -2, 0.5)])
+def test_what_race_moves_through_the_tone_of_skin_is_its_share(direct, through, share) -> None:
+    row = mediated_rows(*along_race_and_tone(0, direct, through), OPTIONS).iloc[0]
+    assert row["share"] == pytest.approx(share, abs=0.08)
+    assert row["share_low"] < share < row["share_high"]
+    assert row["slope"] == pytest.approx(direct - 1.5 * through, abs=0.3)
+    assert row["adjusted"] == pytest.approx(direct, abs=0.3)
+    assert (row["reading"], row["attribute"], row["n"]) == (TONE, "race", 200)
+
+
+@pytest.mark.slow
+@pytest.mark.evidence
+def test_intervals_of_the_share_with_tone_hold() -> None:
+    rows = [
+        mediated_rows(*along_race_and_tone(seed, 3, -2, units=40), OPTIONS).iloc[0]
+        for seed in range(150)
+    ]
+    held = np.mean([row["share_low"] <= 0.5 <= row["share_high"] for row in rows])
+    assert 0.9 <= held <= 0.99
+
+
+def test_without_photos_a_slope_or_the_same_photos_there_is_no_share_with_tone() -> None:
+    race, tone, steps = along_race_and_tone(0, 3, -2, units=40)
+    options = FitOptions(permutations=0, min_varying=0)
+    few = mediated_rows(race, tone, steps[:8], options)
+    assert few[["note", "n"]].iloc[0].tolist() == [FEW, 8]
+    nobody = tone.only(np.zeros(40, bool))
+    assert mediated_rows(race, nobody, steps, options)["note"].item() == FEW
+    nothing = mediated_rows(*along_race_and_tone(0, 0, 0, units=40), OPTIONS)["note"].item()
+    assert nothing in (NOT_APART, VAGUE)
+    other = replace(tone, labels=np.array(["other"], dtype=object))
+    row = mediated_rows(race, other, steps, OPTIONS)
+    assert row["label"].tolist() == ["score"]
+    assert row["share"].item() == pytest.approx(0, abs=0.01), "the tone alone never moves it"
