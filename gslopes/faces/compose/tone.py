@@ -67,8 +67,8 @@ def toned(
     weight = on_device(skin)
     means = layers[:, weight > 0.5].mean(1)
     luma_before = float(before @ luma)
-    for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
-        after = _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
+    for layer, mean, (share, ends) in zip(layers, means, tone.steps, strict=True):
+        after = _levels(tint + REACH * abs(share) * offset(tint, ends, share > 0))
         luma_after = float(after @ luma)
         evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
         turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
@@ -77,7 +77,7 @@ def toned(
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
-def offset(colour: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
+def offset(colour: Lab, ends: Any, onwards: bool) -> Lab:
     """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
 
     ends: see ``core.records.Tone``.  onwards: from the first end to the second.
