@@ -24,6 +24,7 @@ from gslopes.slopes.config import RunConfig
     "gslopes try model.onnx,labels=labels.txt,size=224,white=255 one.jpg two.jpg three.jpg",
     "gslopes try mine.py:hire one.jpg two.jpg three.jpg --json",
     "gslopes try --editor gender-field photo.jpg --out edited.png",
+    "gslopes try --attribute race --ends black,white photo.jpg --out edited.png",
     name="try",
 )
 @click.argument("names", metavar="[CLASSIFIER] PHOTO...", nargs=-1, required=True)
@@ -32,7 +33,7 @@ from gslopes.slopes.config import RunConfig
     "What is sent, or the photo with its edits, is written here. [default: sent.png]",
     default=Path("sent.png"),
 )
-@flags(RunConfig, "editor", "attribute", "device")
+@flags(RunConfig, "editor", "attribute", "ends", "device")
 @trust_option
 @json_option
 def try_(
@@ -40,6 +41,7 @@ def try_(
     out: Path,
     editor: str,
     attribute: tuple[str, ...],
+    ends: tuple[str, ...],
     device: str,
     trust: bool,
     as_json: bool,
@@ -50,17 +52,18 @@ def try_(
     asked about mirrored and half as bright as well. The exit code is 1 if all failed, 3 if some did.
 
     With --editor, as of ``gslopes list editors``, there is no classifier: one photo is edited at both ends of an
-    attribute and at its centre, which is three pictures to pay for, or at each end that the editor's sentences name.
+    attribute and at its centre, which is three pictures to pay for, or at each end that has a name. --ends names some
+    of these; without --editor they are those of the attribute's editor that ships.
     """
     from gslopes.report.inline import plain
 
     trial: Any
-    if editor:
+    if editor or ends:
         from gslopes.slopes.trial import try_editor
 
         if len(names) > 1 or len(attribute) > 1:
             raise UsageError("One photo is edited along one attribute.", "Leave out the others.")
-        trial = try_editor(editor, Path(names[0]), attribute[0], out, device)
+        trial = try_editor(editor, Path(names[0]), attribute[0], out, device, ends)
     else:
         from gslopes.ask.classifiers import load_classifiers
         from gslopes.ask.scoring.trial import try_classifier
@@ -72,7 +75,7 @@ def try_(
     if as_json:
         print_json({**asdict(trial), "failed": trial.failed})
     else:
-        template = "try_editor.txt.j2" if editor else "try.txt.j2"
+        template = "try_editor.txt.j2" if editor or ends else "try.txt.j2"
         say(plain(template, Path(__file__).parent, trial=trial))
     if not trial.failed:
         return 0

@@ -1,22 +1,27 @@
 """A grid of two attributes: each photo at every value of the first one, and there at every value of the second.
 
 Its pictures are one sweep of the tables, and its slopes come from views of it, see ``slopes.measures.crossed``:
-``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender at race -2.
+``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender at race -2. The second
+attribute may have names in place of values; its slopes are then the contrasts with the first name.
 """
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
-from gslopes.core.placebo import CROSS
+from gslopes.core.placebo import CROSS, contrast, ends_of
 
 
 @frozen
 class Grid:
-    """Two attributes with their values, ascending, an odd number of each.
+    """Two attributes with their values, ascending, an odd number of each; or both ends of the first, and of the second
+    names, whose values are 0, 1 and so on.
+
+    levels: those names, the baseline first.
 
     Step j I + i of its sweep, which is its value in the tables, shows value i of the first attribute, of I, and value j
     of the second.
@@ -28,6 +33,7 @@ class Grid:
 
     names: tuple[str, str]
     values: tuple[tuple[float, ...], tuple[float, ...]]
+    levels: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -35,8 +41,29 @@ class Grid:
         return CROSS.join(self.names)
 
     @property
+    def contrasts(self) -> list[str]:
+        """Of each other name with the baseline."""
+        return [contrast(self.names[1], level, self.levels[0]) for level in self.levels[1:]]
+
+    @property
+    def sweeps(self) -> dict[str, list[float]]:
+        """Attribute, or contrast, to its values."""
+        if self.levels:
+            return {self.names[0]: [*self.values[0]], **{one: [0.0, 1.0] for one in self.contrasts}}
+        return dict(zip(self.names, map(list, self.values), strict=True))
+
+    @property
     def axes(self) -> dict[str, list[float]]:
-        """Attribute to its value at every step."""
+        """Attribute, or contrast, to its value at every step; NaN where a contrast has none."""
+        if self.levels:
+            axes = {self.names[0]: [*self.values[0]] * len(self.levels)}
+            for level, name in enumerate(self.contrasts, 1):
+                rows = [
+                    0.0,
+                    *[1.0 if row == level else nan for row in range(1, len(self.levels))],
+                ]
+                axes[name] = [value for value in rows for _ in self.values[0]]
+            return axes
         cells = [(a, b) for b in self.values[1] for a in self.values[0]]
         return {name: [cell[axis] for cell in cells] for axis, name in enumerate(self.names)}
 
@@ -55,6 +82,13 @@ def split(attribute: str) -> tuple[str, str, str]:
 def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
     """The grid of a run, by the values of its sweeps; None if they are plain."""
     values = values or {}
+    named = [parts for name in values if (parts := ends_of(name))]
+    for first, second, _ in (split(name) for name in values if CROSS in name):
+        levels = [level for attribute, level, _ in named if attribute == second]
+        if levels:
+            levels = [named[0][2], *levels]
+            steps = tuple(map(float, range(len(levels))))
+            return Grid((first, second), (tuple(values[first]), steps), tuple(levels))
     pairs = [split(name)[:2] for name in values if CROSS in name]
     names = next((pair for pair in pairs if set(pair) <= set(values)), None)
     return names and Grid(names, (tuple(values[names[0]]), tuple(values[names[1]])))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 KINDS = ("same", "light", "random")
 CROSS = "-x-"  # between the names of two attributes that are crossed, see ``core.crossed``
 SIGNED = frozenset({"light"})  # kinds whose sign has a meaning: it brightens as the edit does
+UNEDITED = "unedited"  # in place of a named baseline: the photo as it is
 TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
@@ -75,9 +76,20 @@ def ends_of(sweep: str) -> tuple[str, str, str] | None:
     (('race', 'Black', 'White'), None)
     """
     match = re.fullmatch("(.+): (.+) − (.+)", sweep)
-    if match:
+    if match and CROSS not in sweep:
         return (match[1], match[2], match[3])
     return None
+
+
+def attribute_of(sweep: str) -> str:
+    """The attribute that is edited along a sweep.
+
+    >>> attribute_of("race: Black − White"), attribute_of("gender")
+    ('race', 'gender')
+    """
+    if named := ends_of(sweep):
+        return named[0]
+    return sweep
 
 
 def plain(text: str) -> str:

@@ -147,7 +147,8 @@ class Motion:
     """How the parts of faces move with an attribute: lips, eyes and brows to their places at each value.
 
     field: (S, S, 2) float32, x y in pixels of the chip for a unit: at a distance of t units pixel p of the chip shows
-        what lay at p - t field(p); or (B, S, S, 2) of B faces.
+        what lay at p - t field(p); or (B, S, S, 2) of B faces. With named ends each of the K values has a field of its
+        own: (K, S, S, 2), or (B, K, S, S, 2).
     distances: (K,) or (B, K) float32, units from the photo's own value to each wanted one.
     """
 
@@ -158,6 +159,11 @@ class Motion:
         """That of one face of a batch."""
         return Motion(self.field[row], self.distances[row])
 
+    @property
+    def fields(self) -> FloatArray:
+        """Of each value, (K, S, S, 2), of one face."""
+        return np.broadcast_to(self.field, (len(self.distances), *self.field.shape[-3:]))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tone:
@@ -165,29 +171,37 @@ class Tone:
 
     shares: (K,) or (B, K) float32 of the way from one end to the other, below 0 towards the first.
     ends: of skin among faces at the first end, and at the second: medians of L*, a*, b*, half the range of L* between
-        the 16th and the 84th percentile, and by how much a* and b* rise with L*. Or L*, a*, b* at ten steps of a
-        scale: then shares are wanted steps.
+        the 16th and the 84th percentile, and by how much a* and b* rise with L*. With named ends of each value, (K, 2,
+        6) or (B, K, 2, 6). Or L*, a*, b* at ten steps of a scale: then shares are wanted steps.
     """
 
     shares: FloatArray
-    ends: tuple[tuple[float, ...], ...]
+    ends: Any
 
     @property
     def scale(self) -> bool:
         """Whether there are steps of a scale, and nothing but the tone is edited."""
-        return len(self.ends) > 2
+        return np.ndim(self.ends) == 2 and len(self.ends) > 2
 
     def of(self, row: int) -> Tone:
         """That of one face of a batch."""
-        return Tone(self.shares[row], self.ends)
+        named = isinstance(self.ends, np.ndarray)
+        return Tone(self.shares[row], self.ends[row] if named else self.ends)
+
+    @property
+    def steps(self) -> list[tuple[float, Any]]:
+        """Share, and both ends or the scale, of each value, of one face."""
+        shares = self.shares.tolist()
+        ends = self.ends if np.ndim(self.ends) == 3 else [self.ends] * len(shares)
+        return list(zip(shares, ends, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """A face at K values as shares of the way to two ends: the chip times exp(shares[k] * ratios[towards[k]]).
+    """A face at K values as shares of the way to its ends: the chip times exp(shares[k] * ratios[towards[k]]).
 
-    ratios: (2, S, S, 3) float32, logarithms of ratios, see ``faces.compose.paste``.
-    towards: (K,), 0 or 1.  shares: (K,) float32, not below 0.
+    ratios: (2, S, S, 3) float32, logarithms of ratios, see ``faces.compose.paste``; or of as many ends as have names.
+    towards: (K,), which of the ends, from 0.  shares: (K,) float32, not below 0.
     """
 
     ratios: FloatArray

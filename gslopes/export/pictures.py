@@ -122,7 +122,8 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
     from gslopes.faces.zoo import editor_for
 
     try:
-        name = editor_for(attribute, named)
+        edited = placebo.attribute_of(attribute)
+        name = editor_for(edited, named, edited != attribute)
     except (
         UsageError
     ):  # an editor of the user's own, known by its attribute, or one that ships no more

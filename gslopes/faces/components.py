@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.core import frozen
 from gslopes.core.errors import UsageError
+from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
@@ -45,9 +46,14 @@ class Place:
 
 
 def default_components(
-    config: FacesConfig, device: str, outside: PictureEditor | None = None
+    config: FacesConfig,
+    device: str,
+    outside: PictureEditor | None = None,
+    named: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Components:
-    """The components that a configuration names.  outside: the editor, if others made it.
+    """The components that a configuration names.
+
+    outside: the editor, if others made it.  named: sweep of named ends to their names, in the order of its values.
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
@@ -67,7 +73,12 @@ def default_components(
             continue
         name, spec, _ = _edited_by(config, attribute)
         reader = _reader_of(spec)
-        editors[attribute] = editor_of(name, device, reader, config.edit.calibrated)
+        calibrated = config.edit.calibrated
+        own = {
+            sweep: ends for sweep, ends in (named or {}).items() if attribute_of(sweep) == attribute
+        }
+        for sweep, ends in (own or {attribute: ()}).items():
+            editors[sweep] = editor_of(name, device, reader, calibrated, ends)
     size, *others = {editor.size for editor in editors.values()}
     if others:
         problem = f"The editors of {', '.join(editors)} work at different sizes of the face."
@@ -134,7 +145,7 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
     """(name, spec, sha256) of the model that edits an attribute."""
     from gslopes.faces import zoo
 
-    name = zoo.editor_for(attribute, config.edit.model)
+    name = zoo.editor_for(attribute, config.edit.model, bool(config.edit.ends))
     spec, digest = zoo.identify(name)
     if spec.network == "edit-field":
         taught = name.replace("-teacher", "-field")

@@ -65,6 +65,7 @@ class EditConfig:
     steps: int | None = None
     range: tuple[float, float] | None = option(None, parse=extent, least=-FARTHEST, most=FARTHEST)
     model: str = ""
+    ends: tuple[str, ...] = ()
     calibrated: bool = True
 
     def __post_init__(self) -> None:
@@ -81,6 +82,18 @@ class EditConfig:
             )
         for name in self.attributes:
             values_for(name, self.steps, self.range)
+
+    @property
+    def wanted(self) -> list[str]:
+        """The names among ``ends``, which may have commas between them."""
+        names = (name.strip() for text in self.ends for name in text.split(","))
+        return list(filter(None, names))
+
+    def names(self, attribute: str) -> list[str]:
+        """Of the ends of an attribute's editor, one of the zoo.  Raises: UnknownName, ModelError."""
+        from gslopes.faces.zoo import editor_for, identify
+
+        return identify(editor_for(attribute, self.model, bool(self.ends)))[0].names
 
     def sweeps(self, placebos: bool = False) -> dict[str, list[float]]:
         """Attribute to its K values; its placebo sweeps after it, if asked for.

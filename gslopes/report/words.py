@@ -42,9 +42,9 @@ def ends(attribute: str) -> tuple[str, str]:
     >>> ends("gender"), ends("beard"), ends("race: Asian − White")
     (('feminine', 'masculine'), ('less beard', 'more beard'), ('White', 'Asian'))
     """
+    attribute = split(attribute)[0]
     if contrast := ends_of(attribute):
         return contrast[2], contrast[1]
-    attribute = split(attribute)[0]
     return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
 
 
@@ -91,6 +91,8 @@ def faces(attribute: str) -> tuple[str, str]:
     is_plain = attribute in _ENDS
     if is_plain:
         return (f"{first} faces", f"{last} faces")
+    if ends_of(attribute):
+        return (f"{first}-looking faces", f"{last}-looking faces")
     return (f"faces with {first}", f"faces with {last}")
 
 

@@ -1,4 +1,5 @@
-"""Which pictures of a photo an editor of others is asked for: those of its sweeps, and of their placebos.
+"""Which pictures of a photo an editor of others is asked for: those of its sweeps, and of their placebos; which
+contrasts of named ends there are, also of our own editors.
 
 An editor that takes words is asked in one wording a photo. Its *same* placebo is asked for twice, and both pictures
 are dealt over the steps; its *random* one is a change that is not the attribute below the centre, and the opposite
@@ -55,6 +56,11 @@ class Sweep:
             float(step) if isinstance(value, str) else value
             for step, value in enumerate(self.wanted)
         ]
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names of its values, if they have some."""
+        return tuple(value for value in self.wanted if isinstance(value, str))
 
     def sentences(self) -> dict[str, list[str]]:
         """What is said for each value, end, no change and random change, in each wording; empty without words."""
@@ -116,12 +122,16 @@ class Sweep:
         return said
 
 
-def sweeps_of(edit: EditConfig, editor: PictureEditor, baseline: str | None) -> tuple[Sweep, ...]:
-    """The sweeps of a run: one an attribute, or one for each named end but the baseline.
+def sweeps_of(
+    edit: EditConfig, editor: PictureEditor | None, baseline: str | None
+) -> tuple[Sweep, ...]:
+    """The sweeps of a run: one an attribute, or one for each named end that is wanted, but the baseline.
 
-    baseline: of named ends, with commas between several attributes; the first one by default.
+    editor: that others made; None for those of the zoo.
+    baseline: of named ends, with commas between several attributes. By default it is the first one; of the zoo's
+        editors the photo as it is.
 
-    Raises: ConfigError, UnknownName if there are no such sentences, values or ends.
+    Raises: ConfigError, UnknownName if there are no such sentences, values or ends; ModelError.
     """
     sweeps = list[Sweep]()
     ends = list[str]()
@@ -129,7 +139,12 @@ def sweeps_of(edit: EditConfig, editor: PictureEditor, baseline: str | None) -> 
     for attribute in edit.attributes:
         if placebo.plain(attribute) != attribute:
             raise ConfigError(f"{attribute!r} is no name of a sweep.", "Name it in plain words.")
-        if not editor.words:
+        names = edit.names(attribute) if editor is None else []
+        if names:
+            ends += names
+            sweeps += _contrasts(attribute, names, edit.wanted, bases)
+            continue
+        if editor is None or not editor.words:
             values = values_for(attribute, edit.steps, edit.range)
             sweeps.append(Sweep(attribute, attribute, tuple(float(str(one)) for one in values)))
             continue
@@ -138,13 +153,37 @@ def sweeps_of(edit: EditConfig, editor: PictureEditor, baseline: str | None) -> 
         prompts = load_prompts(editor.prompt, attribute)
         ends += prompts.ends
         if prompts.ends:
-            sweeps += _contrasts(attribute, prompts, bases)
+            sweeps += _contrasts(attribute, prompts.ends, edit.wanted, bases, prompts)
         else:
             sweeps.append(Sweep(attribute, attribute, _chosen(edit, prompts), prompts))
-    for name in bases:
-        if name not in ends:
-            raise UnknownName("baseline", name, ends)
+    _check_named(ends, edit.wanted, bases)
+    if not sweeps:
+        problem = f"{bases[0]} is the baseline, and the only end."
+        raise ConfigError(problem, "Name another one with --ends.")
     return tuple(sweeps)
+
+
+def _check_named(ends: Sequence[str], wanted: Sequence[str], bases: Sequence[str]) -> None:
+    """Raises: UnknownName for a name that is none of the ends; ConfigError if there are none."""
+    if wanted and not ends:
+        raise ConfigError(
+            "No editor of this run has named ends.",
+            "Leave --ends out, or name an editor with ends in gslopes list models.",
+        )
+    for kind, texts in (("baseline", bases), ("end", wanted)):
+        for text in texts:
+            if not _named(ends, [text]):
+                raise UnknownName(kind, text, ends)
+
+
+def _named(ends: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Those of the ends that texts name; capitals and hyphens do not count.
+
+    >>> _named(["Black", "East Asian", "White"], ["east-asian", "BLACK"])
+    ['Black', 'East Asian']
+    """
+    meant = {text.casefold().replace("-", " ") for text in texts}
+    return [end for end in ends if end.casefold().replace("-", " ") in meant]
 
 
 def values_of(sweeps: Sequence[Sweep], placebos: bool) -> dict[str, list[float]]:
@@ -156,9 +195,17 @@ def values_of(sweeps: Sequence[Sweep], placebos: bool) -> dict[str, list[float]]
     return values
 
 
-def _contrasts(attribute: str, prompts: Prompts, bases: Sequence[str]) -> Iterator[Sweep]:
-    base = next((name for name in bases if name in prompts.ends), prompts.ends[0])
-    for level in prompts.ends:
+def _contrasts(
+    attribute: str,
+    ends: Sequence[str],
+    wanted: Sequence[str],
+    bases: Sequence[str],
+    prompts: Prompts | None = None,
+) -> Iterator[Sweep]:
+    """One for each wanted end, all of them if none is named.  prompts: None for an editor of the zoo."""
+    usual = ends[0] if prompts else placebo.UNEDITED
+    base = next(iter(_named(ends, bases)), usual)
+    for level in _named(ends, wanted) or ends:
         if level != base:
             yield Sweep(placebo.contrast(attribute, level, base), attribute, (base, level), prompts)
 

@@ -33,6 +33,7 @@ from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.gate.verdict import GateConfig
+from gslopes.slopes.asked_for import sweeps_of
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page import ReportConfig
 
@@ -142,11 +143,19 @@ class RunConfig:
         }
         if self.outside:
             _refuse("An editor that others made", against, "Leave one of the two out.")
+        if self.edit.ends:
+            _refuse("--ends", {"--as-published": self.as_published}, "Leave one of the two out.")
 
     @property
     def outside(self) -> bool:
         """Whether others made the editor."""
         return is_outside(self.edit.model)
+
+    @property
+    def named(self) -> bool:
+        """Whether an editor of ours has named ends, or is asked for some.  Raises: UnknownName, ModelError."""
+        asked = bool(self.edit.ends or self.baseline)
+        return asked or any(self.edit.names(attribute) for attribute in self.edit.attributes)
 
     @property
     def crossed(self) -> Grid | None:
@@ -158,11 +167,14 @@ class RunConfig:
             "--pairs": self.pairs,
             "--as-published": self.as_published,
             "--steps": self.edit.steps,
+            "--grid of named ends": self.edit.ends and self.grid != GRID,
         }
         _refuse("--cross", against, "Leave one out; --grid 5,3 says how many values.")
         if len(names) != 2:
             hint = "Name both, as in --attribute gender --attribute race --cross."
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
+        if self.edit.ends:
+            return self._grid_of_names()
         each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
         first, second = (tuple(float(str(value)) for value in values) for values in each)
         if not min(first[-1], -first[0]) > 0:
@@ -172,12 +184,28 @@ class RunConfig:
             )
         return Grid((names[0], names[1]), (first, second))
 
+    def _grid_of_names(self) -> Grid:
+        """Both ends of an attribute, and the named ones of another.  Raises: as ``crossed``; ModelError."""
+        sweeps = sweeps_of(self.edit, None, self.baseline or self.edit.wanted[0])
+        values, named = (
+            [one for one in sweeps if bool(one.ends) == kind] for kind in (False, True)
+        )
+        if len(values) != 1:
+            hint = "Such as --attribute gender --attribute race."
+            raise ConfigError("--cross takes one attribute of named ends, and one of values.", hint)
+        if not named:
+            raise ConfigError("--cross takes two named ends at least.", "Name more with --ends.")
+        levels = (named[0].ends[0], *(one.ends[1] for one in named))
+        ends = (values[0].values[0], values[0].values[-1])
+        steps = tuple(map(float, range(len(levels))))
+        return Grid((values[0].name, named[0].attribute), (ends, steps), levels)
+
     def sweeps(self) -> dict[str, list[float]]:
         """As ``EditConfig.sweeps``; with ``cross`` both attributes' values, and the sweeps of the grid."""
         sweeps = self.edit.sweeps(self.compose.placebo)
         if grid := self.crossed:
-            sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
-            steps = [float(step) for step in range(self.grid[0] * self.grid[1])]
+            sweeps = grid.sweeps
+            steps = [float(step) for step in range(len(grid.values[0]) * len(grid.values[1]))]
             sweeps |= dict.fromkeys(
                 (grid.name, *placebo.names(grid.name) * self.compose.placebo), steps
             )
@@ -190,6 +218,8 @@ class RunConfig:
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
         if self.edit.calibrated:  # as every run was that does not say
             del sections["edit"]["calibrated"]
+        if not self.edit.ends:
+            del sections["edit"]["ends"]
         if self.outside:
             sections["edit"]["model"] = canonical_name(self.edit.model)
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
@@ -219,8 +249,9 @@ def configure(
         raise ConfigError(
             "--grid is for two attributes that are crossed.", "Add --cross, or leave --grid out."
         )
-    editor = (mapping.get("edit") or {}).get("model") or ""
-    if mapping.get("pairs") or (mapping.get("baseline") and not is_outside(editor)):
+    edit = mapping.get("edit") or {}
+    named = edit.get("ends") or edit.get("model")
+    if mapping.get("pairs") or (mapping.get("baseline") and not named):
         set_of_pairs(mapping, out)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
@@ -229,7 +260,7 @@ def configure(
 
 
 _EDITING = {
-    "edit": ("attributes", "steps", "range", "model"),
+    "edit": ("attributes", "steps", "range", "model", "ends"),
     "find": ("landmarks",),
     "compose": ("masks", "parser"),
 }

@@ -50,6 +50,7 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.slopes.measures.analysis import analyse
+    from gslopes.slopes.measures.crossed import views
     from gslopes.slopes.measures.selection import EDITOR
 
     scores, asked, limits = answers_of(run, config)
@@ -80,7 +81,8 @@ def fit_folder(
         lost=lost_of(run, editing),
     )
     sweeps = asked.group_by(["classifier", "attribute"]).aggregate([]).num_rows
-    sweeps *= 7 if crossed.grid_of(values) else 1  # views of each
+    grid = crossed.grid_of(values)
+    sweeps *= len(views(grid)) if grid else 1
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(scores, asked, study, options=config.options(seed), tick=tick)
     named = dict(sorted(limits.items()))

@@ -140,17 +140,20 @@ def _facts(config: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> dict[s
 
 def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The values of each attribute, and the paper's number of them."""
+    ends = {spec.labels[0]: spec.names for spec in _editors(edit).values()}
     for name in edit.get("attributes") or ["gender"]:
         low, high = edit.get("range") or EXTENT.get(name, DEFAULT_EXTENT)
         published = VALUES.get(name, 7)
         steps = edit.get("steps") or published
-        yield {"name": name, "published": published, "steps": steps, "low": low, "high": high}
+        about = {"name": name, "published": published, "steps": steps, "low": low, "high": high}
+        yield {**about, "ends": ends.get(name)}
 
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
-    names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
+    which = str(edit.get("model") or ""), bool(edit.get("ends"))
+    names = [_editor_name(attribute, *which) for attribute in attributes]
     specs = {}
     for name in dict.fromkeys(names):
         try:
@@ -161,9 +164,9 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     return specs
 
 
-def _editor_name(attribute: str, model: str) -> str:
+def _editor_name(attribute: str, model: str, named: bool) -> str:
     """The name of an attribute's editor; the attribute itself if no installed model edits it."""
     try:
-        return editor_for(attribute, model)
+        return editor_for(attribute, model, named)
     except UsageError:
         return attribute

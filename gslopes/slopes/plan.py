@@ -36,7 +36,7 @@ class Walk:
     files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
     pairs: the set, if others made the pictures; the files are then one of each unit, by its name.
-    editor, sweeps: the editor, if others made it, and what it is asked for.
+    editor: if others made it.  sweeps: what it is asked for, or the contrasts of named ends of our own.
     """
 
     config: RunConfig
@@ -82,7 +82,7 @@ class Walk:
         """Relative name of every photo that repeats an earlier one, byte for byte, to that one's."""
         return same_bytes(self.files if self.pairs is None else ())
 
-    @property
+    @cached_property
     def grid(self) -> Grid | None:
         """The grid, if two attributes are crossed."""
         return self.config.crossed
@@ -98,7 +98,7 @@ class Walk:
         lengths = [
             len(values)
             for name, values in self.values.items()
-            if not self.grid or name not in self.grid.names
+            if not self.grid or name not in self.grid.sweeps
         ]
         return len(self.files) * sum(lengths)
 
@@ -130,7 +130,10 @@ class Walk:
             return Components(
                 MtcnnFinder(self.config.find.min_face), cast("Any", None), {}, {}, named=True
             )
-        return self.components or default_components(self.config, self.device, self.editor)
+        named = {sweep.name: sweep.ends for sweep in self.sweeps if sweep.ends}
+        if self.grid and self.grid.levels:
+            named[self.grid.names[1]] = self.grid.levels
+        return self.components or default_components(self.config, self.device, self.editor, named)
 
     def pictures_asked(self, sample: int) -> tuple[int, int]:
         """(pictures that a paid classifier is asked about at most, pictures of placebo sweeps among them).
@@ -163,18 +166,20 @@ def look_at(
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
-    if not config.outside:
+    if config.cross or not (config.outside or config.named):
         values = config.sweeps()
         files, inputs = read_inputs(config)
         return Walk(config, files, values, inputs, classifiers, components)
-    editor = given or load_editor(config.edit.model, Setting(config.device, trust))
+    editor = given
+    if config.outside and editor is None:
+        editor = load_editor(config.edit.model, Setting(config.device, trust))
     sweeps = sweeps_of(config.edit, editor, config.baseline)
     files, inputs = read_inputs(config)
     digests = {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}
     if digests:
         inputs["prompts"] = digests
     values = values_of(sweeps, config.compose.placebo)
-    return Walk(config, files, values, inputs, classifiers, editor=editor, sweeps=sweeps)
+    return Walk(config, files, values, inputs, classifiers, components, None, editor, sweeps)
 
 
 def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:

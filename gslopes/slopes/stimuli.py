@@ -216,7 +216,9 @@ class Synthesis:
         """Along one attribute.  rows: of the faces that these photos have."""
         editor = self.components.editors[attribute]
         device = self.plan.device
-        values = np.asarray(self.plan.values[attribute], np.float32)
+        grid = self.plan.grid
+        known = dict(zip(grid.names, grid.values, strict=True)) if grid else self.plan.values
+        values = np.asarray(known[attribute], np.float32)
         swept = swept_on(device, editor, chips, values)
         inside = [faces.masks[editor.border][row] for row in rows]
         around: list[Any] = [None] * len(rows)

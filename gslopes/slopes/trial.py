@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +22,7 @@ from gslopes.core.tables import read_rows
 from gslopes.core.traits import traits_of
 from gslopes.faces.edit.protocol import Wish
 from gslopes.faces.gate.sweep_measurer import own_step
+from gslopes.faces.zoo import editor_for
 from gslopes.photos.folder import open_srgb
 from gslopes.slopes.audit import synthesise
 
@@ -54,13 +56,21 @@ class EditorTrial:
 
 
 def try_editor(
-    editor: str, photo: Path, attribute: str, sheet: Path, device: str = "auto"
+    editor: str,
+    photo: Path,
+    attribute: str,
+    sheet: Path,
+    device: str = "auto",
+    ends: Sequence[str] = (),
 ) -> EditorTrial:
-    """Edit one photo along one attribute, as an audit does, at both ends and the centre, or at all named ends.
+    """Edit one photo along one attribute, as an audit does, at both ends and the centre, or at named ends.
+
+    editor: empty for the one of named ends that ships.  ends: which of those, all by default.
 
     Raises: PhotoError for a photo that cannot be read, or has no usable face; as ``slopes.audit.synthesise``.
     """
     own = open_srgb(photo)
+    editor = editor or editor_for(attribute, named=True)
     price: float | None = 0.0
     if is_outside(editor):
         price = traits_of(load_editor(editor, Setting(device)).at(Wish(attribute))).limits.price
@@ -71,6 +81,7 @@ def try_editor(
             f"{folder}/run",
             attribute=attribute,
             editor=editor,
+            ends=ends,
             device=device,
             steps=_STEPS,
             placebo=False,

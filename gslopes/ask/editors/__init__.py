@@ -116,7 +116,7 @@ def list_editors() -> list[ClassifierEntry]:
     entries = [entry_of(target, CATALOGUE.get(target.name)) for target in REGISTRY.targets()]
     for name in asset_names("models", "spec.toml"):
         spec = find_spec(name)
-        if spec.network in ("fader", "edit-ends", "tone-scale"):
+        if spec.network in ("fader", "edit-ends", "edit-groups", "tone-scale"):
             there = find_asset("weights", name) is not None
             entries.append(ClassifierEntry(name, spec.summary, "", there, ()))
     return sorted(entries, key=lambda entry: entry.name)

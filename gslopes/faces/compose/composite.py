@@ -31,8 +31,8 @@ class Composite:
     weight: (h, w) float32 in [0, 1], the mask in the box; with 0 the patches equal the photo.
     box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
     mask_area: share of the photo's pixels that may change, in [0, 1].
-    motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
-        value; None if nothing did.
+    motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, or of each value, and K distances from
+        the photo's own value; None if nothing did.
     axes: of a grid, see ``crossed``, its sweep along the first attribute, and the one along the second
         with the first at its centre.
     """
@@ -91,18 +91,22 @@ class Footprint:
         head: Head | None,
     ) -> None:
         self.pixels, self.gray = photo
-        moves = None if motion is None else within(motion, mask if head is None else head.face)
+        moves: list[FloatArray] = []
+        if motion is not None:
+            allowed = within(motion, mask if head is None else head.face)
+            moves = [*allowed.reshape(-1, *allowed.shape[-3:])]
         if head is not None:
             matrix = bust_matrix(matrix, len(mask))
             mask = head.mask
-            moves = None if moves is None else padded(moves)
+            moves = [padded(field) for field in moves]
         self.matrix = matrix
         self.sigma = sigma_of(matrix)
         self.weight, self.box = warp_mask(mask, matrix, *self.pixels.shape[:2])
         self.motion: Motion | None = None
-        if moves is not None and motion is not None and self.weight.size:
-            field = in_photo(to_photo(moves, matrix, self.box), matrix)
-            field[self.weight == 0] = 0
+        if motion is not None and self.weight.size:
+            fields = [in_photo(to_photo(field, matrix, self.box), matrix) for field in moves]
+            field = np.stack(fields) if len(fields) > 1 else fields[0]
+            field[..., self.weight == 0, :] = 0
             self.motion = Motion(field, motion.distances)
 
     def composite(self, patches: ByteArray) -> Composite:
@@ -194,7 +198,7 @@ FRACTIONS = 32  # of a pixel, to which OpenCV rounds the places that it samples
 
 
 def within(motion: Motion, mask: FloatArray) -> FloatArray:
-    """The motion of a unit that a mask allows, (S, S, 2) chip pixels; 0 at its edge.
+    """The motion of a unit that a mask allows, (S, S, 2) chip pixels, or one of each value; 0 at its edge.
 
     mask: (S, S) float32 in [0, 1].  A motion that would fold at the largest distance is shortened as a whole.
     """
@@ -209,9 +213,9 @@ def within(motion: Motion, mask: FloatArray) -> FloatArray:
 
 
 def steepness(field: FloatArray) -> float:
-    """By how many pixels a field (S, S, 2) changes from a pixel to the next at most, in any direction."""
-    across = np.diff(field, axis=1)[:-1]
-    down = np.diff(field, axis=0)[:, :-1]
+    """By how many pixels a field (..., S, S, 2) changes from a pixel to the next at most, in any direction."""
+    across = np.diff(field, axis=-2)[..., :-1, :, :]
+    down = np.diff(field, axis=-3)[..., :-1, :]
     # The larger singular value of each 2 x 2 matrix (across, down).
     squares = np.square(across).sum(-1) + np.square(down).sum(-1)
     area = across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0]

@@ -142,7 +142,6 @@ def _draw(
         photo = photo[..., :1]
     weight = footprint.weight[..., None]
     motion = footprint.motion
-    move = None if motion is None else Mover(motion.field)
     edit = layers[0]
     last = -1
     for step, (index, share) in enumerate(shares):
@@ -157,8 +156,8 @@ def _draw(
             mixed += photo
         else:
             mixed = edit + photo
-        if move is not None and motion is not None:
-            mixed = move(mixed, motion.distances[step])
+        if motion is not None and motion.distances[step]:
+            mixed = Mover(motion.fields[step])(mixed, motion.distances[step])
         patches[step] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
 
 

@@ -89,12 +89,15 @@ def _random_motion(
     and shorter if it would fold, or change the picture by more than the edit does.
     """
     near = max(1.0, NEAR * max(composite.weight.shape))
-    squares = np.square(motion.field).sum(-1)
+    whole = motion.field
+    if whole.ndim == 4:  # of named ends: from the first value to the last
+        whole = whole[-1] - whole[0]
+    squares = np.square(whole).sum(-1)
     length = np.sqrt(cv2.GaussianBlur(squares, (0, 0), near, borderType=cv2.BORDER_CONSTANT))
     field = _noise(composite, generator, 2) * floats(length * composite.weight)[..., None]
-    field = _without(field, _orthonormal(motion.field))
+    field = _without(field, _orthonormal(whole))
     field[composite.weight == 0] = 0
-    field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
+    field *= np.linalg.norm(whole) / max(float(np.linalg.norm(field)), 1e-9)
     centre = len(values) // 2
     ends = (0, len(values) - 1)
     longest = max(abs(values[k] - values[centre]) for k in ends)

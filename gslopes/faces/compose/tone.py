@@ -75,8 +75,8 @@ def toned(
     weight = on_device(skin)
     means = layers[:, weight > 0.5].mean(1)
     luma_before = float(before @ luma)
-    for layer, mean, share in zip(layers, means, tone.shares.tolist(), strict=True):
-        after = _wanted(tint, tone, share)
+    for layer, mean, (share, ends) in zip(layers, means, tone.steps, strict=True):
+        after = _wanted(tint, ends, share)
         luma_after = float(after @ luma)
         evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
         turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
@@ -87,7 +87,7 @@ def toned(
         layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
-def offset(colour: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
+def offset(colour: Lab, ends: Any, onwards: bool) -> Lab:
     """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
 
     ends: see ``core.records.Tone``.  onwards: from the first end to the second.
@@ -116,11 +116,11 @@ def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np
     return log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET))
 
 
-def _wanted(tint: Lab, tone: Tone, share: float) -> Lab:
-    """Levels (3,) that skin of this colour gets.  share: one of the tone's."""
-    if not tone.scale:
-        return _levels(tint + REACH * abs(share) * offset(tint, tone.ends, share > 0))
-    places = np.array(tone.ends)
+def _wanted(tint: Lab, ends: Any, share: float) -> Lab:
+    """Levels (3,) that skin of this colour gets.  ends, share: of one value, see ``core.records.Tone``."""
+    places = np.array(ends)
+    if len(places) == 2:
+        return _levels(tint + REACH * abs(share) * offset(tint, places, share > 0))
     steps = np.linspace(*STEPS, len(places))
     own, wanted = (
         _levels(np.array([np.interp(step, steps, column) for column in places.T]))

@@ -2,23 +2,30 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from gslopes.core import runtime
 from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
-from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
-from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
+from gslopes.faces.zoo.reader import (
+    LEAST,
+    WORDS,
+    FaceReader,
+    cropped,
+    normalised,
+    on_device,
+    standardised,
+)
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
 # Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``: the picture at each value, and at the photo's own, from which a
@@ -126,6 +133,7 @@ class FaderEditor(_ZooEditor):
 # seen. Beyond an end it goes on along the same line. How parts of the face move comes along as a motion, a - o units
 # of it, which ``compose`` carries out on the photo itself.
 
+# Of named ends a value is no place on a line: 0 is one of them, or the photo itself, 1 another one, each the whole way.
 
 # A face that is surely read as one end is still read so a third of the way to the other, where value 0 lies. With a
 # spec's ``own_zero`` 0 lies where this face's reading is neutral: between its log-odds and those of its picture at the
@@ -137,25 +145,13 @@ FARTHEST_ZERO = 0.75  # share of the way, however little a reading moves
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
-class EndsEditor(_ZooEditor):
-    """A records.Editor on one of the zoo's networks that know both ends of an attribute.
+class _FieldEditor(_ZooEditor):
+    """What both editors on such a network have in common."""
 
-    model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
-    calibrated: as of ``FaderEditor``.
-
-    Raises: UnknownName, ModelError.
-    """
-
-    def __init__(
-        self,
-        model: LoadedModel,
-        device: str = "cpu",
-        reader: str = "labeller",
-        calibrated: bool = True,
-    ) -> None:
+    def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         super().__init__(model, device, calibrated)
-        self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
-        self.photo_values = PhotoValues.of(self.spec, reader, device)
+        self.network: Any = model.module.to(memory_format=torch.channels_last)
+        self.tone: tuple[tuple[float, ...], ...] = ()
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and unchanged.
@@ -181,16 +177,12 @@ class EndsEditor(_ZooEditor):
         ends: list[Ends] = []
         # on a CPU one chip at a time is drawn, in its cache
         few = 1 if self.device.type == "cpu" else step
-        fields = torch.empty(*chips.shape[:3], 2)
-        distances, shares = torch.empty(2, len(chips), len(values))
+        kept = []
         for part in slices(len(chips), step):
             x = on_device(chips[part], self.device)
             ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
-            source_value = self.photo_values(x)[:, :1]
-            places = source_value.new_tensor(values)
-            if self.steps and self.spec.own_zero:
-                places = self._places(x, ratios, source_value, places)
-            towards, share = way(source_value, places)
+            towards, share, *about = self._ways(x, ratios, moves.movedim(-3, -1), values)
+            kept.append([column.cpu().numpy() for column in about])
             if not drawn:
                 columns = (ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share)
                 ends += map(Ends, *(column.cpu().numpy() for column in columns))
@@ -200,14 +192,59 @@ class EndsEditor(_ZooEditor):
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
-            fields[part] = moves.permute(0, 2, 3, 1).cpu()
-            distances[part] = (places - source_value).cpu()
-            # skin at an end goes no further; its tone sets in late, so that at 0 it is still near the photo's
-            shares[part] = (share.square() * (towards - (1 + source_value) / 2)).cpu()
-        tones = self.network.config.tone
-        tone = Tone(shares.numpy(), tones) if tones else None
-        motion = Motion(fields.numpy(), distances.numpy())
-        return EditedChips(edited if drawn else ends, floats(chips), motion, tone)
+        fields, distances, *tones = map(np.concatenate, zip(*kept, strict=True))
+        tone = None
+        if tones:
+            tone = Tone(tones[0], self.tone or tones[1])
+        return EditedChips(
+            edited if drawn else ends, floats(chips), Motion(fields, distances), tone
+        )
+
+    def _ways(
+        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
+    ) -> tuple[Tensor, ...]:
+        """Of chips (b, 3, S, S), RGB in [0, 1], at K values: towards and shares as of ``Ends``, fields and distances as
+        of ``Motion``, shares and ends as of ``Tone``, unless the skin's colour is the network's; its ends
+        may be ``tone``.
+
+        ratios, moves: the network's, (b, E, 3, S, S) and (b, ..., S, S, 2).
+        """
+        raise NotImplementedError
+
+
+class EndsEditor(_FieldEditor):
+    """A records.Editor on one of the zoo's networks that know both ends of an attribute.
+
+    model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
+    calibrated: as of ``FaderEditor``.
+
+    Raises: UnknownName, ModelError.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        device: str = "cpu",
+        reader: str = "labeller",
+        calibrated: bool = True,
+    ) -> None:
+        super().__init__(model, device, calibrated)
+        self.photo_values = PhotoValues.of(self.spec, reader, device)
+        self.tone = self.network.config.tone
+
+    def _ways(
+        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
+    ) -> tuple[Tensor, ...]:
+        source_value = self.photo_values(x)[:, :1]
+        places = source_value.new_tensor(values)
+        if self.steps and self.spec.own_zero:
+            places = self._places(x, ratios, source_value, places)
+        towards, share = way(source_value, places)
+        ways = (towards, share, moves, places - source_value)
+        if not self.tone:
+            return ways
+        # skin at an end goes no further; its tone sets in late, so that at 0 it is still near the photo's
+        return (*ways, share.square() * (towards - (1 + source_value) / 2))
 
     def _places(self, x: Tensor, ratios: Tensor, source: Tensor, values: Tensor) -> Tensor:
         """Values (K,) in the unit of own values, (b, K), so that at 0 each face is read as neutral.
@@ -225,6 +262,46 @@ class EndsEditor(_ZooEditor):
         return values + bent * (source + zero * (end - source))
 
 
+class GroupsEditor(_FieldEditor):
+    """A records.Editor on one of the zoo's networks of named ends: value k is the k-th of its names.
+
+    model: loaded on the device.  names: ends as of ``ModelSpec.names``; any other one is the photo as it is.
+    device: where it runs.  reader: the model that reads which ends a face looks like, from whose skin its colour goes.
+
+    Raises: UnknownName, ModelError.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        names: Sequence[str],
+        device: str = "cpu",
+        reader: str = "labeller",
+    ) -> None:
+        super().__init__(model, device, calibrated=False)
+        known = self.spec.names
+        self.towards = [known.index(name) if name in known else -1 for name in names]
+        self.reader = FaceReader(load(reader, device))
+        labels = (WORDS["ends"].get(name.casefold(), ("", ""))[1] for name in known)
+        read = [*self.reader.labels, ""]
+        self.columns = [read.index(label) if label in read else -1 for label in labels]
+
+    def _ways(
+        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
+    ) -> tuple[Tensor, ...]:
+        wanted = torch.tensor([self.towards[int(value)] for value in values], device=self.device)
+        towards = wanted.clamp(min=0).expand(len(x), -1)
+        share = (wanted >= 0).to(x).expand(len(x), -1)
+        ways = (towards, share, moves[:, towards[0]], share)
+        tones = x.new_tensor(self.network.config.tones)
+        if not len(tones):
+            return ways
+        likes = F.pad(self.reader.probabilities(x), (0, 1))[:, self.columns] + LEAST
+        own = likes / likes.sum(1, keepdim=True) @ tones  # (b, 6)
+        pairs = [own[:, None].expand(-1, len(wanted), -1), tones[towards]]
+        return (*ways, share, torch.stack(pairs, 2))
+
+
 class ToneEditor(_ZooEditor):
     """A records.Editor of the tone of skin alone: where it goes is a table, the rest is ``compose.tone``.
 
@@ -233,7 +310,7 @@ class ToneEditor(_ZooEditor):
 
     def __init__(self, model: LoadedModel, device: str = "cpu") -> None:
         super().__init__(model, device, calibrated=False)
-        self.places = cast(ToneScale, model.module).places
+        self.places = model.module.places
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips as they are, and the steps that their skin shall have; arguments as of the others."""
@@ -340,7 +417,7 @@ def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: 
 
 # --- The editor for a model ------------------------------------------------------------------------------------------
 
-FaceEditor = FaderEditor | EndsEditor | ToneEditor
+FaceEditor = FaderEditor | EndsEditor | GroupsEditor | ToneEditor
 
 
 def editor_of(
@@ -348,17 +425,20 @@ def editor_of(
     device: str = "cpu",
     reader: str | None = "labeller",
     calibrated: bool = True,
+    names: Sequence[str] = (),
 ) -> FaceEditor:
-    """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor``.
+    """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor`` and ``GroupsEditor``.
 
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
     loaded = load(model, device) if isinstance(model, str) else model
     if loaded.spec.network == "tone-scale":
         return ToneEditor(loaded, device)
-    if loaded.spec.network != "edit-ends":
+    if loaded.spec.network not in ("edit-ends", "edit-groups"):
         return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:
         message = f"{loaded.spec.name} needs a reader of a face's own value."
         raise ModelError(message, "Name one; the walk takes the labeller.")
+    if loaded.spec.network == "edit-groups":
+        return GroupsEditor(loaded, names or loaded.spec.names, device, reader)
     return EndsEditor(loaded, device, reader, calibrated)

@@ -48,9 +48,12 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
         return measured
     heads = heads_of(manifest)
     grid = grid_of(manifest.get("values"))
+    names = set(grid.names if grid else ())
     verdicts = pd.concat(
         [
-            judged(rows, config, neck=not heads.isdisjoint(grid.names if grid else {name}))
+            judged(
+                rows, config, neck=not heads.isdisjoint(names | {name, placebo.attribute_of(name)})
+            )
             for name, rows in measured.groupby("attribute", sort=False)
         ]
     ).sort_index()
@@ -150,7 +153,8 @@ def _sweeps(
                 axes = grid.axes if grid else {str(name): steps["value"].tolist()}
                 for turn, (attribute, values) in enumerate(axes.items()):
                     # along the second attribute the other corners of a grid are first and last
-                    order = sorted(range(len(values)), key=lambda k: (values[k], (-1) ** turn * k))
+                    present = np.flatnonzero(np.isfinite(values)).tolist()
+                    order = sorted(present, key=lambda k: (values[k], (-1) ** turn * k))
                     swept = [values[k] for k in order], [pictures[k] for k in order]
                     sweep = Sweep(attribute, *swept, original, box, points, area, asked)
                     yield sweep, {"photo": row["photo"], "attribute": attribute}

@@ -74,7 +74,8 @@ class SweepMeasurer:
         masked = sweep.mask_area < 1
         ours = masked and not sweep.asked
         values = doubles(sweep.values)
-        if sweep.attribute == TONE or (not ours and (not sweep.asked or ends_of(sweep.attribute))):
+        named = ends_of(sweep.attribute) is not None
+        if named or sweep.attribute == TONE or not (ours or sweep.asked):
             values = _as_ours(values)
         values, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
         readings = self._read(sweep)
@@ -85,7 +86,7 @@ class SweepMeasurer:
         target = means.get(sweep.attribute)
         follows = (np.nan, np.nan) if target is None else gate.follows(target, values)
         # what moves with an attribute that no reader knows may be it
-        is_known = ours or target is not None
+        is_known = (ours and not named) or target is not None
         spared = (sweep.attribute, MOVES_WITH.get(sweep.attribute))
         others = [name for name in JUDGED if name in means and name not in spared and is_known]
         height, width = sweep.pictures[0].shape[:2]

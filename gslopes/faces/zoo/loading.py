@@ -43,7 +43,7 @@ class LoadedModel:
 
 @frozen
 class ModelEntry:
-    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights."""
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights.  ends: of an editor."""
 
     name: str
     network: str
@@ -52,6 +52,7 @@ class ModelEntry:
     licence: str
     sha256: str
     bytes: int
+    ends: tuple[str, ...] = ()
 
 
 # Networks that only training has, by their names in specs; ``training`` puts them here.
@@ -129,7 +130,14 @@ def list_models() -> list[ModelEntry]:
             size = (folder / FILE).stat().st_size
         entries.append(
             ModelEntry(
-                name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size
+                name,
+                spec.network,
+                spec.summary,
+                str(folder or ""),
+                spec.licence,
+                digest,
+                size,
+                spec.ends,
             )
         )
     return entries

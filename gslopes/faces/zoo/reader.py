@@ -12,7 +12,7 @@ from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
-from gslopes.core.placebo import ends_of
+from gslopes.core.placebo import UNEDITED, ends_of
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
@@ -124,6 +124,8 @@ def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilitie
     (reading, up), (other, down) = (
         WORDS["ends"].get(text.casefold(), ("", "")) for text in ends[1:]
     )
+    if ends[2] == UNEDITED:  # how it is read by itself
+        other = reading
     if reading != other or up == down:
         return None
     if up and down:

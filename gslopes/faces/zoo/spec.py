@@ -113,6 +113,13 @@ class ModelSpec:
             hint = "Correct it, or leave it out; python -m training steps finds it."
             raise ConfigError(problem, hint)
 
+    @property
+    def names(self) -> list[str]:
+        """Of ``edit-groups`` its ends as sweeps and pages have them: East Asian of ``east-asian``; else none."""
+        if self.network != "edit-groups":
+            return []
+        return [end.replace("-", " ").title() for end in self.ends]
+
 
 def read_spec(path: Path) -> ModelSpec:
     """The spec of a ``spec.toml``.  Raises: ConfigError if it is missing or has unknown keys or wrong types."""
@@ -181,11 +188,12 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         raise ModelError(f"{path} is not a gslopes checkpoint: {error}.", hint) from error
 
 
-def editor_for(attribute: str, model: str = "") -> str:
+def editor_for(attribute: str, model: str = "", named: bool = False) -> str:
     """The name of the model that edits an attribute.
 
     model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
         the model whose spec has ``edits = "<attribute>"``.
+    named: whether one of named ends comes before others; else it comes last.
 
     Raises: UnknownName, naming the attributes that can be edited; UsageError for an editor that no longer ships.
     """
@@ -206,7 +214,9 @@ def editor_for(attribute: str, model: str = "") -> str:
     for name in asset_names("weights", FILE):
         folder = find_asset("models", name)
         with suppress(ConfigError, ModelError):  # damaged weights edit nothing by default
-            editors[(read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits] = name
+            spec = read_spec(folder / "spec.toml") if folder else identify(name)[0]
+            if spec.edits not in editors or (spec.network == "edit-groups") == named:
+                editors[spec.edits] = name
     editors.pop("", None)
     if attribute not in editors:
         raise UnknownName("editable attribute", attribute, editors)

@@ -20,6 +20,7 @@ exchangeable. If only the mean interaction is 0, it holds with many photos, as t
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -48,7 +49,9 @@ class View(NamedTuple):
 
 
 def views(grid: Grid) -> dict[str, View]:
-    """Name to view: main slopes, the interaction, and the slopes at an end."""
+    """Name to view: main slopes, the interaction, and the slopes at an end; with names these of each contrast."""
+    if grid.levels:
+        return _views_by_name(grid)
     count, other_count = map(len, grid.values)
     axes = [np.array(values) for values in grid.axes.values()]
     cells = np.arange(count * other_count).reshape(other_count, count).T
@@ -69,6 +72,20 @@ def views(grid: Grid) -> dict[str, View]:
             steps = np.take(cells, end, 1 - axis)
             name = f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"
             by_name[name] = View(steps, axes[axis][steps])
+    return by_name
+
+
+def _views_by_name(grid: Grid) -> dict[str, View]:
+    """As ``views``: the slope of the first attribute over all pictures, the views of the baseline with each name."""
+    first = grid.names[0]
+    by_name = {first: views(replace(grid, levels=()))[first]}
+    row = np.arange(len(grid.values[0]))
+    for level, name in enumerate(grid.contrasts, 1):
+        pair = Grid((first, name), (grid.values[0], (0.0, 1.0)))
+        steps = np.concatenate([row, row + level * len(row)])
+        for view, content in views(pair).items():
+            if level == 1 or not view.endswith("=0"):  # which is the baseline's, once
+                by_name.setdefault(view, content._replace(steps=steps[content.steps]))
     return by_name
 
 

@@ -34,32 +34,35 @@ def panels(
     if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
     drawn = []
-    crossings = [view for view in views(grid) if split(view)[2]]
+    crossings = [view for view in views(grid) if split(view)[2] or view in grid.contrasts]
+    interactions = [view for view in views(grid) if split(view)[1] and not split(view)[2]]
     pictures = [
         (album.files[photo, grid.name], credited.get(photo))
         for photo in album.photos
         if (photo, grid.name) in album.files
     ]
     for name, rows in tables.reading(source.real).groupby("classifier", sort=True):
-        part = rows[rows["attribute"] == grid.name]
+        part = rows[rows["attribute"] == interactions[0]]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
         moving = rows[
             rows["decision"].isin([decisions.FINDING, decisions.OPEN])
             & rows["label"].isin(answers.labels)
         ]
         order = ranked(
-            moving, "expected", moving["attribute"] != grid.name, -moving["t"].abs(), "label"
+            moving, "expected", ~moving["attribute"].isin(interactions), -moving["t"].abs(), "label"
         )
         drawn.append(
             SimpleNamespace(
                 classifier=words.printable(name),
                 attribute=grid.name,
-                headline=lead.headline(part, decisions.decide(part), grid.name),
+                headline=lead.headline(part, decisions.decide(part), interactions[0]),
                 photos=pictures[:PHOTOS],
                 names=list(map(words.perceived, grid.names)),
-                ends=list(map(words.ends, grid.names)),
+                levels=grid.levels,
+                ends=[words.ends(grid.names[0]), grid.levels or words.ends(grid.names[1])],
                 values=[
-                    [numbers.value(value, sign=True) for value in values] for values in grid.values
+                    [numbers.value(value, sign=True) for value in grid.values[0]],
+                    grid.levels or [numbers.value(value, sign=True) for value in grid.values[1]],
                 ],
                 at=list(map(words.perceived, crossings)),
                 maps=[
@@ -76,26 +79,28 @@ def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[
 
     rows: of the label.  crossings: views.
 
-    cells: a text and a shade in [0, 1], of each step.
+    cells: a text, a shade in [0, 1], and both ends of the mean's 95 % interval, of each step.
     """
     by_view = {row["attribute"]: row for _, row in rows.iterrows()}
-    row = by_view[grid.name]
+    row = by_view.get(grid.name, rows.iloc[0])
     label = row["label"]
     measure = units.measure_of(row)
     by_number = measure != "presence"
-    shares = matrix.heights(answers, {label} if by_number else ())[0][
-        answers.labels.tolist().index(label)
-    ]
+    place = answers.labels.tolist().index(label)
+    heights = matrix.heights(answers, {label} if by_number else ())
+    shares, *ends = (columns[place] for columns in heights[:3])
     low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
     levels, counted = units.levels(row, *shares)
     texts = numbers.apart(levels) if by_number else [f"{level:.0f}" for level in levels]
+    bounds = (units.levels(row, *end)[0] for end in ends)
+    around = [f"{low:.3g} to {high:.3g}" for low, high in zip(*bounds, strict=True)]
     shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
     return {
         "label": words.readable(label),
         "unit": {"log-odds": "mean score", "value": "mean"}.get(measure, counted),
         "slope": lead.slope_of(row),
         "decision": decisions.SHOWN.get(row["decision"], ""),
-        "cells": list(zip(texts, shades, strict=True)),
+        "cells": list(zip(texts, shades, around, strict=True)),
         "of": units.short(row),
         "slopes": [
             lead.interval_of(by_view[view]) if view in by_view else "never returned"

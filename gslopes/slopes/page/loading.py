@@ -97,7 +97,7 @@ def load(run: Path) -> RunTables:
     )
     values = {
         name: np.array(by_attribute.get(name) or (), np.float64)
-        for name in sorted(set(real["attribute"]))
+        for name in sorted({*real["attribute"], *(by_attribute if grid else ())})
     }
     outcomes = outcomes_of(run)
     drawn = drawings(run)

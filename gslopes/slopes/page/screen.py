@@ -131,7 +131,7 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     edit = manifest.get("config", {}).get("edit")
     model = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
-    starts = tuple(f"{attribute}-" for attribute in attributes)
+    starts = tuple(f"{placebo.attribute_of(attribute)}-" for attribute in attributes)
     editors = []
     for name, facts in manifest.get("models", {}).items():
         if name.startswith(starts) or (model and PurePath(model).name == PurePath(name).name):

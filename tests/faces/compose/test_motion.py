@@ -118,3 +118,17 @@ def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(
     difference = np.abs(present.patches.astype(int) - first.patches)
     assert difference.max(initial=0) <= 2
     assert (difference > 0).mean() < 0.01
+
+
+def test_values_with_a_field_each_move_as_they_would_alone():
+    pixels = spot(30, 30)
+    fields = np.stack(
+        [np.broadcast_to(np.array(way, np.float32), (S, S, 2)) for way in ((1, 0), (0, -1))]
+    )
+    both = still(pixels, Motion(fields, np.ones(2, np.float32)))
+    for step, field in enumerate(fields):
+        alone = still(pixels, Motion(field, np.ones(1, np.float32)))
+        np.testing.assert_array_equal(both.patches[step], alone.patches[0])
+    assert both.motion.field.shape == (2, *both.weight.shape, 2)
+    with_head = Motion(fields, np.array([0, 1], np.float32))
+    np.testing.assert_array_equal(still(pixels, with_head).picture(0), pixels)

@@ -29,6 +29,8 @@ READ = {
         ("hat: yes − no", "", 0),
         ("race: Black − male", "", 0),
         ("race: East Asian − Asian", "", 0),
+        ("race: East Asian − unedited", "race", 0.1),
+        ("race: Martian − unedited", "", 0),
         ("beard", "", 0),
     ],
 )

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.core.crossed import Grid, grid_of
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
+from tests.slopes.measures.conftest import build
 from tests.slopes.measures.crossed import (
     CROSSED,
     GENDER,
@@ -127,3 +129,46 @@ def test_a_cell_that_nobody_answered_leaves_the_slopes_that_do_without_it():
     ).slopes.groupby("attribute")
     assert (made["n"].max() == 20).to_dict() == {name: name.endswith("=-2") for name in CROSSED}
     assert set(made["decision"].unique().explode()[list(CROSSED)[:3]]) == {"unjudged"}
+
+
+NAMED = Grid(("gender", "race"), ((-2.0, 2.0), (0.0, 1.0, 2.0)), ("White", "Black", "East Asian"))
+
+
+def test_names_in_place_of_values_are_found_again_in_a_run_s_values():
+    assert grid_of(NAMED.sweeps | {NAMED.name: [0.0] * 6}) == NAMED
+    assert list(NAMED.sweeps) == ["gender", "race: Black − White", "race: East Asian − White"]
+    axes = NAMED.axes
+    assert axes["gender"] == [-2, 2] * 3
+    np.testing.assert_array_equal(axes["race: Black − White"], [0, 0, 1, 1, np.nan, np.nan])
+    np.testing.assert_array_equal(axes["race: East Asian − White"], [0, 0, np.nan, np.nan, 1, 1])
+
+
+def test_contrasts_of_names_are_differences_of_means_of_their_cells():
+    present = np.random.default_rng(5).random((40, 3, 6)) < np.linspace(0.2, 0.8, 6)
+    steps = [float(step) for step in range(6)]
+    given = {**NAMED.sweeps, NAMED.name: steps}
+    answers = build(present, steps, attribute=NAMED.name)
+    made = analyse(*answers, Study(values=given), options=FitOptions(permutations=99))
+    photo = made.slopes[made.slopes["estimator"] == "photo-rate"]
+    rows = photo.set_index(["attribute", "label"])["slope"]
+    cells = 100 * present.mean(0).reshape(3, 3, 2)  # label, name, gender
+    for name, level in (("Black", 1), ("East Asian", 2)):
+        sweep = f"race: {name} − White"
+        change = cells[:, level] - cells[:, 0]  # label, gender
+        expected = {
+            sweep: change.mean(1),
+            f"{sweep}-x-gender=-2": change[:, 0],
+            f"{sweep}-x-gender=2": change[:, 1],
+            f"gender-x-{sweep}": (change[:, 1] - change[:, 0]) / 4,
+            f"gender-x-{sweep}=1": (cells[:, level, 1] - cells[:, level, 0]) / 4,
+        }
+        for view, slopes in expected.items():
+            np.testing.assert_allclose(rows[view].to_numpy(), slopes, atol=1e-6, err_msg=view)
+    both = (cells[..., 1] - cells[..., 0]).mean(1) / 4
+    np.testing.assert_allclose(rows["gender"].to_numpy(), both, atol=1e-6)
+    baseline = (cells[:, 0, 1] - cells[:, 0, 0]) / 4
+    np.testing.assert_allclose(
+        rows["gender-x-race: Black − White=0"].to_numpy(), baseline, atol=1e-6
+    )
+    assert "gender-x-race: East Asian − White=0" not in rows.index.get_level_values(0)  # the same
+    assert NAMED.name not in rows.index.get_level_values(0)
