@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -199,6 +200,37 @@ class FeatureCritic(nn.Module):
         return torch.stack(logits)
 
 
+class GroupCritic(FeatureCritic):
+    """A ``FeatureCritic`` of several named ends: one answer for each of them, and a level, as often as it has levels.
+
+    pictures and labels (B, E + A) to logits (levels, B): which end, 1 or 0 for each of E, then A other attributes in
+    [-1, 1], each by itself and times every end.
+    """
+
+    def __init__(
+        self,
+        see: Callable[[Tensor], list[Tensor]],
+        levels: Sequence[tuple[int, int]],
+        ends: int,
+        others: int,
+    ) -> None:
+        super().__init__(see, levels, 1)
+        self.count = ends
+        self.ends = nn.ModuleList(nn.Linear(WIDEST, ends) for _ in levels)
+        known = (1 + ends) * others
+        self.others = nn.ModuleList(nn.Linear(known, WIDEST, bias=False) for _ in levels)
+
+    def answer(self, features: Tensor, attributes: Tensor) -> Tensor:
+        """The logits of what it saw."""
+        which, others = attributes[:, : self.count], attributes[:, self.count :]
+        at_ends = (which[:, :, None] * others[:, None]).flatten(1)
+        known = torch.cat([others, at_ends], 1)
+        logits = []
+        for seen, ends, agrees in zip(features, self.ends, self.others, strict=True):
+            logits.append((ends(seen) * which).sum(1) + (agrees(known) * seen).sum(1) / 4)
+        return torch.stack(logits)
+
+
 WIDEST = 128  # channels of a ``FeatureCritic`` at 4 x 4 pixels, half as many at twice the side, 32 at least
 
 
@@ -221,6 +253,27 @@ def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Ten
     which = (draw - 1).clamp(min=0)
     was = labels.gather(1, which)
     return labels.scatter(1, which, -was), was[:, 0].abs()
+
+
+def false_group(labels: Tensor, ends: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Labels (B, E + A) of which one is false: the end of half of them, else one of A; how sure that is, (B,).
+
+    ends: E, of which each has one. What is reversed is as false as its absolute value says, another end wholly.
+    """
+    count, device = len(labels), labels.device
+    draw = partial(torch.randint, size=(count,), generator=generator, device=device)
+    others = labels.shape[1] - ends
+    which = labels[:, :ends]
+    index = (which.argmax(1) + 1 + draw(0, ends - 1)) % ends
+    another = torch.cat([F.one_hot(index, ends).to(labels), labels[:, ends:]], 1)
+    if not others:
+        return another, labels.new_ones(count)
+    turned = ends + draw(0, others)[:, None]
+    was = labels.gather(1, turned)
+    reversed_ = labels.scatter(1, turned, -was)
+    of_end = draw(0, 2)[:, None] > 0
+    false = torch.where(of_end, another, reversed_)
+    return false, torch.where(of_end, torch.ones_like(was), was.abs())[:, 0]
 
 
 def squared_gradient(
