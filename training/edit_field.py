@@ -386,7 +386,12 @@ def varied_photos(
 
 
 # What must stay as it is next to the smile, by what is edited.
-HELD = {"gender": ("young", "race"), "race": ("young", "gender"), "age": ("gender", "race"), "groups": ("young", "gender")}
+HELD = {
+    "gender": ("young", "race"),
+    "race": ("young", "gender"),
+    "age": ("gender", "race"),
+    "groups": ("young", "gender"),
+}
 # What the tagger must read the same besides: a second reading of gender, and what others take for it.
 HELD_TAGS = {
     "age": ("Male", "Heavy_Makeup", "Bushy_Eyebrows", "Arched_Eyebrows"),

@@ -2,8 +2,8 @@
 
 A photo of one end is edited to another, its skin's tone carried there as the walk does it, and pasted; the critic sees
 its inner face without tone and cast, next to photos of that end, by what the encoders of the face parser and of the
-labeller see. At the photo's own end nothing may change. The rest, and the prices, are ``training.edit_field``'s; there is
-no teacher.
+labeller see. At the photo's own end nothing may change. The rest, and the prices, are ``training.edit_field``'s; there
+is no teacher.
 
 Source: Sauer et al. 2021, Projected GANs converge faster, arXiv 2111.01007; one answer for each end, Choi et al. 2020,
 StarGAN v2, §2; as ``training.edit_field``.
@@ -11,6 +11,7 @@ StarGAN v2, §2; as ``training.edit_field``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from torch.nn import functional as F
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, Tone
 from gslopes.faces.compose.tone import toned
-from gslopes.faces.networks.edit_field import EditGroups, FaceTrunk
+from gslopes.faces.networks.edit_field import EditGroups
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.networks.tagger import Tagger
 from gslopes.faces.zoo import ModelSpec, build, load
@@ -49,7 +50,10 @@ from training.edit_field import (
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
 
-STAGES_READ = (1, 2)  # blocks of the labeller's encoder that a critic sees: at a quarter and an eighth of its side
+STAGES_READ = (
+    1,
+    2,
+)  # blocks of the labeller's encoder that a critic sees: at a quarter and an eighth of its side
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,12 @@ def train_edit_groups(
     loss_weights: GroupLossWeights = GroupLossWeights(),
     augmentation: Augmentation = AUGMENTATION,
     trunk: str = "",  # an editor or teacher of the zoo of the same widths, whose trunk training begins with
+    heads: tuple[
+        str, ...
+    ] = (),  # the ends that -2 and +2 of that editor are, whose heads these begin with as well
+    goals: tuple[
+        float, ...
+    ] = (),  # how often photos are edited to each end; all as often by default
     held: str = "groups",  # what must stay, a name of ``edit_field.HELD``
     bfloat16: bool = False,  # on a CPU too
     seed: int = 0,
@@ -87,7 +97,7 @@ def train_edit_groups(
     network = cast(EditGroups, build(spec)).to(device)
     network = network.to(memory_format=torch.channels_last).train()
     if trunk:
-        network.load_state_dict(_trunk(trunk), strict=False)
+        begin(network, trunk, [spec.ends.index(name) for name in heads])
     ends = network.config.ends
     steps = optimisation.steps
     critic = group_critic(ends, labels.shape[1] - ends, device).train()
@@ -122,7 +132,7 @@ def train_edit_groups(
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
         # Photos of all ends, each edited to another one; and photos of that one.
-        own, goal = photos.ways(optimisation.batch)
+        own, goal = photos.ways(optimisation.batch, goals)
         x, regions, a = photos.batch(own)
         real, real_regions, real_a = photos.batch(goal)
         m, at_brows, skin = regions.split(1, 1)
@@ -182,10 +192,25 @@ def train_edit_groups(
 # -- what is trained with ----------------------------------------------------------------------------------------------
 
 
-def _trunk(name: str) -> dict[str, Tensor]:
-    """The weights of an editor or a teacher but for its heads."""
-    network = cast(FaceTrunk, load(name).module)
-    return {key: v for key, v in network.state_dict().items() if not key.startswith("to_")}
+UNITS = 2.5  # from a photo's own value to an end of an editor of two, about: its motion is that of a unit
+
+
+@torch.no_grad()
+def begin(network: EditGroups, name: str, heads: Sequence[int] = ()) -> None:
+    """Give a network the trunk of an editor or a teacher of the zoo; and two of its ends that editor's.
+
+    heads: none, or the two that its -2 and +2 are.
+    """
+    loaded = load(name).module.state_dict()
+    trunk = {key: value for key, value in loaded.items() if not key.startswith("to_")}
+    network.load_state_dict(trunk, strict=False)
+    for theirs, end in enumerate(heads):
+        ratios, motion = slice(3 * end, 3 * end + 3), slice(2 * end, 2 * end + 2)
+        for part in ("weight", "bias"):
+            ways = loaded[f"to_ends.{part}"][3 * theirs : 3 * theirs + 3]
+            moves = (2 * theirs - 1) * UNITS * loaded[f"to_motion.{part}"]
+            getattr(network.to_ends, part)[ratios] = ways.to(network.to_ends.weight)
+            getattr(network.to_motion, part)[motion] = moves.to(network.to_motion.weight)
 
 
 def group_critic(ends: int, others: int, device: str) -> GroupCritic:
@@ -235,14 +260,18 @@ class _Groups:
         self.augmentation = augmentation
         self.generator = generator
 
-    def ways(self, count: int) -> tuple[Tensor, Tensor]:
-        """Ends that ``count`` photos are of, and others that they are edited to, (count,) each: all as often."""
+    def ways(self, count: int, goals: Sequence[float] = ()) -> tuple[Tensor, Tensor]:
+        """Ends that ``count`` photos are of, and others that they are edited to, (count,) each.
+
+        goals: how often each is edited to, all alike by default; photos of the others as often.
+        """
         ends = len(self.odds)
-        place = torch.arange(count, device=self.pixels.device)
-        further = torch.randint(
-            1, ends, (count,), generator=self.generator, device=self.pixels.device
-        )
-        return place % ends, (place + further) % ends
+        device = self.pixels.device
+        odds = torch.tensor(goals or (1.0,) * ends, device=device)
+        draw = {"generator": self.generator, "device": device}
+        goal = torch.multinomial(odds, count, replacement=True, generator=self.generator)
+        own = (goal + torch.randint(1, ends, (count,), **draw)) % ends
+        return own, goal
 
     def batch(self, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Chips (B, 3, S, S) and masks (B, M, S, S) in [0, 1], labels (B, E + A), of photos of ends (B,)."""

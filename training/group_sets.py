@@ -54,7 +54,7 @@ def read_groups(data: Path) -> list[LabelledPhotos]:
 def read_labelled(data: Path) -> LabelledPhotos:
     """Photos with a label each: below ``data`` one folder for each label, or a CSV with the columns path and label.
 
-    Paths in the CSV are below ``data``. The labels are the set's names, in alphabetical order; each photo has 1 at its own.
+    Paths in the CSV are below ``data``. The set's names are the labels, in alphabetical order.
 
     Raises: DataMissing if there are not two labels, or the CSV names none of the photos.
     """
@@ -63,7 +63,9 @@ def read_labelled(data: Path) -> LabelledPhotos:
     labels = tuple(sorted({label for _, label in named}))
     if len(labels) < 2:
         found = f"{data} holds photos of {many(len(labels), 'label')}."
-        hint = "It takes a folder of photos for each label, or a CSV with the columns path and label."
+        hint = (
+            "It takes a folder of photos for each label, or a CSV with the columns path and label."
+        )
         raise DataMissing(found, hint)
     values = np.array([[label == each for each in labels] for _, label in named], np.float32)
     return LabelledPhotos(FOLDER, tuple(path for path, _ in named), labels, values)
@@ -98,9 +100,12 @@ def groups(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str) -> T
     labels = np.concatenate([part.labels for part in parts])
     held_out = np.concatenate([part.held_out for part in parts])
     _check(spec, labels, held_out)
-    weights = [share * part.weights for part, share in zip(parts, shares, strict=True)]
+    weights = np.concatenate(
+        [share * part.weights for part, share in zip(parts, shares, strict=True)]
+    )
     pixels = np.concatenate([part.pixels for part in parts])
-    return TrainingSet(pixels, labels, np.concatenate(weights), held_out)
+    weights = bounded(weights, labels[:, : len(spec.ends)].argmax(1))
+    return TrainingSet(pixels, labels, weights, held_out)
 
 
 def _check(spec: ModelSpec, labels: NDArray[np.float32], held_out: NDArray[np.bool_]) -> None:
@@ -120,14 +125,16 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str) -> TrainingSet:
     ends = _named(spec, chips.photos)
     usable = (chips.outside < 0.6) & (learnt_from(chips.photos) | held_out)
     if ends is not None:
-        usable = _few(ends, usable, held_out, MOST + MOST // 3)  # a tenth of them, or more, have glasses
+        usable = _few(
+            ends, usable, held_out, MOST + MOST // 3
+        )  # a tenth of them, or more, have glasses
     rows = np.flatnonzero(usable)
     read = _read("labeller", source, rows, device)
     if ends is None:
         sure = [read[CALLED.get(name, name)] >= CERTAIN for name in spec.ends]
         ends = np.zeros((len(usable), len(sure)), np.float32)
         ends[rows] = np.stack(sure, 1)
-        kept = (ends[rows].sum(1) == 1)
+        kept = ends[rows].sum(1) == 1
         rows, read = rows[kept], {name: values[kept] for name, values in read.items()}
     tags = _read("celeba-tagger", source, rows, device)
     clear = np.zeros(len(usable), bool)
@@ -189,12 +196,17 @@ def evenly(ends: NDArray[np.intp], others: NDArray[np.bool_]) -> NDArray[np.floa
     """
     cells = np.column_stack([ends, others])
     _, cell, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-    weights = 1 / count[cell.ravel()]
+    return bounded(1 / count[cell.ravel()], ends)
+
+
+def bounded(weights: NDArray[np.float64], ends: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Weights (n,) of which each end's sum is 1, and none is more than ``OFTEN`` times their mean before that."""
+    bounded = weights.copy()
     for end in np.unique(ends):
         here = ends == end
-        bounded = np.minimum(weights[here], OFTEN * weights[here].mean())
-        weights[here] = bounded / bounded.sum()
-    return weights
+        few = np.minimum(weights[here], OFTEN * weights[here].mean())
+        bounded[here] = few / few.sum()
+    return bounded
 
 
 # -- the tone of skin at each end --------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def brow_masks(pixels: ByteArray, device: str) -> Tensor:
 def group_masks(pixels: ByteArray, device: str) -> Tensor:
     """(n, 3, S, S) uint8 of chips (n, S, S, 3) in one pass of the parser.
 
-    ``face_masks``, ``brow_masks``, and how much of the skin's tone each pixel has, as ``faces.compose.masks.Head.skin``.
+    ``face_masks``, ``brow_masks``, and how much of the skin's tone a pixel has, as ``faces.compose.masks.Head.skin``.
     """
     masks = []
     for likely in _classes(pixels, device):

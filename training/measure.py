@@ -195,9 +195,7 @@ def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> 
     return {"edit_size": _mean(torch.cat(sizes)), "farthest_moved": _mean(torch.cat(moved))}
 
 
-def _edit_groups(
-    spec: ModelSpec, module: Any, data: TrainingSet, device: str
-) -> dict[str, Any]:
+def _edit_groups(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
     """The size of the edit to each end of faces of the others, without the tone, and how far parts of the face move."""
     region = face_window(spec.size).to(device)
     sizes: dict[str, list[Tensor]] = {name: [] for name in spec.ends}

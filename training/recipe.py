@@ -205,7 +205,9 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
 
 def check_trunk(begin: ModelSpec, spec: ModelSpec) -> None:
     """Raises: ConfigError if a model's trunk is not one that the training of ``spec`` can begin with."""
-    alike = begin.network in TRUNKS if spec.network == "edit-groups" else begin.network == spec.network
+    alike = (
+        begin.network in TRUNKS if spec.network == "edit-groups" else begin.network == spec.network
+    )
     if not alike or begin.config.get("widths") != spec.config.get("widths"):
         raise ConfigError(
             f"{spec.name} cannot begin with the trunk of {begin.name}: their networks differ.",

@@ -51,9 +51,9 @@ def evaluate_groups(
         "what else moves": others_table(spec.ends, held, edited, device),
     }
     note = (
-        f"Measured on {len(held.pixels)} held-out photos, composited into aligned chips. Ends are read by a regression on "
-        "what the judge's network sees; the judge shares no photo or weight with the editor. In brackets 95 % bootstrap "
-        "intervals over photos."
+        f"Measured on {len(held.pixels)} held-out photos, composited into aligned chips. Ends are read by a regression "
+        "on what the judge's network sees; the judge shares no photo or weight with the editor. In brackets 95 % "
+        "bootstrap intervals over photos."
     )
     return note, {"reached": reached(tables), **tables}
 
@@ -127,7 +127,7 @@ def edited_chips(model: LoadedModel, held: TrainingSet, device: str) -> ByteArra
 def edits_table(
     names: tuple[str, ...], held: TrainingSet, edited: ByteArray, reader: EndReader
 ) -> Table:
-    """Of photos of the other ends, how they are read before and at each end; of its own, how often photos are read so."""
+    """How photos of the other ends are read before and at each end, and how often its own photos are read so."""
     before = reader(held.pixels)
     after = np.stack([reader(edited[:, end]) for end in range(len(names))], 1)  # (n, at, read as)
     own = held.labels[:, : len(names)].argmax(1)
