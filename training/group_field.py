@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.errors import ConfigError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, Tone
 from gslopes.faces.compose.tone import toned
@@ -30,8 +31,8 @@ from gslopes.faces.networks.edit_field import EditGroups
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.networks.tagger import Tagger
 from gslopes.faces.zoo import ModelSpec, build, load
-from gslopes.faces.zoo.reader import cropped
-from training.augment import Augmentation, disturbed
+from gslopes.faces.zoo.reader import cropped, normalised
+from training.augment import Augmentation, color_jitter, disturbed, random_affine, warp
 from training.chips import face_window
 from training.critics import GroupCritic, false_group, squared_gradient
 from training.edit_field import (
@@ -47,6 +48,7 @@ from training.edit_field import (
     inner_face,
     varied_photos,
 )
+from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
 
@@ -58,9 +60,16 @@ STAGES_READ = (
 
 @dataclass(frozen=True, slots=True)
 class GroupLossWeights(LossWeights):
-    """As ``LossWeights``.  own: of any change that a face has at its own end, squared."""
+    """As ``LossWeights``.
+
+    own: of any change that a face has at its own end, squared.
+    fool: of what the critic takes for edited; 0 for no critic, at half of the time a step.
+    guide: of the end that the labeller reads, as cross-entropy; it must know all of them. 0 for no guide.
+    """
 
     own: float = 2.0
+    fool: float = 1.0
+    guide: float = 0.0
 
 
 def train_edit_groups(
@@ -124,6 +133,7 @@ def train_edit_groups(
     photos = _Groups(pixels, masks, labels, weights, augmentation, generator, ends, device)
     face = face_window(spec.size).to(device)
     preserved = Preserved(held, device, loss_weights.beard)
+    columns = guide_columns(spec, preserved) if loss_weights.guide else []
 
     for step in loop:
         seed_step(seed, step, generator)
@@ -134,7 +144,6 @@ def train_edit_groups(
         # Photos of all ends, each edited to another one; and photos of that one.
         own, goal = photos.ways(optimisation.batch, goals)
         x, regions, a = photos.batch(own)
-        real, real_regions, real_a = photos.batch(goal)
         m, at_brows, skin = regions.split(1, 1)
         target = torch.cat([F.one_hot(goal, ends).to(a), a[:, ends:]], 1)
         row = torch.arange(len(x), device=device)
@@ -146,45 +155,47 @@ def train_edit_groups(
         views = as_critic_sees(composites, m, inner, gray=False)
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
-        real = disturbed(as_critic_sees(real, real_regions[:, :1], inner, gray=False), generator)
-        false_labels, certainty = false_group(real_a, ends, generator)
-        with half():
-            seen_in_photos = critic.features(real)
-            on_photos, on_lies = (
-                critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels)
-            )
-            on_made = critic(disturbed(views.detach(), generator), target).float()
-        critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
-        critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
-        if loss_weights.r1 and step % EVERY == 0:
-            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(
-                critic, real, real_a
-            )
-        descend(critic_optimiser, critic_loss)
+        metrics = {}
+        if loss_weights.fool:
+            real, real_regions, real_a = photos.batch(goal)
+            real = as_critic_sees(real, real_regions[:, :1], inner, gray=False)
+            real = disturbed(real, generator)
+            false_labels, certainty = false_group(real_a, ends, generator)
+            with half():
+                seen_in_photos = critic.features(real)
+                on_photos, on_lies = (
+                    critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels)
+                )
+                on_made = critic(disturbed(views.detach(), generator), target).float()
+            lies = (certainty * F.softplus(on_lies)).mean()
+            critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
+            critic_loss = critic_loss + loss_weights.wrong * lies
+            if loss_weights.r1 and step % EVERY == 0:
+                gradient = squared_gradient(critic, real, real_a)
+                critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * gradient
+            descend(critic_optimiser, critic_loss)
+            metrics = {"photos": on_photos.mean(), "composites": on_made.mean()}
+            metrics["lies"] = on_lies.mean()
 
         # The field fools it, and changes as little else as it can.
         if step >= optimisation.warm:
-            critic.requires_grad_(False)
-            with half():
-                judged = critic(disturbed(views, generator), target).float()
-            critic.requires_grad_(True)
             costs = costs_of(
                 as_form(field) / FLIP, moves / FLIP, m, at_brows, inner, face, loss_weights.colour
             )
             costs["own"] = at_own_end(ratios[row, own], motions[row, own], m)
-            leak = change(preserved, x, composites, goal)
-            loss = F.softplus(-judged).mean() + loss_weights.others * leak
-            loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
-            descend(optimiser, loss, clip=optimisation.clip)
+            costs["others"] = change(preserved, x, composites, goal)
+            if loss_weights.fool:
+                critic.requires_grad_(False)
+                with half():
+                    judged = critic(disturbed(views, generator), target).float()
+                critic.requires_grad_(True)
+                costs["fool"] = F.softplus(-judged).mean()
+            if columns:
+                costs["guide"] = guided(preserved, columns, composites, goal, generator)
+            loss = torch.stack([getattr(loss_weights, name) * cost for name, cost in costs.items()])
+            descend(optimiser, loss.sum(), clip=optimisation.clip)
             average.update(network, step)
-            metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
-        else:
-            metrics = {"loss": critic_loss}
-        metrics |= {
-            "photos": on_photos.mean(),
-            "composites": on_made.mean(),
-            "lies": on_lies.mean(),
-        }
+            metrics |= {"loss": loss.sum(), **costs}
         loop.end(**metrics)
     return average.state_dict()
 
@@ -351,6 +362,31 @@ def at_own_end(ratios: Tensor, motion: Tensor, masks: Tensor) -> Tensor:
     within = masks.sum((1, 2, 3)).clamp(min=100)
     changed = ratios.square().sum(1, keepdim=True) + 0.02 * motion.square().sum(1, keepdim=True)
     return ((changed * masks).sum((1, 2, 3)) / within).mean()
+
+
+def guide_columns(spec: ModelSpec, preserved: Preserved) -> list[int]:
+    """The labeller's outputs that are the ends.  Raises: ConfigError if it does not read all of them."""
+    labels = [CALLED.get(name, name) for name in spec.ends]
+    for name, label in zip(spec.ends, labels, strict=True):
+        if label not in preserved.column:
+            problem = f"The labeller cannot guide towards {name}, which it does not read."
+            raise ConfigError(problem, "Leave guide out of [train.loss_weights].")
+    return [preserved.column[label] for label in labels]
+
+
+def guided(
+    preserved: Preserved,
+    columns: list[int],
+    pictures: Tensor,
+    goal: Tensor,
+    generator: torch.Generator,
+) -> Tensor:
+    """How far the labeller is from reading pictures (B, 3, S, S), moved a little, as their ends (B,)."""
+    moves = random_affine(len(pictures), generator, zoom=0.06, turn=0.08, shift=0.04)
+    labeller = preserved.labeller.model
+    seen = color_jitter(2 * warp(pictures.clamp(0, 1), moves) - 1, generator, strength=0.1)
+    answers = labeller.module(normalised(labeller, (seen + 1) / 2))
+    return F.cross_entropy(answers.float()[:, columns], goal)
 
 
 def change(preserved: Preserved, before: Tensor, after: Tensor, goal: Tensor) -> Tensor:

@@ -126,7 +126,7 @@ def begin_home(
     """
     attribute = attribute or re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     name = name or f"{attribute}-groups"
-    for what, text in (("name", name), ("attribute", attribute)):
+    for what, text in (("attribute", attribute), ("name", name)):
         if not NAME.fullmatch(text):
             problem = f"{text!r} is no {what}: it takes letters from a to z, digits and hyphens."
             raise UsageError(problem, f"Give another one with --{what}.")

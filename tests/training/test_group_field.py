@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from gslopes.core.errors import ConfigError
 from gslopes.faces import zoo
 from gslopes.faces.networks.edit_field import MOTION
 from tests.training.test_loops import stopped_at_a_save
 from training import drawn, group_field
 from training.critics import false_group
-from training.edit_field import Optimisation
+from training.edit_field import Optimisation, Preserved
 from training.group_field import (
     UNITS,
     as_form,
@@ -23,6 +24,7 @@ from training.group_field import (
     tone_layers,
     train_edit_groups,
 )
+from training.recipe import check_trunk
 from training.sets import drawn_chips
 
 TONES = (
@@ -73,7 +75,7 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
         json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()
     ]
     assert "own" not in rows[0]  # at first only the critic learns
-    assert {"leak", "size", "moved", "own", "fooled"} <= set(rows[1])
+    assert {"others", "size", "moved", "own", "fool"} <= set(rows[1])
 
 
 def test_it_begins_with_another_editors_trunk_and_two_of_its_ends():
@@ -158,3 +160,21 @@ def test_photos_are_edited_to_other_ends_and_to_the_wanted_ones(training):
     assert set(own.tolist()) == {1, 2}
     _, _, drawn_labels = photos.batch(own[:8])
     assert torch.equal(drawn_labels[:, :3].argmax(1), own[:8])
+
+
+def test_the_labeller_guides_only_to_ends_that_it_reads():
+    preserved = Preserved("groups", "cpu")
+    named = replace(SPEC, ends=("east-asian", "white"))
+    columns = group_field.guide_columns(named, preserved)
+    assert [preserved.labeller.labels[column] for column in columns] == ["asian", "white"]
+    with pytest.raises(ConfigError, match="cannot guide towards a,"):
+        group_field.guide_columns(SPEC, preserved)
+
+
+def test_named_ends_may_begin_with_the_trunk_of_two_and_the_other_way_round_not():
+    widths = {"widths": [24, 32, 64, 96, 128]}
+    check_trunk(zoo.load("race-field").spec, replace(SPEC, config=widths))
+    with pytest.raises(ConfigError, match="their networks differ"):
+        check_trunk(zoo.load("race-field").spec, SPEC)
+    with pytest.raises(ConfigError, match="their networks differ"):
+        check_trunk(replace(SPEC, config=widths), zoo.load("race-field").spec)
