@@ -52,6 +52,7 @@ from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
 
+PEAK = 0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
 STAGES_READ = (
     1,
     2,
@@ -63,11 +64,13 @@ class GroupLossWeights(LossWeights):
     """As ``LossWeights``.
 
     own: of any change that a face has at its own end, squared.
+    peak: of lightness beyond ``PEAK``, squared: bright spots between the eyes and on lips.
     fool: of what the critic takes for edited; 0 for no critic, at half of the time a step.
     guide: of the end that the labeller reads, as cross-entropy; it must know all of them. 0 for no guide.
     """
 
     own: float = 2.0
+    peak: float = 300.0
     fool: float = 1.0
     guide: float = 0.0
 
@@ -183,6 +186,7 @@ def train_edit_groups(
                 as_form(field) / FLIP, moves / FLIP, m, at_brows, inner, face, loss_weights.colour
             )
             costs["own"] = at_own_end(ratios[row, own], motions[row, own], m)
+            costs["peak"] = beyond_peak(as_form(field)[:, :1], m)
             costs["others"] = change(preserved, x, composites, goal)
             if loss_weights.fool:
                 critic.requires_grad_(False)
@@ -362,6 +366,12 @@ def at_own_end(ratios: Tensor, motion: Tensor, masks: Tensor) -> Tensor:
     within = masks.sum((1, 2, 3)).clamp(min=100)
     changed = ratios.square().sum(1, keepdim=True) + 0.02 * motion.square().sum(1, keepdim=True)
     return ((changed * masks).sum((1, 2, 3)) / within).mean()
+
+
+def beyond_peak(light: Tensor, masks: Tensor) -> Tensor:
+    """How far lightness (B, 1, S, S), logarithms, goes beyond ``PEAK``, squared, on average over the face."""
+    beyond = F.relu(light.abs() - PEAK).square() * masks
+    return (beyond.sum((1, 2, 3)) / masks.sum((1, 2, 3)).clamp(min=100)).mean()
 
 
 def guide_columns(spec: ModelSpec, preserved: Preserved) -> list[int]:

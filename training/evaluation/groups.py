@@ -172,6 +172,4 @@ def reached(tables: dict[str, Table]) -> Table:
     for name, row in tables["what it edits"].items():
         rows[f"read as {name}, faces of the others, before"] = row["read so before"]
         rows[f"read as {name}, faces of the others, after"] = row["read so after"]
-    for name, row in tables["what else moves"].items():
-        rows[f"change of P(masculine) towards {name}"] = row["gender"]
     return {what: {"number": number} for what, number in rows.items()}

@@ -103,7 +103,6 @@ EDITOR_ROWS = (
     "nearer to its own photo",
     "read as .*, before",
     "read as .*, after",
-    r"change of P\(masculine\)",
 )
 # Those of a Fader Network, used in both ways.
 FADER_ROWS = (
@@ -177,7 +176,7 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
             FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
         )
         chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
-        return {row: reached[row]["number"] for row in chosen}
+        return {row: reached[row]["number"] for row in chosen[:MOST]}
     rows: dict[str, Any] = {}
     for kind, value in metrics.items():
         if isinstance(value, dict) and kind != "evaluation":
