@@ -52,7 +52,9 @@ from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
 
-PEAK = 0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
+PEAK = (
+    0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
+)
 STAGES_READ = (
     1,
     2,
