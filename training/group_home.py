@@ -80,6 +80,7 @@ beard = 0.3
 
 CARD = """\
 ---
+name: {name}
 ---
 
 # {name}
