@@ -289,7 +289,7 @@ def false_group(labels: Tensor, ends: int, generator: torch.Generator) -> tuple[
 
 
 def squared_gradient(
-    critic: PictureCritic | FeatureCritic, pictures: Tensor, labels: Tensor
+    critic: PictureCritic | FeatureCritic | GroupCritic, pictures: Tensor, labels: Tensor
 ) -> Tensor:
     """The critic's mean squared gradient at pictures (B, C, S, S) under their labels (B, A), R1."""
     pictures = pictures.detach().requires_grad_(True)

@@ -29,7 +29,7 @@ from gslopes.core.records import ByteArray, Tone
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.networks.edit_field import EditGroups
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
-from gslopes.faces.networks.tagger import Tagger
+from gslopes.faces.networks.tagger import Tagger, folded
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.reader import cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_affine, warp
@@ -235,7 +235,7 @@ def group_critic(ends: int, others: int, device: str) -> GroupCritic:
     parser = load("face-parser", device)
     encoder = cast(FeaturePyramid, parser.module).encoder
     labeller = load("labeller", device)
-    reader = cast(Tagger, labeller.module).folded().to(device)
+    reader = folded(cast(Tagger, labeller.module)).to(device)
 
     def see(pictures: Tensor) -> list[Tensor]:
         stages = encoder(pictures)
@@ -285,10 +285,9 @@ class _Groups:
         ends = len(self.odds)
         device = self.pixels.device
         odds = torch.tensor(goals or (1.0,) * ends, device=device)
-        draw = {"generator": self.generator, "device": device}
         goal = torch.multinomial(odds, count, replacement=True, generator=self.generator)
-        own = (goal + torch.randint(1, ends, (count,), **draw)) % ends
-        return own, goal
+        further = torch.randint(1, ends, (count,), generator=self.generator, device=device)
+        return (goal + further) % ends, goal
 
     def batch(self, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Chips (B, 3, S, S) and masks (B, M, S, S) in [0, 1], labels (B, E + A), of photos of ends (B,)."""

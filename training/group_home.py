@@ -46,7 +46,7 @@ config = {{ widths = {widths}, tones = {tones} }}
 
 RECIPE = """\
 # GSLOPES_HOME={home} python -m training {name} --data {folder}
-# Two seconds a step of 16 photos on one core of an AMD EPYC. 300 steps show where it goes.
+# Two seconds a step of 16 photos on one core of an AMD EPYC. 300 steps show where it goes; a critic needs thousands.
 model = {quoted}
 set = "groups"
 eight_bits = true

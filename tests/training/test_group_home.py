@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_labelled_photos_become_an_editor_with_its_card(
     [({"name": "My Groups"}, "is no name"), ({"attribute": "1"}, "is no attribute")],
 )
 def test_names_that_are_none_are_told_before_any_photo_is_opened(
-    tmp_path: Path, options: dict[str, str], says: str
+    tmp_path: Path, options: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(UsageError, match=says):
         begin_home(tmp_path / "absent", tmp_path / "home", **options)
