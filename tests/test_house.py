@@ -21,7 +21,7 @@ from gslopes.frame.result import AUDITS, find_audit
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Walked
 from tests import english
-from training.commands import train
+from training.commands import begin, train
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "gslopes").rglob("*.py"))
@@ -365,7 +365,8 @@ def every_option() -> set[str]:
     names = {
         item for some in every for name, option in some for item in (name, ".".join(option.path))
     }
-    return options_of(main) | options_of(train) | {f"--set {name}" for name in names}
+    training = options_of(train) | options_of(begin)
+    return options_of(main) | training | {f"--set {name}" for name in names}
 
 
 def unknown_options(text: str, bare: bool = True) -> list[str]:

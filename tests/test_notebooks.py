@@ -23,7 +23,7 @@ pytest.importorskip(
 
 
 def test_the_notebooks_are_numbered_from_one() -> None:
-    assert sorted(int(path.name.partition("-")[0]) for path in NOTEBOOKS) == list(range(1, 11))
+    assert sorted(int(path.name.partition("-")[0]) for path in NOTEBOOKS) == list(range(1, 12))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -173,6 +173,40 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
 
 
 @verb(
+    "python -m training begin photos home",
+    "python -m training begin photos home --name age-groups --attribute age --steps 1000",
+)
+@click.argument("folder", type=PATH)
+@click.argument("home", type=PATH)
+@click.option("--name", default="", help="Of the editor. [default: <attribute>-groups]")
+@click.option(
+    "--attribute", default="", help="What the labels are values of. [default: FOLDER's name]"
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=300,
+    metavar="N",
+    help="Number of steps of its recipe. [default: 300]",
+)
+@flags(RunConfig, "device")
+def begin(folder: Path, home: Path, name: str, attribute: str, steps: int, device: str) -> int:
+    """Begin an editor of named ends from labelled photos: write its spec, recipe and card below HOME.
+
+    FOLDER has one folder of photos for each label, or a CSV with the columns path and label. Then, with
+    GSLOPES_HOME=HOME, python -m training NAME --data FOLDER trains it, and evaluate measures it.
+    """
+    from gslopes.core.runfolder import show, storage
+    from gslopes.core.runtime import pick_device
+    from training.group_home import begin_home
+
+    with storage(home):
+        spec = begin_home(folder, home, name, attribute, steps, pick_device(device))
+    say(show(home / "models" / spec.name))
+    return 0
+
+
+@verb(
     "python -m training calibrate --faces 3000 --sets 30 --out calibration --json",
 )
 @out_option(

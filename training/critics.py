@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -151,15 +152,12 @@ class _Halved(nn.Module):
         return z
 
 
-class FeatureCritic(nn.Module):
-    """The same by what a frozen network sees, one answer a level of it: it knows what pictures are from the start.
-
-    pictures and attributes to logits (levels, B), as ``PictureCritic``'s.
+class _LevelsCritic(nn.Module):
+    """A critic by what a frozen network sees, one answer a level of it: it knows what pictures are from the start.
 
     see: pictures to features (B, channels, side, side) of each level, sides of 8 or more that are powers of 2; none of
-    the weights that are trained or kept.
-
-    What another attribute says may differ from end to end: men do not grow old as women do.
+    the weights that are trained or kept.  levels: channels and side of each.
+    ends: answers of a level.  known: numbers that tell about a picture besides.
 
     Source: Sauer et al. 2021, Projected GANs converge faster, arXiv 2111.01007, §3.1, without mixing across levels.
     """
@@ -168,17 +166,17 @@ class FeatureCritic(nn.Module):
         self,
         see: Callable[[Tensor], list[Tensor]],
         levels: Sequence[tuple[int, int]],
-        attributes: int,
+        ends: int,
+        known: int,
     ) -> None:
         super().__init__()
         self.see = see
         self.heads = nn.ModuleList(_narrowed(*level) for level in levels)
-        self.ends = nn.ModuleList(nn.Linear(WIDEST, 2) for _ in levels)
-        known = 2 * (attributes - 1)  # each of the others by itself, and times the edited one
+        self.ends = nn.ModuleList(nn.Linear(WIDEST, ends) for _ in levels)
         self.others = nn.ModuleList(nn.Linear(known, WIDEST, bias=False) for _ in levels)
 
     def forward(self, pictures: Tensor, attributes: Tensor) -> Tensor:
-        """The logits of pictures."""
+        """The logits of pictures, (levels, B)."""
         return self.answer(self.features(pictures), attributes)
 
     def features(self, pictures: Tensor) -> Tensor:
@@ -188,15 +186,61 @@ class FeatureCritic(nn.Module):
         )
 
     def answer(self, features: Tensor, attributes: Tensor) -> Tensor:
-        """The logits of what it saw."""
+        """The logits of what it saw, (levels, B)."""
+        which, known = self.split(attributes)
+        logits = []
+        for seen, ends, others in zip(features, self.ends, self.others, strict=True):
+            agreement = (others(known) * seen).sum(1) / 4
+            logits.append((ends(seen) * which).sum(1) + agreement)
+        return torch.stack(logits)
+
+    def split(self, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Attributes (B, A) to the share of each end, (B, ends), and what is known besides, (B, known)."""
+        raise NotImplementedError
+
+
+class FeatureCritic(_LevelsCritic):
+    """The same as ``PictureCritic`` by what a frozen network sees: pictures and attributes to logits (levels, B).
+
+    What another attribute says may differ from end to end: men do not grow old as women do.
+    """
+
+    def __init__(
+        self,
+        see: Callable[[Tensor], list[Tensor]],
+        levels: Sequence[tuple[int, int]],
+        attributes: int,
+    ) -> None:
+        super().__init__(see, levels, 2, 2 * (attributes - 1))
+
+    def split(self, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Shares of both ends; each of the others by itself, and times the edited one."""
         share = (attributes[:, :1] + 1) / 2
         both = torch.cat([1 - share, share], 1)
-        known = torch.cat([attributes[:, 1:], attributes[:, :1] * attributes[:, 1:]], 1)
-        logits = []
-        for features_here, ends, others in zip(features, self.ends, self.others, strict=True):
-            agreement = (others(known) * features_here).sum(1) / 4
-            logits.append((ends(features_here) * both).sum(1) + agreement)
-        return torch.stack(logits)
+        return both, torch.cat([attributes[:, 1:], attributes[:, :1] * attributes[:, 1:]], 1)
+
+
+class GroupCritic(_LevelsCritic):
+    """The same of several named ends: pictures and labels (B, E + A) to logits (levels, B).
+
+    Labels: which end, 1 or 0 for each of E, then A other attributes in [-1, 1], each by itself and times every end.
+    """
+
+    def __init__(
+        self,
+        see: Callable[[Tensor], list[Tensor]],
+        levels: Sequence[tuple[int, int]],
+        ends: int,
+        others: int,
+    ) -> None:
+        super().__init__(see, levels, ends, (1 + ends) * others)
+        self.count = ends
+
+    def split(self, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Which end; each of the others by itself, and times every end."""
+        which, others = attributes[:, : self.count], attributes[:, self.count :]
+        at_ends = (which[:, :, None] * others[:, None]).flatten(1)
+        return which, torch.cat([others, at_ends], 1)
 
 
 WIDEST = 128  # channels of a ``FeatureCritic`` at 4 x 4 pixels, half as many at twice the side, 32 at least
@@ -223,8 +267,29 @@ def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Ten
     return labels.scatter(1, which, -was), was[:, 0].abs()
 
 
+def false_group(labels: Tensor, ends: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Labels (B, E + A) of which one is false: the end of half of them, else one of A; how sure that is, (B,).
+
+    ends: E, of which each has one. What is reversed is as false as its absolute value says, another end wholly.
+    """
+    count, device = len(labels), labels.device
+    draw = partial(torch.randint, size=(count,), generator=generator, device=device)
+    others = labels.shape[1] - ends
+    which = labels[:, :ends]
+    index = (which.argmax(1) + 1 + draw(0, ends - 1)) % ends
+    another = torch.cat([F.one_hot(index, ends).to(labels), labels[:, ends:]], 1)
+    if not others:
+        return another, labels.new_ones(count)
+    turned = ends + draw(0, others)[:, None]
+    was = labels.gather(1, turned)
+    reversed_ = labels.scatter(1, turned, -was)
+    of_end = draw(0, 2)[:, None] > 0
+    false = torch.where(of_end, another, reversed_)
+    return false, torch.where(of_end, torch.ones_like(was), was.abs())[:, 0]
+
+
 def squared_gradient(
-    critic: PictureCritic | FeatureCritic, pictures: Tensor, labels: Tensor
+    critic: PictureCritic | FeatureCritic | GroupCritic, pictures: Tensor, labels: Tensor
 ) -> Tensor:
     """The critic's mean squared gradient at pictures (B, C, S, S) under their labels (B, A), R1."""
     pictures = pictures.detach().requires_grad_(True)

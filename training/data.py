@@ -13,6 +13,7 @@ import numpy as np
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
 from training.editor_sets import check_ends, fader, learnt_from, read_people_sets, said
+from training.group_sets import groups, read_groups
 from training.sets import (
     TrainingSet,
     drawn_faces,
@@ -56,6 +57,7 @@ SETS = {
     "fader": Data(read_people_sets, fader),
     "fader-even": Data(read_people_sets, partial(fader, tone=True)),
     "london": Data(lambda data: [read_london(data)], london),
+    "groups": Data(read_groups, groups),
     "drawn": Data(lambda data: [], drawn_faces),
     "drawn-confounded": Data(
         lambda data: [], partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND)

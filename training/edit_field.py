@@ -87,10 +87,15 @@ def composite(
     """
     edits = TemplateEdits(chips, as_template(form), face, TemplateUse(lightness))(units)[:, 0]
     mixed = ((255 * chips + OFFSET) * (masks * edits).exp() - OFFSET) / 255
-    size = chips.shape[-1]
-    line = torch.arange(size, device=chips.device, dtype=chips.dtype)
+    return carried(mixed, masks, motion * units[:, :, None, None])
+
+
+def carried(mixed: Tensor, masks: Tensor, motion: Tensor) -> Tensor:
+    """Pictures (B, 3, S, S) whose parts move by ``motion`` (B, 2, S, S), pixels, well inside masks (B, 1, S, S)."""
+    size = mixed.shape[-1]
+    line = torch.arange(size, device=mixed.device, dtype=mixed.dtype)
     y, x = torch.meshgrid(line, line, indexing="ij")
-    field = motion * well_inside(masks) * units[:, :, None, None]
+    field = motion * well_inside(masks)
     places = (2 * (torch.stack([x, y], -1) - field.permute(0, 2, 3, 1)) + 1) / size - 1
     return F.grid_sample(mixed, places, mode="bilinear", padding_mode="border", align_corners=False)
 
@@ -248,7 +253,7 @@ def train_edit_field(
         masks = torch.cat([masks, brows], 1)
     photos = _Photos(pixels, masks, labels, weights, augmentation, generator, device)
     face = face_window(spec.size).to(device)
-    preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
+    preserved = Preserved(config.attributes[0], device, loss_weights.beard)
 
     for step in loop:
         seed_step(seed, step, generator)
@@ -292,7 +297,7 @@ def train_edit_field(
             with half():
                 judged = critic(disturbed(views, generator), target).float()
             critic.requires_grad_(True)
-            costs = _costs(form, motion, m, at_brows, inner, face, loss_weights.colour)
+            costs = costs_of(form, motion, m, at_brows, inner, face, loss_weights.colour)
             leak = preserved.change(x, composites, a)
             loss = F.softplus(-judged).mean() + loss_weights.others * leak
             loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
@@ -358,30 +363,43 @@ class _Photos:
                 for odds in self.odds
             ]
         )
-        both = (
-            torch.cat([self.pixels[index].permute(0, 3, 1, 2), self.masks[index]], 1).float() / 255
+        chips, masks = varied_photos(
+            self.pixels[index], self.masks[index], self.augmentation, generator
         )
-        both = seen_through(
-            both, random_rectangle(count, generator, share=self.augmentation.mirrored)
-        )
-        both = warp(both, self.augmentation.affine(count, generator))
-        chips = (
-            color_jitter(2 * both[:, :3] - 1, generator, strength=self.augmentation.color) + 1
-        ) / 2
-        return (
-            chips.clamp(0, 1).contiguous(memory_format=torch.channels_last),
-            both[:, 3:],
-            self.labels[index],
-        )
+        return chips, masks, self.labels[index]
+
+
+def varied_photos(
+    pixels: Tensor, masks: Tensor, augmentation: Augmentation, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Chips (B, 3, S, S) and their masks (B, M, S, S), both in [0, 1], cut, moved and recoloured.
+
+    pixels: (B, S, S, 3) uint8 RGB.  masks: (B, M, S, S) uint8.
+    """
+    count = len(pixels)
+    both = torch.cat([pixels.permute(0, 3, 1, 2), masks], 1).float() / 255
+    both = seen_through(both, random_rectangle(count, generator, share=augmentation.mirrored))
+    both = warp(both, augmentation.affine(count, generator))
+    recoloured = color_jitter(2 * both[:, :3] - 1, generator, strength=augmentation.color)
+    chips = ((recoloured + 1) / 2).clamp(0, 1)
+    return chips.contiguous(memory_format=torch.channels_last), both[:, 3:]
 
 
 # What must stay as it is next to the smile, by what is edited.
-HELD = {"gender": ("young", "race"), "race": ("young", "gender"), "age": ("gender", "race")}
+HELD = {
+    "gender": ("young", "race"),
+    "race": ("young", "gender"),
+    "age": ("gender", "race"),
+    "groups": ("young", "gender"),
+}
 # What the tagger must read the same besides: a second reading of gender, and what others take for it.
-HELD_TAGS = {"age": ("Male", "Heavy_Makeup", "Bushy_Eyebrows", "Arched_Eyebrows")}
+HELD_TAGS = {
+    "age": ("Male", "Heavy_Makeup", "Bushy_Eyebrows", "Arched_Eyebrows"),
+    "groups": ("Male", "Heavy_Makeup"),
+}
 
 
-class _Preserved:
+class Preserved:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
     def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
@@ -425,7 +443,7 @@ class _Preserved:
         return 0.2 * drift + means.square().sum()
 
 
-def _costs(
+def costs_of(
     form: Tensor,
     motion: Tensor,
     masks: Tensor,

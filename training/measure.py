@@ -49,6 +49,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -
         "edit-field": _edit_ends,
         "edit-ends": _edit_ends,
         "tone-scale": _tone_scale,
+        "edit-groups": _edit_groups,
     }[spec.network]
     with torch.inference_mode():
         return {"held_out": len(held_out.pixels), **readings(spec, module, held_out, device)}
@@ -192,6 +193,26 @@ def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> 
         sizes.append((region * (high - low).abs()).mean((1, 2, 3)))
         moved.append((motion.norm(dim=1) * region).flatten(1).amax(1))
     return {"edit_size": _mean(torch.cat(sizes)), "farthest_moved": _mean(torch.cat(moved))}
+
+
+def _edit_groups(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
+    """The size of the edit to each end of faces of the others, without the tone, and how far parts of the face move."""
+    region = face_window(spec.size).to(device)
+    sizes: dict[str, list[Tensor]] = {name: [] for name in spec.ends}
+    moved = {name: list[Tensor]() for name in spec.ends}
+    for start in range(0, len(data.pixels), 64):
+        pixels = torch.from_numpy(np.array(data.pixels[start : start + 64])).to(device)
+        x = pixels.permute(0, 3, 1, 2).float() / 255
+        ratios, motions = module(2 * x - 1)
+        for end, name in enumerate(spec.ends):
+            others = torch.from_numpy(data.labels[start : start + 64, end]).to(device) < 0.5
+            change = (x + OFFSET / 255) * ratios[:, end].expm1()
+            sizes[name].append((region * change.abs()).mean((1, 2, 3))[others])
+            moved[name].append((motions[:, end].norm(dim=1) * region).flatten(1).amax(1)[others])
+    return {
+        "edit_size": {name: _mean(torch.cat(parts)) for name, parts in sizes.items()},
+        "farthest_moved": {name: _mean(torch.cat(parts)) for name, parts in moved.items()},
+    }
 
 
 def _mean(values: Tensor) -> Number:

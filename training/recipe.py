@@ -25,6 +25,7 @@ from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import train_face_parser
 from training.fader import train_fader, with_template
+from training.group_field import train_edit_groups
 from training.measure import measure
 from training.tagger import calibrated, train_tagger
 from training.tone_scale import train_tone_scale
@@ -38,7 +39,9 @@ LOOPS: dict[str, Loop] = {
     "edit-field": train_edit_field,
     "edit-ends": train_edit_ends,
     "tone-scale": train_tone_scale,
+    "edit-groups": train_edit_groups,
 }
+TRUNKS = ("edit-ends", "edit-field", "edit-groups")  # networks that have the same trunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,11 @@ def find_recipe(recipe: str | Path) -> Path:
     return path
 
 
+def plan_of(spec: ModelSpec) -> Recipe:
+    """The recipe of a model.  Raises: UnknownName, ConfigError."""
+    return load_toml(Recipe, find_recipe(spec.recipe))
+
+
 def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None) -> dict[str, Any]:
     """The keywords of the loop: its defaults, with the recipe's options.  steps: instead.  Raises: ConfigError."""
     parameters = inspect.signature(loop).parameters.values()
@@ -197,7 +205,10 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
 
 def check_trunk(begin: ModelSpec, spec: ModelSpec) -> None:
     """Raises: ConfigError if a model's trunk is not one that the training of ``spec`` can begin with."""
-    if (begin.network, begin.config.get("widths")) != (spec.network, spec.config.get("widths")):
+    alike = (
+        begin.network in TRUNKS if spec.network == "edit-groups" else begin.network == spec.network
+    )
+    if not alike or begin.config.get("widths") != spec.config.get("widths"):
         raise ConfigError(
             f"{spec.name} cannot begin with the trunk of {begin.name}: their networks differ.",
             f"Set trunk to a {spec.network} of the same widths, or leave it out.",

@@ -104,14 +104,14 @@ def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
 
 
 def test_what_must_be_preserved_is_read_before_and_after(training):
-    preserved = edit_field._Preserved("gender", "cpu")
+    preserved = edit_field.Preserved("gender", "cpu")
     x = torch.from_numpy(training[0][:8]).permute(0, 3, 1, 2).float() / 255
     labels = torch.from_numpy(training[1][:8])
     assert preserved.change(x, x, labels) == 0
     assert preserved.change(x, (0.5 * x).requires_grad_(), labels) > 0
     blurred_chin = x.clone()
     blurred_chin[:, :, 90:] *= 0.5
-    with_beard = edit_field._Preserved("gender", "cpu", beard=1.0)
+    with_beard = edit_field.Preserved("gender", "cpu", beard=1.0)
     assert with_beard.change(x, blurred_chin, labels) > preserved.change(x, blurred_chin, labels)
 
 
@@ -121,7 +121,7 @@ def test_what_is_edited_is_not_among_what_is_held():
 
 
 def test_an_edit_of_age_holds_gender_and_race(training):
-    preserved = edit_field._Preserved("age", "cpu")
+    preserved = edit_field.Preserved("age", "cpu")
     x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
     read = preserved.labeller.attributes(x, ("gender",))[:, 0]
     torch.testing.assert_close(preserved.logits(x)[:, 0].sigmoid(), read)
@@ -129,7 +129,7 @@ def test_an_edit_of_age_holds_gender_and_race(training):
 
 def test_an_edit_of_age_holds_what_else_the_tagger_takes_for_gender(training):
     x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
-    of_age, of_race = (edit_field._Preserved(name, "cpu") for name in ("age", "race"))
+    of_age, of_race = (edit_field.Preserved(name, "cpu") for name in ("age", "race"))
     labels = [of_age.tagger.spec.labels[tag] for tag in of_age.tags]
     assert labels == list(edit_field.HELD_TAGS["age"])
     assert of_age.logits(x).shape[1] == of_race.logits(x).shape[1] + len(labels)
@@ -145,7 +145,7 @@ def test_a_field_at_brows_and_eyes_costs_and_elsewhere_it_does_not(chips, masks)
 
     def cost(form: torch.Tensor, where: torch.Tensor) -> float:
         motion = torch.zeros(2, 2, 128, 128)
-        costs = edit_field._costs(form, motion, mask, where, mask[:1], window, 30.0)
+        costs = edit_field.costs_of(form, motion, mask, where, mask[:1], window, 30.0)
         return float(costs["brows"])
 
     there, elsewhere = (

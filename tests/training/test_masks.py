@@ -10,7 +10,7 @@ from training.sets import drawn_chips
 def test_masks_are_made_once_and_then_read_from_the_run(tmp_path, monkeypatch):
     chips = drawn_chips(drawn.sample(2, seed=5), 128)
     made = masks.kept_masks(chips, tmp_path, "cpu")
-    monkeypatch.setattr(masks, "_likely", None)
+    monkeypatch.setattr(masks, "_classes", None)
     assert torch.equal(masks.kept_masks(chips, tmp_path, "cpu"), made)
 
 

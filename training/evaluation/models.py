@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.config import load_toml
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.faces.zoo import load, load_folder
@@ -17,8 +16,9 @@ from gslopes.faces.zoo.spec import DIGEST, find_asset, read_spec
 from training.data import made
 from training.evaluation.composites import AGES, contact_sheets
 from training.evaluation.editor import TAGGED, evaluate_editor
+from training.evaluation.groups import evaluate_groups
 from training.measure import THIRDS, measure
-from training.recipe import Recipe, find_recipe
+from training.recipe import plan_of
 
 
 def measure_model(
@@ -53,9 +53,11 @@ def measure_model(
         new: dict[str, Any] = {"evaluation": {"note": note, "tables": tables}}
         if sheets is not None:
             contact_sheets(loaded, data, device, sheets)
+    elif spec.network == "edit-groups":
+        note, tables = evaluate_groups(loaded, data, photos, device)
+        new = {"evaluation": {"note": note, "tables": tables}}
     else:
-        plan = load_toml(Recipe, find_recipe(spec.recipe))
-        everything = made(plan.set, spec, data, device)
+        everything = made(plan_of(spec).set, spec, data, device)
         rows = np.random.default_rng(0).permutation(np.flatnonzero(everything.held_out))[:photos]
         assert folder is not None
         new = measure(spec, folder, everything.part(rows), device)
@@ -99,6 +101,8 @@ EDITOR_ROWS = (
     r"two-sample AUC at \+2",
     "young, share",
     "nearer to its own photo",
+    "read as .*, before",
+    "read as .*, after",
 )
 # Those of a Fader Network, used in both ways.
 FADER_ROWS = (
@@ -172,7 +176,7 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
             FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
         )
         chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
-        return {row: reached[row]["number"] for row in chosen}
+        return {row: reached[row]["number"] for row in chosen[:MOST]}
     rows: dict[str, Any] = {}
     for kind, value in metrics.items():
         if isinstance(value, dict) and kind != "evaluation":
