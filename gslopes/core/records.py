@@ -260,7 +260,7 @@ class Editor(Protocol):
     sha256: str
     blend: Literal["difference", "ratio", "paste"]
     border: float | None
-    region: Literal["face", "head"]
+    region: Literal["face", "skin", "head"]
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips: ...
 
