@@ -373,8 +373,7 @@ def judge(run: Run, parts: Tables) -> Made:
         run.note(f"Whether a picture shows the same person was not judged: {missing}.")
     bearded, still = beards(parts["readings"])
     if still:
-        faces = many(bearded, "bearded face")
-        run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
+        run.note(f"A beard stays at the feminine end: on {still:,} of {bearded:,} bearded faces.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
