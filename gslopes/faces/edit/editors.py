@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
+from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import (
     LEAST,
@@ -310,7 +311,7 @@ class ToneEditor(_ZooEditor):
 
     def __init__(self, model: LoadedModel, device: str = "cpu") -> None:
         super().__init__(model, device, calibrated=False)
-        self.places = model.module.places
+        self.places = cast(ToneScale, model.module).places
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips as they are, and the steps that their skin shall have; arguments as of the others."""

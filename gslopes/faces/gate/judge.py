@@ -49,14 +49,11 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
     heads = heads_of(manifest)
     grid = grid_of(manifest.get("values"))
     names = set(grid.names if grid else ())
-    verdicts = pd.concat(
-        [
-            judged(
-                rows, config, neck=not heads.isdisjoint(names | {name, placebo.attribute_of(name)})
-            )
-            for name, rows in measured.groupby("attribute", sort=False)
-        ]
-    ).sort_index()
+    parts = []
+    for sweep, rows in measured.groupby("attribute", sort=False):
+        edited = names | {str(sweep), placebo.attribute_of(str(sweep))}
+        parts.append(judged(rows, config, neck=not heads.isdisjoint(edited)))
+    verdicts = pd.concat(parts).sort_index()
     if not grid:
         return verdicts
     # a photo's pictures go, or stay, along both attributes
