@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import show
-from gslopes.photos.folder import left_out, list_files, open_photo, same_bytes
+from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
 
@@ -18,8 +18,9 @@ def check_files(folder: Path) -> None:
         )
 
 
-def look_through(photos: Path, limit: int | None = None) -> str:
-    """Which photos of a folder repeat others and are left out, in a sentence; empty if none.
+def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
+    """Two sentences, empty if there are none: which photos of a folder repeat others and are left out, and of which
+    only the first frame is read.
 
     limit: as of ``list_files``.
 
@@ -39,4 +40,4 @@ def look_through(photos: Path, limit: int | None = None) -> str:
     if len(reasons) == len(files):
         hint = f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files."
         raise UsageError(f"No photo in {show(photos)} can be read.", hint)
-    return left_out(same_bytes(files))
+    return left_out(same_bytes(files)), first_frames(files)

@@ -269,13 +269,13 @@ class Plan:
     @cached_property
     def inputs(self) -> Inputs:
         """The source, looked at.  Raises: whatever is wrong with it."""
-        note = ""
+        notes: tuple[str, ...] = ()
         if self.source.is_dir() and self.audit.photos(self.config):
-            note = look_through(self.source, getattr(self.config, "limit", None))
+            notes = look_through(self.source, getattr(self.config, "limit", None))
         elif self.source.is_dir():
             check_files(self.source)
         looked = self.audit.inputs(self)
-        return replace(looked, notes=(*filter(None, [note]), *looked.notes))
+        return replace(looked, notes=(*filter(None, notes), *looked.notes))
 
     @cached_property
     def models(self) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageErr
 
 from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.files import read_named, show
+from gslopes.core.files import open_regular, read_named, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 
@@ -71,6 +71,18 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
 def is_upright(data: bytes) -> bool:
     """Whether a picture that can be opened looks the same to programs that pass over its EXIF orientation."""
     return _orientation(_open(data, "picture")) not in _TRANSPOSE
+
+
+def is_first_of_several(path: Path) -> bool:
+    """Whether a file is an animation, or has several pages, of which only the first is read.
+
+    The second picture that a phone keeps in a JPEG, such as a gain map, is none of these. A file that cannot be read
+    is none either.
+    """
+    with suppress(PhotoError), _reading(b"", path), open_regular(path) as file:
+        with Image.open(file, formats=formats()) as image:
+            return image.format not in ("JPEG", "MPO") and getattr(image, "is_animated", False)
+    return False
 
 
 def _orientation(image: Image.Image) -> int:

@@ -23,7 +23,14 @@ from gslopes.core.files import (
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Photo
 from gslopes.core.text import many, some_of
-from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
+from gslopes.photos.decode import (
+    HEAD,
+    LARGEST_FILE,
+    decode,
+    in_srgb,
+    is_first_of_several,
+    kind_of,
+)
 
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
@@ -147,6 +154,14 @@ def left_out(same: Mapping[str, str]) -> str:
         return ""
     some = some_of([f"{show(name)} (as {show(first)})" for name, first in same.items()])
     return f"{many(len(same), 'photo')} left out, {Reason.DUPLICATE}: {some}."
+
+
+def first_frames(files: Sequence[PhotoFile]) -> str:
+    """Which photos are animations or have several pages, with three of their names; empty if none."""
+    names = [show(file.relative) for file in files if is_first_of_several(file.path)]
+    if not names:
+        return ""
+    return f"Of {many(len(names), 'photo')} only the first frame or page is read: {some_of(names)}."
 
 
 def passed_over(photos: Path) -> str:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gslopes.core.errors import PhotoError, UsageError
+from gslopes.photos.decode import formats
 from gslopes.photos.folder import (
     PhotoFile,
     display_name,
+    first_frames,
     left_out,
     list_files,
     list_photos,
@@ -266,3 +268,25 @@ def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read
         ["d.png", "e.png"],
         ["f.png"],
     ]
+
+
+@pytest.mark.parametrize("kind", ["gif", "png", "webp", "tiff", "avif"])
+def test_it_is_told_of_what_only_the_first_frame_is_read(tmp_path, kind):
+    frames = [Image.new("RGB", (40, 30), (shade, 90, 60)) for shade in (20, 120, 220)]
+    if kind == "avif" and "AVIF" not in formats():
+        pytest.skip("This installation reads no AVIF.")
+    frames[0].save(tmp_path / f"moving.{kind}", save_all=True, append_images=frames[1:])
+    frames[0].save(tmp_path / f"still.{kind}")
+    told = first_frames(list_files(tmp_path))
+    assert told == f"Of 1 photo only the first frame or page is read: moving.{kind}."
+    assert abs(int(open_photo(tmp_path / f"moving.{kind}").pixels[0, 0, 0]) - 20) < 12
+
+
+def test_the_second_picture_of_a_phone_is_no_frame_and_what_cannot_be_read_is_not_told(tmp_path):
+    frames = [Image.new("RGB", (40, 30), (shade, 90, 60)) for shade in (20, 120)]
+    frames[0].save(tmp_path / "gain-map.jpg", format="MPO", save_all=True, append_images=frames[1:])
+    frames[0].save(tmp_path / "cut.gif", save_all=True, append_images=frames[1:])
+    whole = (tmp_path / "cut.gif").read_bytes()
+    (tmp_path / "cut.gif").write_bytes(whole[: len(whole) // 3])
+    (tmp_path / "text.png").write_text("no picture")
+    assert first_frames(list_files(tmp_path)) == ""

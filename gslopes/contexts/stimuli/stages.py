@@ -29,7 +29,7 @@ from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.spec import Inputs, Made, Run, Tables
-from gslopes.photos.folder import PhotoFile, digest_of, list_photos, passed_over
+from gslopes.photos.folder import PhotoFile, digest_of, first_frames, list_photos, passed_over
 from gslopes.photos.people import names_of
 
 EXTRAS = ("statsmodels", "krippendorff")
@@ -108,7 +108,8 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         "inputs": {"photos": len(files) + len(used), "digest": digest},
     }
     material = Material(files, who, backgrounds, used, values, photos)
-    return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
+    notes = (passed_over(people), first_frames(files), absent)
+    return Inputs(material, facts, notes=tuple(filter(None, notes)))
 
 
 def identity(config: ContextsConfig) -> dict[str, Any]:
