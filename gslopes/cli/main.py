@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -37,17 +37,23 @@ VERBS = {name: (verb["home"], verb["does"]) for name, verb in _HELP["verbs"].ite
 
 
 class LazyGroup(click.Group):
-    """Verbs in their order, imported when needed; errors as a sentence and an exit code."""
+    """Verbs in their order, imported when needed; errors as a sentence and an exit code.
+
+    verbs: name to the module that holds it, and what it does.  together: those that share a line of the help.
+    """
+
+    verbs: ClassVar[dict[str, tuple[str, str]]] = VERBS
+    together: ClassVar[dict[str, str]] = _HELP["together"]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in their order."""
-        return list(VERBS)
+        return list(self.verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb, imported."""
-        if cmd_name not in VERBS:
+        if cmd_name not in self.verbs:
             return None
-        home, _ = VERBS[cmd_name]
+        home, _ = self.verbs[cmd_name]
         if home == AUDIT:
             from gslopes.frame.result import find_audit
             from gslopes.frame.verb import verb
@@ -58,20 +64,20 @@ class LazyGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
-        together = _HELP["together"]
-        shared = ", ".join(together).split(", ")
-        alone = [(name, text) for name, (_, text) in VERBS.items() if name not in shared]
-        with formatter.section("Begin with"):
+        shared = ", ".join(self.together).split(", ")
+        alone = [(name, text) for name, (_, text) in self.verbs.items() if name not in shared]
+        with formatter.section("Begin with" if self.together else "Commands"):
             formatter.write_dl(alone)
-        with formatter.section("Then"):
-            formatter.write_dl(list(together.items()))
+        if self.together:
+            with formatter.section("Then"):
+                formatter.write_dl([*self.together.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest verb in the error."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            hint = nearest(args[0], VERBS, f"Verbs: {', '.join(VERBS)}.")
+        if args and args[0] not in self.verbs and not args[0].startswith("-"):
+            hint = nearest(args[0], self.verbs, f"Verbs: {', '.join(self.verbs)}.")
             raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -80,8 +80,8 @@ def is_first_of_several(path: Path) -> bool:
     is none either.
     """
     with suppress(PhotoError), _reading(b"", path), open_regular(path) as file:
-        with Image.open(file, formats=formats()) as image:
-            return image.format not in ("JPEG", "MPO") and getattr(image, "is_animated", False)
+        image = Image.open(file, formats=formats())
+        return image.format not in ("JPEG", "MPO") and getattr(image, "is_animated", False)
     return False
 
 
