@@ -15,12 +15,14 @@ _ENDS = {
     "gender": ("feminine", "masculine"),
     "race": ("Black", "White"),
     "young": ("older", "younger"),
+    "age": ("younger", "older"),
     "smiling": ("not smiling", "smiling"),
 }
 _NAMES = {
     "gender": "perceived gender",
     "race": "perceived race",
     "young": "perceived age",
+    "age": "perceived age",
     "smiling": "smiling",
 }
 
