@@ -17,6 +17,7 @@ _ENDS = {
     "race": ("Black", "White"),
     "tone": ("light-skinned", "dark-skinned"),
     "young": ("older", "younger"),
+    "age": ("younger", "older"),
     "smiling": ("not smiling", "smiling"),
 }
 _NAMES = {
@@ -24,6 +25,7 @@ _NAMES = {
     "race": "perceived race",
     "tone": "perceived tone of skin",
     "young": "perceived age",
+    "age": "perceived age",
     "smiling": "smiling",
 }
 

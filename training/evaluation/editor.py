@@ -33,7 +33,12 @@ Table = dict[str, dict[str, Any]]  # row to column to a number with its interval
 Readings = dict[str, NDArray[np.float64]]
 Groups = dict[str, NDArray[np.object_]]
 
-OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
+OTHERS = {
+    "gender": ("race", "young", "smiling"),
+    "race": ("gender", "young", "smiling"),
+    "age": ("gender", "race", "smiling"),
+}
+TARGETS = {"gender": "P(masculine)", "race": "P(White)", "age": "P(35 or over)"}
 TAGGED = (("glasses", ("glasses", "no glasses")), ("beard", ("beard", "no beard")))
 GALLERY = 200  # faces among which the recogniser looks for each
 SIDE = 64  # pixels of the two-sample test's chips
@@ -60,8 +65,8 @@ class Judges:
 
         pictures: B lists of K photos, (H, W, 3) uint8 RGB.  masks: (B, S, S), for luminance and sharpness.
 
-        Probabilities in [0, 1]; race is White among White and Black; luminance is mean L* in 0 to 100 and
-        sharpness the logarithm of the Laplacian's variance, both within the mask.
+        Probabilities in [0, 1]; race is White among White and Black, age what is not young. Luminance is mean L* in 0
+        to 100, sharpness the logarithm of the Laplacian's variance, both within the mask.
         """
         size = masks.shape[1]
         chips = np.stack(
@@ -77,7 +82,7 @@ class Judges:
         columns = {
             **{
                 name: reader.attribute(read, name)
-                for name in ("gender", "race", "young", "smiling")
+                for name in ("gender", "race", "age", "young", "smiling")
             },
             "luminance": luminance(flat, within),
             "sharpness": sharpness(flat, within),
@@ -152,7 +157,7 @@ def evaluate_editor(
 
 def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
     """The rows of the card, of each set of faces that was measured.  way: of an audit, such as ``face, ratio``."""
-    target = "P(masculine)" if attribute == "gender" else "P(White)"
+    target = TARGETS[attribute]
     rows: dict[str, Any] = {}
     for name in ("UTKFace", "London"):
         of_set = {
@@ -175,7 +180,7 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
             found[f"two-sample AUC at {value}"] = natural[f"{way} at {value}"]["two-sample AUC"]
         for reading, row in of_set["what else moves"].items():
             if reading != "sharpness" and (
-                reading != "luminance" or attribute == "gender"
+                reading != "luminance" or attribute != "race"
             ):  # race moves it by design
                 found[f"{reading}, share of the target's slope"] = row[way]
         for group, row in of_set["for whom"].items():

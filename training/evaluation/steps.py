@@ -26,12 +26,14 @@ from gslopes.faces.zoo import LoadedModel, load
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from gslopes.faces.zoo.spec import FILE, folder_of, read_spec
-from training.evaluation.composites import PUBLISHED, SIZE, Half, sets, swept, ways
+from training.editor_sets import GROWN, OLD
+from training.evaluation.composites import PUBLISHED, SIZE, Half, HeldOut, sets, swept, ways
 from training.evaluation.models import fill
 from training.measure import cell
 from training.weights import write_weights
 
 VALUES = np.linspace(-2, 2, 7)
+TAGGED = {"gender": ("Male", 1), "age": ("Young", -1)}  # what celeba-tagger reads of them
 FINE = np.linspace(-1, 1, 13)  # curves are read at FINE times the end
 Floats = NDArray[np.float64]
 
@@ -80,21 +82,18 @@ def read(
     """Readings (readers x faces, K + 1), 0.001 to 0.999, of composites and of the photo, set by set.
 
     As many faces of either end: what their photos read on average is neutral, whatever a reader leans to.
-    A Fader Network's are as published. Race is not read by ``celeba-tagger``.
+    Ages at the ends are those of the training. Sets without faces of both ends are left out. A Fader Network's are as
+    published. Race is not read by ``celeba-tagger``.
     """
     editor = editor_of(model)
     attribute = model.spec.labels[0]
     curves = {}
     way = PUBLISHED if isinstance(editor, FaderEditor) else ways(editor)[0]
     for held in sets(data, attribute, None, "cpu", half):
-        women = held.labels["masculine"] == 0
-        black = held.labels["black"] == 1
-        ends = (
-            (women, held.labels["masculine"] == 1)
-            if attribute == "gender"
-            else (black, held.labels["white"] == 1)
-        )
+        ends = faces_of_both_ends(held, attribute)
         count = min(most, *(int(end.sum()) for end in ends))
+        if not count:
+            continue
         drawn = [np.random.default_rng(0).permutation(np.flatnonzero(end))[:count] for end in ends]
         few = held.take(np.sort(np.concatenate(drawn)))
         photos, faces = zip(*map(small, few.photos, few.faces), strict=True)
@@ -113,11 +112,11 @@ def read(
             for reader in map(load, readers):
                 if reader.spec.name != "celeba-tagger":
                     reading = FaceReader(reader).attributes(x, (attribute,))[:, 0]
-                elif attribute == "gender":
+                elif attribute in TAGGED:
+                    label, sign = TAGGED[attribute]
                     faces_seen = normalised(reader, cropped(x, reader.spec.crop, reader.spec.size))
-                    reading = reader.module(faces_seen)[
-                        :, reader.spec.labels.index("Male")
-                    ].sigmoid()
+                    logits = reader.module(faces_seen)[:, reader.spec.labels.index(label)]
+                    reading = (sign * logits).sigmoid()
                 else:
                     continue
                 parts.append(
@@ -125,6 +124,18 @@ def read(
                 )
         curves[held.name] = np.concatenate(parts)
     return curves
+
+
+def faces_of_both_ends(held: HeldOut, attribute: str) -> tuple[NDArray[np.bool_], ...]:
+    """(n,) which faces are annotated as of the first end, and of the second."""
+    if attribute == "age":
+        years = held.labels["age"]
+        return years < GROWN[1], years >= OLD
+    first, second = {
+        "gender": (("masculine", 0), ("masculine", 1)),
+        "race": (("black", 1), ("white", 1)),
+    }[attribute]
+    return held.labels[first[0]] == first[1], held.labels[second[0]] == second[1]
 
 
 def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
