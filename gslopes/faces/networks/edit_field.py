@@ -43,11 +43,13 @@ class EditGroupsConfig:
 
     ends: how many there are; the spec has their names, in the same order.
     tones: the skin's colour at each of them, as one of ``core.records.Tone``'s ends; empty if the network tells all.
+    brightest: logarithm of a channel's ratio by which a part grows brighter, at most.
     """
 
     attributes: tuple[str, ...]
     size: int = 128
     ends: int = 2
+    brightest: float = RATIO
     widths: tuple[int, ...] = (24, 32, 64, 96, 128)
     tones: tuple[tuple[float, ...], ...] = ()
 
@@ -120,7 +122,8 @@ class EditGroups(FaceTrunk):
         ends = (self.config.ends, -1)
         ratios = enlarged(self.to_ends(fine).float(), self.config.size).unflatten(1, ends)
         motions = enlarged(self.to_motion(coarse).float(), self.config.size).unflatten(1, ends)
-        return RATIO * torch.tanh(ratios / RATIO), FARTHEST * torch.tanh(motions / FARTHEST)
+        most = torch.where(ratios > 0, self.config.brightest, RATIO)
+        return most * torch.tanh(ratios / most), FARTHEST * torch.tanh(motions / FARTHEST)
 
 
 def head(inputs: int, outputs: int) -> nn.Conv2d:
