@@ -28,6 +28,7 @@ from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
+from gslopes.faces.zoo import identify
 from gslopes.frame.spec import Inputs, Made, Run, Tables
 from gslopes.photos.folder import PhotoFile, digest_of, first_frames, list_photos, passed_over
 from gslopes.photos.people import names_of
@@ -89,8 +90,10 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, pictures.steps))
-    if values or pictures.cutout in ("auto", "studio"):
         models = model_records(swept_faces(people, pictures))
+    elif pictures.cutout in ("auto", "studio"):
+        spec, digest = identify("face-parser")
+        models = {"parser": {"sha256": digest, "licence": spec.licence}}
     if config.review is not None and not config.review.is_file():
         raise UsageError(
             f"There is no file {runfolder.show(config.review)}.",
@@ -252,7 +255,7 @@ def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
     return SweptFaces(
         people,
         FindConfig(landmarks=pictures.landmarks),
-        EditConfig(attributes=tuple(filter(None, [pictures.sweep]))),
+        EditConfig(attributes=(pictures.sweep,)),
     )
 
 
