@@ -16,7 +16,7 @@ from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageErr
 
 from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.files import open_regular, read_named, show
+from gslopes.core.files import read_named, read_regular, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 
@@ -79,10 +79,14 @@ def is_first_of_several(path: Path) -> bool:
     The second picture that a phone keeps in a JPEG, such as a gain map, is none of these. A file that cannot be read
     is none either.
     """
-    with suppress(PhotoError), _reading(b"", path), open_regular(path) as file:
-        image = Image.open(file, formats=formats())
-        return image.format not in ("JPEG", "MPO") and getattr(image, "is_animated", False)
+    with suppress(PhotoError), _reading(b"", path):
+        data = read_regular(path, LARGEST_FILE, _may_have_several)
+        return _may_have_several(data[:32]) and getattr(_open(data, path), "is_animated", False)
     return False
+
+
+def _may_have_several(head: bytes) -> bool:
+    return kind_of(head) not in ("", "JPEG")
 
 
 def _orientation(image: Image.Image) -> int:

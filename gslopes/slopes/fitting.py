@@ -189,8 +189,10 @@ def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Seri
     """
     from gslopes.stats.ols import line_slopes
 
+    if TONE not in values:
+        return {}
     manifest = runfolder.read_manifest(run)
-    if TONE not in values or placebo.of_a_set(manifest) or manifest.get("editor"):
+    if placebo.of_a_set(manifest) or manifest.get("editor"):
         return {}
     frame = tables.read_rows(tables.READINGS, run)
     frame = frame.query("step >= 0 and reading == 'luminance' and attribute != @TONE")

@@ -218,7 +218,7 @@ def opens(module: Path) -> set[str]:
         shipped = re.search(
             r"__file__|os\.devnull|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text
         )
-        by_door = owner == "csv_table" or (
+        by_door = owner in {"csv_table", "files"} or (
             name in {"read_csv", "read_text", "read_table", "reader"} and not owner
         )
         if not (writes or in_memory or shipped or by_door):

@@ -11,8 +11,6 @@ from training.data import SETS
 from training.recipe import (
     LOOPS,
     Recipe,
-    check_teacher,
-    check_trunk,
     find_recipe,
     loop_options,
     run_recipe,
@@ -34,21 +32,6 @@ def test_every_shipped_recipe_is_complete(path):
     assert header.startswith("# python -m training ")
     for word in ("minutes", "cores", "held-out"):
         assert word in header, f"{path.name}'s header does not say {word}"
-
-
-@pytest.mark.parametrize("name", ["age-teacher", "age-field"])
-def test_the_recipes_of_age_are_complete_in_their_home(name, monkeypatch):
-    monkeypatch.setenv(HOME_VARIABLE, str(AGE))
-    path = find_recipe(name)
-    assert path.is_relative_to(AGE)
-    test_every_shipped_recipe_is_complete(path)
-    plan = load_toml(Recipe, path)
-    spec = find_spec(plan.model)
-    options = loop_options(plan, LOOPS[spec.network], path)
-    if "trunk" in options:
-        check_trunk(find_spec(options["trunk"]), spec)
-    else:
-        check_teacher(options["teacher"], spec, path)
 
 
 def test_the_recipe_of_the_fader_network_of_race_is_complete_in_its_home(monkeypatch):

@@ -17,7 +17,7 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import FaceReader, attribute, beards, target
+from gslopes.faces.zoo.reader import BEARDLESS, FaceReader, attribute, beards, target
 from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
@@ -65,7 +65,8 @@ class SweepMeasurer:
         self.look = look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
-        self.tagger = load("celeba-tagger", device)
+        tagger = load("celeba-tagger", device)
+        self.tagger = tagger if BEARDLESS in tagger.spec.labels else None  # of a home of one's own
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, Array]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
@@ -120,7 +121,7 @@ class SweepMeasurer:
         if sweep.attribute == TONE:
             readings[TONE] = doubles(step_of(readings["luminance"]) / 10)
         by_others = sweep.mask_area == 1
-        if sweep.attribute == "gender":
+        if sweep.attribute == "gender" and self.tagger is not None:
             # no edit of a face's light takes it away
             readings["beard"] = beards(chips, self.tagger)
         if by_others:

@@ -107,12 +107,15 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     return white / both.clip(LEAST)
 
 
+BEARDLESS = "No_Beard"  # the tagger's label
+
+
 def beards(chips: ByteArray, tagger: LoadedModel) -> Array:
     """How likely each chip (n, S, S, 3) uint8 RGB shows a beard, (n,), as a tagger of CelebA's labels reads it."""
     spec = tagger.spec
     faces = cropped(_pixels(chips, tagger.module), spec.crop, spec.size)
     tags = tagger.module(normalised(tagger, faces)).sigmoid().cpu()
-    return 1 - doubles(tags[:, spec.labels.index("No_Beard")])
+    return 1 - doubles(tags[:, spec.labels.index(BEARDLESS)])
 
 
 def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilities] | None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import gslopes
+from gslopes import captions
 from gslopes.captions.config import SENTENCES, TABLES
 from gslopes.captions.page.review import (
     confirmed,
@@ -24,6 +25,7 @@ from gslopes.captions.page.sections import _named, _ranked, examples, findings, 
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of
+from gslopes.report.inline import templates
 from tests.broken import shown
 from tests.fixtures import assert_one_minute, assert_page_fits
 
@@ -302,17 +304,15 @@ def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(
         "salience": pd.DataFrame([{**outcome, "finding_paper": True}]),
     }
     built = examples(SimpleNamespace(run=run, tables=tables))
-    (finding,) = built["findings"]
-    assert (
-        finding["title"]
-        == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
-    )
-    without, told = finding["cells"]
-    assert (without["title"], told["title"]) == ("female, not mentioned", "male, mentioned")
-    assert told["captions"] == [
-        {"text": "A man in a tie.", "image": "1", "href": "../../photos/1.jpg"}
-    ]
-    assert "\u202e" not in without["captions"][0]["text"]
+    shows = templates(Path(captions.__file__).parent).get_template("sections.html.j2").module
+    text = str(shows.examples(**built))
+    title = f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
+    assert f"<summary>{title}</summary>" in text
+    without, told = text.split("<div><p><b>")[1:]
+    assert without.startswith("female, not mentioned</b>")
+    assert told.startswith("male, mentioned</b>")
+    assert 'A man in a tie.<br><span class="soft"><a href="../../photos/1.jpg">1</a>' in told
+    assert "\u202e" not in text
     quiet = {**tables, "salience": tables["salience"].assign(finding_paper=False)}
     assert examples(SimpleNamespace(run=run, tables=quiet)) is None
 
