@@ -227,7 +227,12 @@ class Fetcher:
         raise refused(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
 
     def _tried(
-        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, key: str
+        self,
+        url: httpx.URL,
+        headers: dict[str, str],
+        max_bytes: int,
+        deadline: float,
+        key: str,
     ) -> Reply | str:
         """A document, or the target of a redirect; asked for again as long as that may help.  Raises: DownloadError.
 

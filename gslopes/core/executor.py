@@ -15,7 +15,13 @@ class Executor(Protocol):
     """Carries out parts, in any order; returns when all are done, raises the first error."""
 
     def __call__(
-        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
+        self,
+        work: Work,
+        parts: Mapping[int, int],
+        *,
+        label: str,
+        unit: str,
+        done: int = 0,
     ) -> None:
         """Carry out the parts.
 

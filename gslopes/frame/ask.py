@@ -126,7 +126,13 @@ class _Asking:
             for name, model in self.whom(run).items()
         }
 
-    def lacks(self, run: Run, name: str | None, part: Tables, answers: DataFrame) -> bool:
+    def lacks(
+        self,
+        run: Run,
+        name: str | None,
+        part: Tables,
+        answers: DataFrame,
+    ) -> bool:
         """Whether a part was asked about while the gate kept fewer sweeps than are wanted now."""
         selection = run.once(self.wanted).get(str(name))
         if selection is None or not selection.judged:

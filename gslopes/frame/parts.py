@@ -99,7 +99,13 @@ class Missing:
         return stage.lacks(run, name, self.piece(part), frames[-1])
 
 
-def commit(run: Run, stage: Stage, name: Name, part: int, rows: Made) -> None:
+def commit(
+    run: Run,
+    stage: Stage,
+    name: Name,
+    part: int,
+    rows: Made,
+) -> None:
     """Write a part that is done: its notes and pictures first, its last table at the end.  Raises: StorageError."""
     folder = _folder(stage, name)
     notes = _notes_file(run, folder, part)

@@ -54,7 +54,11 @@ def plan(
 
 
 def _again(
-    audit: Audit, run: Path, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]
+    audit: Audit,
+    run: Path,
+    out: Path | None,
+    options: Mapping[str, Any],
+    about: Mapping[str, Any],
 ) -> Plan:
     """The plan of an existing run, with the options given over those that it has."""
     old = refuse_older(run, audit, goes_on=True)

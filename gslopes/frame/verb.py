@@ -83,7 +83,11 @@ def verb(audit: Audit) -> click.Command:
 
 
 def stage_verb(
-    audit: Audit, stage: str, about: str, examples: Sequence[str], flags: Collection[str]
+    audit: Audit,
+    stage: str,
+    about: str,
+    examples: Sequence[str],
+    flags: Collection[str],
 ) -> click.Command:
     """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
 
@@ -94,7 +98,11 @@ def stage_verb(
     @dry_run_option
     @json_option
     def run(
-        audited: Path | None, out: Path, options: dict[str, Any], dry_run: bool, as_json: bool
+        audited: Path | None,
+        out: Path,
+        options: dict[str, Any],
+        dry_run: bool,
+        as_json: bool,
     ) -> int:
         about = (audit, audited, out, options)
         return _carry_out(*about, dry_run=dry_run, as_json=as_json, only=[stage])[1]

@@ -93,7 +93,14 @@ def colours(codes: str) -> FloatArray:
     )
 
 
-def _zone(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int) -> NDArray[np.complex128]:
+def _zone(
+    x0: float,
+    x1: float,
+    nx: int,
+    y0: float,
+    y1: float,
+    ny: int,
+) -> NDArray[np.complex128]:
     """Sampling positions x + iy of one zone, face frame.
 
     A zone next to the middle line is mirrored, so that side light cancels.

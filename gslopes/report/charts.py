@@ -129,7 +129,13 @@ def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
     axes.set_xlim(values[0] - reach, values[-1] + reach)
 
 
-def fitted_line(axes: Axes, values: Array, intercept: float, slope: float, colour: str) -> None:
+def fitted_line(
+    axes: Axes,
+    values: Array,
+    intercept: float,
+    slope: float,
+    colour: str,
+) -> None:
     """A dashed line over the whole sweep."""
     ends = np.array([values[0], values[-1]])
     axes.plot(
@@ -148,7 +154,11 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
 
 
 def picture(
-    axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0
+    axes: Axes,
+    pixels: ByteArray | None,
+    left: float,
+    top: float,
+    side: float = 1.0,
 ) -> None:
     """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square with a note if it is missing."""
     from matplotlib.patches import Rectangle

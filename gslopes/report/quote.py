@@ -43,7 +43,11 @@ class About:
 
 
 def of_findings(
-    run: Path, findings: DataFrame, headline: str, about: About, leading: Series
+    run: Path,
+    findings: DataFrame,
+    headline: str,
+    about: About,
+    leading: Series,
 ) -> Quote | None:
     """The sentence and the snippet of an audit; None if nothing could be judged.
 

@@ -78,7 +78,13 @@ class Sweep:
                     said.setdefault(name, []).append(text)
         return said
 
-    def asked(self, photo: str, seed: int, placebos: bool, neutral: bool) -> list[Asked]:
+    def asked(
+        self,
+        photo: str,
+        seed: int,
+        placebos: bool,
+        neutral: bool,
+    ) -> list[Asked]:
         """All pictures of a photo, by sweep and step; of *random* there is none at the centre.
 
         photo: its sha256.  neutral: whether the picture of no change is needed: the first one of *same*.

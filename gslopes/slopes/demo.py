@@ -85,7 +85,12 @@ class PlantedClassifier:
 
 
 def demo(
-    out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0, device: str = "auto"
+    out: str | Path,
+    executor: Executor,
+    *,
+    faces: int = 240,
+    seed: int = 0,
+    device: str = "auto",
 ) -> Demo:
     """Run the demo in the folder ``out``; called again, it continues a stopped run.
 

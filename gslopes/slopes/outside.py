@@ -221,7 +221,11 @@ class Drawing(Synthesis):
         return {"status": status, "model": answer.version, **why.columns, **measures}, fit
 
     def _along(
-        self, sweep: str, faces: Faces, row: int, drawn: dict[str, list[Fitted]]
+        self,
+        sweep: str,
+        faces: Faces,
+        row: int,
+        drawn: dict[str, list[Fitted]],
     ) -> list[Row]:
         """Write the pictures of a sweep and its placebos, as far as the photo has all of one; rows of edits."""
         photo = faces.photos[row]

@@ -108,7 +108,11 @@ def read_pairs(
 
 
 def _edits(
-    path: Path, rows: DataFrame, units: DataFrame, baseline: str, placebos: bool
+    path: Path,
+    rows: DataFrame,
+    units: DataFrame,
+    baseline: str,
+    placebos: bool,
 ) -> tuple[DataFrame, dict[str, list[float]]]:
     """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
     cells = rows[rows["value"] != ""].pivot(

@@ -152,7 +152,11 @@ class Synthesis:
             self._edit(usable[start : start + step], size, photos, edits)
 
     def _edit(
-        self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]
+        self,
+        usable: list[tuple[str, Photo, Face]],
+        size: int,
+        photos: list[Row],
+        edits: list[Row],
     ) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
@@ -287,7 +291,11 @@ class Synthesis:
         return rows
 
     def _write(
-        self, sweep: str, photo: str, composite: Composite, pictures: Iterable[bytes]
+        self,
+        sweep: str,
+        photo: str,
+        composite: Composite,
+        pictures: Iterable[bytes],
     ) -> list[Row]:
         """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []

@@ -264,7 +264,11 @@ def difference(
 
 
 def membership_p(
-    units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None
+    units: Units,
+    first: Flags,
+    permutations: int,
+    seed: int,
+    within: Integers | None = None,
 ) -> Array:
     """(L,) two-sided p of Welch's t under permutations of membership; NaN if all is 0.
 
@@ -343,7 +347,11 @@ class _Groups:
 
 
 def _memberships(
-    first: Flags, within: Integers | None, count: int, seed: int, labels: int
+    first: Flags,
+    within: Integers | None,
+    count: int,
+    seed: int,
+    labels: int,
 ) -> Iterator[Array]:
     """Blocks of (U, b) memberships drawn at random, 0 or 1."""
     size = _BLOCK // 2 // max(labels, len(first))

@@ -248,7 +248,11 @@ def wilson(share: Any, n: float) -> tuple[Any, Any]:
 
 
 def newcombe(
-    first: float, of_first: float, second: float, of_second: float, correlation: float = 0.0
+    first: float,
+    of_first: float,
+    second: float,
+    of_second: float,
+    correlation: float = 0.0,
 ) -> tuple[float, float]:
     """Newcombe's 95 % interval of a difference of two shares, first less second, by the distances of Wilson's ends.
 

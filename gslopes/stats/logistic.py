@@ -34,7 +34,11 @@ class Coefficient(NamedTuple):
 
 
 def fit_weighted(
-    design: Array, y: Array, weights: Array, ridge: float = 0.0, offset: Array | float = 0.0
+    design: Array,
+    y: Array,
+    weights: Array,
+    ridge: float = 0.0,
+    offset: Array | float = 0.0,
 ) -> Array:
     """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
 
@@ -141,7 +145,11 @@ def _end(value: float, step: float, excess: Callable[[float, float], float]) -> 
 
 
 def choose_columns(
-    design: Array, candidates: Array, outcome: Array, level: float, limit: int
+    design: Array,
+    candidates: Array,
+    outcome: Array,
+    level: float,
+    limit: int,
 ) -> list[int]:
     """Columns to hold fixed, one after the other: the one whose score has the largest |t|, while p < level.
 
@@ -165,7 +173,12 @@ def choose_columns(
 
 
 def fit_ridge(
-    features: Array, y: Array, weights: Array, ridge: float, *, tolerance: float = 1e-6
+    features: Array,
+    y: Array,
+    weights: Array,
+    ridge: float,
+    *,
+    tolerance: float = 1e-6,
 ) -> Array:
     """(r + 1, R) intercepts and coefficients, one column for each column of weights.
 

@@ -171,7 +171,12 @@ class _Block:
     """
 
     def __init__(
-        self, outcomes: Outcomes, labels: Integers, chosen: Integers, groups: int, paper: bool
+        self,
+        outcomes: Outcomes,
+        labels: Integers,
+        chosen: Integers,
+        groups: int,
+        paper: bool,
     ) -> None:
         """labels: which ones, (l,).  chosen: (U,) the bundle of each unit.  groups: how many bundles."""
         width = len(outcomes.values)

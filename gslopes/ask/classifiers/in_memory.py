@@ -166,7 +166,12 @@ class PipelineClassifier(FunctionClassifier):
     """
 
     def __init__(
-        self, pipeline: Any, labels: Sequence[str], name: str, unit: str, version: str
+        self,
+        pipeline: Any,
+        labels: Sequence[str],
+        name: str,
+        unit: str,
+        version: str,
     ) -> None:
         if unit:
             raise ConfigError(

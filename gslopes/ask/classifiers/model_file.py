@@ -119,7 +119,12 @@ class OwnModel(ABC):
     batch = 32
 
     def __init__(
-        self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str
+        self,
+        name: str,
+        version: str,
+        labels: Sequence[str],
+        options: ModelOptions,
+        what: str,
     ) -> None:
         self.name = name
         self.version = version

@@ -101,7 +101,11 @@ def beards(readings: DataFrame) -> tuple[int, int]:
 
 
 def measure(
-    measurer: SweepMeasurer, run: Path, source: Path, part: Mapping[str, DataFrame], tick: Tick
+    measurer: SweepMeasurer,
+    run: Path,
+    source: Path,
+    part: Mapping[str, DataFrame],
+    tick: Tick,
 ) -> dict[str, list[Row]]:
     """Measure the sweeps of one part: rows of the tables readings and verdicts, each kept until it is judged.
 

@@ -59,7 +59,13 @@ class SweepMeasurer:
     look: whether the face is looked for, at the first, middle and last value.
     """
 
-    def __init__(self, reader: FaceReader, device: str, min_face: int, look: bool = True) -> None:
+    def __init__(
+        self,
+        reader: FaceReader,
+        device: str,
+        min_face: int,
+        look: bool = True,
+    ) -> None:
         self.reader = reader
         self.device = device
         self.look = look

@@ -58,7 +58,14 @@ class InvertedResidual(nn.Module):
     Source: Sandler et al. 2018, MobileNetV2, §3.
     """
 
-    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: int,
+        stride: int,
+        expansion: int,
+    ) -> None:
         super().__init__()
         wide = inputs * expansion
         self.kernel = kernel

@@ -88,7 +88,13 @@ class Mtcnn(nn.Module):
             for index in range(len(pictures))
         ]
 
-    def _upright(self, areas: "Areas", boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
+    def _upright(
+        self,
+        areas: "Areas",
+        boxes: Tensor,
+        owner: Tensor,
+        scores: Tensor,
+    ) -> Tensor:
         """Whether each face is upright, (n,) bool.
 
         The third network takes faces on their side or upside down for faces as well, and gives points as if they were
@@ -152,7 +158,12 @@ class Mtcnn(nn.Module):
 
     @staticmethod
     def _refine(
-        areas: "Areas", boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
+        areas: "Areas",
+        boxes: Tensor,
+        owner: Tensor,
+        size: int,
+        net: nn.Module,
+        threshold: float,
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and its other outputs."""
         inside = areas.inside(boxes, owner)

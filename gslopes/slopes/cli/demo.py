@@ -24,7 +24,13 @@ from gslopes.slopes.config import RunConfig
 )
 @flags(RunConfig, "seed", "device")
 @json_option
-def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
+def demo(
+    out: Path,
+    faces: int,
+    seed: int,
+    device: str,
+    as_json: bool,
+) -> int:
     """Audit drawn faces with a classifier whose bias was planted, then sweep one real photo.
 
     It needs no data and no network, and takes a few minutes on two cores at most.

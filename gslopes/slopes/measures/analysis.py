@@ -287,7 +287,11 @@ class Fit:
         return replace(self.options, estimators=tuple(names))
 
     def _beside(
-        self, sweep: Answers, slopes: DataFrame, options: FitOptions, same: Answers | None
+        self,
+        sweep: Answers,
+        slopes: DataFrame,
+        options: FitOptions,
+        same: Answers | None,
     ) -> Iterator[tuple[str, DataFrame]]:
         """What is compared with the slopes, with their decisions: observed differences, drawing, what else moved.
 

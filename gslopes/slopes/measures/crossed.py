@@ -97,7 +97,13 @@ def _orders(count: int) -> Integers:
     return np.concatenate([plain[:1], np.random.default_rng(count).permuted(plain, axis=1)])
 
 
-def _view(values: Array, ends: Array, cells: Integers, rows: Integers, columns: Integers) -> View:
+def _view(
+    values: Array,
+    ends: Array,
+    cells: Integers,
+    rows: Integers,
+    columns: Integers,
+) -> View:
     """values: (I J,) of the pictures.  rows, columns: orders of both."""
     steps = np.argsort(places(values), kind="stable")
     picture = np.argsort(steps)  # of each cell in the view

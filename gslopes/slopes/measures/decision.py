@@ -135,7 +135,11 @@ def decide(
 
 
 def _decide(
-    rows: DataFrame, placebos: DataFrame, options: FitOptions, lost: str, trusted: bool
+    rows: DataFrame,
+    placebos: DataFrame,
+    options: FitOptions,
+    lost: str,
+    trusted: bool,
 ) -> DataFrame:
     light = np.full(len(rows), np.nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])

@@ -130,7 +130,11 @@ def _group(
 
 
 def _apart(
-    first: _Group, second: _Group, p_perm: Array, estimator: Estimator, options: FitOptions
+    first: _Group,
+    second: _Group,
+    p_perm: Array,
+    estimator: Estimator,
+    options: FitOptions,
 ) -> dict[str, Array]:
     """The columns of the difference of two groups.  p_perm: of ``membership_test``."""
     sums, other_sums = first.sums, second.sums
@@ -281,7 +285,11 @@ def paired_differences(
 
 
 def _paired(
-    old: Units, new: Units, one_sided: Flags, min_varying: int, permutations: int
+    old: Units,
+    new: Units,
+    one_sided: Flags,
+    min_varying: int,
+    permutations: int,
 ) -> dict[str, Array]:
     """The columns of the difference, second minus first.  one_sided: (L,) labels that one run never gave."""
     result = contrast(new.minus(old), permutations=permutations)

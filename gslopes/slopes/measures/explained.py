@@ -170,7 +170,13 @@ def _left_out(products: Array) -> Array:
     return products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
 
 
-def _attributed(within: Array, inverse: Array, answers: Array, names: list[str], alike: str) -> Row:
+def _attributed(
+    within: Array,
+    inverse: Array,
+    answers: Array,
+    names: list[str],
+    alike: str,
+) -> Row:
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
     fitted = np.einsum("upq,uq->up", inverse, answers)[:, 0]
     slopes = answers[:, 0] / within[:, 0, 0]

@@ -253,7 +253,11 @@ def power(
 
 
 def _is_found(
-    pool: Pool, least: int, units: int, placebo_photos: int | None, rng: np.random.Generator
+    pool: Pool,
+    least: int,
+    units: int,
+    placebo_photos: int | None,
+    rng: np.random.Generator,
 ) -> bool:
     """Whether the first label is a finding of one audit that is drawn."""
     places, sizes = pool.drawn(rng, units)

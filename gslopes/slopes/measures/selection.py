@@ -158,7 +158,11 @@ def bounds(observed: Units, asked: Asked, codes: Integers) -> tuple[Array, Array
 
 
 def observed_slopes(
-    scores: pa.Table, classifier: str, attribute: str, labels: Objects, asked: Asked
+    scores: pa.Table,
+    classifier: str,
+    attribute: str,
+    labels: Objects,
+    asked: Asked,
 ) -> Units:
     """Each photo's slope of the presence of each label, in points, as if what was not answered lacked it."""
     rows = _rows_of(scores, classifier, attribute)

@@ -86,7 +86,11 @@ def print_evidence(
 
 
 def _block(
-    part: DataFrame, floor: DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn
+    part: DataFrame,
+    floor: DataFrame,
+    limit: int,
+    funnel: Funnel | None,
+    drawn: Drawn,
 ) -> str:
     first = part.iloc[0]
     attribute = first["attribute"]

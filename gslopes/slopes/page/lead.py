@@ -197,7 +197,13 @@ def _along(attribute: str) -> dict[str, Any]:
     return {"attribute": words.perceived(attribute), "first": first, "second": second}
 
 
-def nothing(row: Record, name: str, share: float, n: int, why: str) -> caution.Nothing:
+def nothing(
+    row: Record,
+    name: str,
+    share: float,
+    n: int,
+    why: str,
+) -> caution.Nothing:
     """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
 
     share: of answers with the label, if it is judged by presence.  n: units.  why: the reason that it may be 0 if its

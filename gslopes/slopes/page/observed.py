@@ -118,7 +118,11 @@ def error_panels(run: Path) -> list[Content]:
 
 
 def _error_panel(
-    classifier: str, attribute: str, slopes: DataFrame, rates: DataFrame, fake: DataFrame
+    classifier: str,
+    attribute: str,
+    slopes: DataFrame,
+    rates: DataFrame,
+    fake: DataFrame,
 ) -> Content:
     """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
     by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"

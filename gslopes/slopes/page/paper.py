@@ -32,7 +32,13 @@ _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "
 
 
 def write(
-    report: Path, run: Path, slopes: DataFrame, findings: DataFrame, *, p: float, slope: float
+    report: Path,
+    run: Path,
+    slopes: DataFrame,
+    findings: DataFrame,
+    *,
+    p: float,
+    slope: float,
 ) -> list[str]:
     """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
 

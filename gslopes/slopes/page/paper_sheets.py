@@ -226,7 +226,13 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     )
 
 
-def _label(axes: Axes, left: float, middle: float, cell: LabelCell, ends: tuple[str, str]) -> None:
+def _label(
+    axes: Axes,
+    left: float,
+    middle: float,
+    cell: LabelCell,
+    ends: tuple[str, str],
+) -> None:
     style = {"size": 6.5, "color": LIGHT.ink}
     if cell.plain:
         style["color"] = LIGHT.faint
@@ -238,7 +244,13 @@ def _label(axes: Axes, left: float, middle: float, cell: LabelCell, ends: tuple[
     text(axes, left + 1, middle, score, ha="right", **style)
 
 
-def _face(axes: Axes, walk: Pipeline, left: float, top: float, side: float) -> None:
+def _face(
+    axes: Axes,
+    walk: Pipeline,
+    left: float,
+    top: float,
+    side: float,
+) -> None:
     from matplotlib.patches import Rectangle
 
     if len(walk.box) == 4 and walk.photo is not None:
