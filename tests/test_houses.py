@@ -81,7 +81,10 @@ def check(wrong: list[str]) -> None:
     assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:20]])
 
 
-@pytest.mark.parametrize("name", houses.HOUSES)
+SLOW = [pytest.param("crops", marks=pytest.mark.slow)]  # 45 s
+
+
+@pytest.mark.parametrize("name", [*(one for one in houses.HOUSES if one != "crops"), *SLOW])
 def test_no_table_and_no_page_of_a_sibling_audit_moves(name: str, tmp_path: Path):
     wrong = of_tables(houses.found_in(name, tmp_path), houses.FOLDER / f"{name}.json")
     for run, text in houses.shown(tmp_path / "runs").items():

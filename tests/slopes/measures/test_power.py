@@ -26,7 +26,13 @@ def pilot(
     return Pilot(Pool(seen, np.ones(seen.shape[1:], bool), np.full(1000, each), np.arange(labels)))
 
 
-@pytest.mark.parametrize(("photos", "slope"), [(20, 6.0), (100, 2.0), (300, 1.5)])
+LONG = (pytest.mark.slow, pytest.mark.evidence)
+
+
+@pytest.mark.parametrize(
+    ("photos", "slope"),
+    [(100, 2.0), pytest.param(20, 6.0, marks=LONG), pytest.param(300, 1.5, marks=LONG)],
+)
 def test_without_noise_along_placebos_power_is_that_of_statsmodels_one_sample_t(
     photos: int, slope: float
 ) -> None:
