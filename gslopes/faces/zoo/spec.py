@@ -208,6 +208,11 @@ def editor_for(attribute: str, model: str = "", named: bool = False) -> str:
                 "Take --editor race-field, the default, without --as-published; or train one: "
                 "training/race/training/race-fader.toml says how.",
             )
+        if model == "fader":
+            raise UsageError(
+                f"No Fader Network of {attribute} ships.",
+                "Leave out --as-published and --editor fader, or name gender.",
+            )
     if model:
         return model
     editors: dict[str, str] = {}

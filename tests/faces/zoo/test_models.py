@@ -72,6 +72,12 @@ def test_a_kind_of_editor_is_that_of_each_attribute_and_a_name_stays_itself():
     assert zoo.editor_for("gender", "no-such") == "no-such"
 
 
+@pytest.mark.parametrize("attribute", ["age", "tone", "ages"])
+def test_the_papers_editor_is_of_gender_alone(attribute):
+    with pytest.raises(UsageError, match=f"No Fader Network of {attribute} ships"):
+        zoo.editor_for(attribute, "fader")
+
+
 @pytest.mark.parametrize("model", ["fader", "race-fader"])
 def test_the_fader_network_of_race_ships_no_more_and_what_to_take_is_told(
     model, monkeypatch, tmp_path
