@@ -285,7 +285,7 @@ def glossary() -> str:
 
     source = (ROOT / "gslopes/slopes/templates/glossary.html.j2").read_text("utf-8")
     found = re.findall(r"<dt>([^<{]+)</dt><dd>([^<]+)</dd>", source)
-    found += [(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES]
+    found += [(one["word"], one["about"]) for one in decisions.MEANINGS.values()]
     return "\n".join(
         f"**{unescape(term)}**\n:   {unescape(str(meaning))}\n" for term, meaning in found
     )

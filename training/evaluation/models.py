@@ -48,7 +48,7 @@ def measure_model(
         load(model, device) if folder is None else load_folder(folder, device)
     )  # load says what is not there
     spec = loaded.spec
-    if spec.network in ("fader", "edit-ends", "edit-groups"):
+    if spec.network in ("fader", "edit-ends"):
         note, tables = evaluate_editor(loaded, data, photos, device)
         new: dict[str, Any] = {"evaluation": {"note": note, "tables": tables}}
         if sheets is not None:
