@@ -228,8 +228,7 @@ class EditedChip:
 class EditedChips:
     """B edited chips at K values.
 
-    edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; a tensor on the
-        editor's device if that was asked for, or B ``Ends``.
+    edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; or B ``Ends``.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
     motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
         None for none.

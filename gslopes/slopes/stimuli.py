@@ -19,7 +19,7 @@ from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
+from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import differences
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components
@@ -219,18 +219,17 @@ class Synthesis:
     ) -> Iterator[Composite]:
         """Along one attribute.  rows: of the faces that these photos have."""
         editor = self.components.editors[attribute]
-        device = self.plan.device
         grid = self.plan.grid
         known = dict(zip(grid.names, grid.values, strict=True)) if grid else self.plan.values
         values = np.asarray(known[attribute], np.float32)
-        swept = swept_on(device, editor, chips, values)
+        swept = getattr(editor, "sweep_ends", editor.sweep)(chips, values)
         inside = [faces.masks[editor.border][row] for row in rows]
         around: list[Any] = [None] * len(rows)
         if self._region(editor) == "head":
             around = [faces.heads[editor.border][row] for row in rows]
         blend = self.plan.config.compose.blend_of_ours() or editor.blend
         own = [faces.faces[row] for row in rows]
-        return compose_all(photos, own, swept, inside, blend, device, around)
+        return compose_all(photos, own, swept, inside, blend, around)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
@@ -306,15 +305,6 @@ class Synthesis:
             row = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(row | {"file": file, "mask_area": composite.mask_area})
         return rows
-
-
-def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep: on a CUDA device its pictures stay there if it can leave them, otherwise its ends."""
-    sweep = getattr(
-        editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep
-    )
-    swept: EditedChips = sweep(chips, values)
-    return swept
 
 
 # -- a set that others made ------------------------------------------------------------------------------------------

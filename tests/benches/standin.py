@@ -17,7 +17,6 @@ import numpy as np
 
 from gslopes.core.records import EditedChips, Motion
 from gslopes.faces.components import Components
-from gslopes.faces.compose import device as on_device
 from gslopes.slopes import plan
 from tests.benches.bench_machine import ON_DEVICE
 
@@ -59,22 +58,13 @@ class StandIn:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """While it is the device of every plan, and composes the pictures too."""
-        patches, pick = on_device.patches, plan.pick_device
-
-        def standing_in(footprint: Any, chip: Any, blend: Any, head: Any, name: Any) -> Any:
-            self.wait("compose", 1)
-            shown = footprint.pixels.ravel()[:4096].astype(np.float32)
-            inputs = np.concatenate([shown, chip.edited[0].ravel()])
-            return self.of(
-                "compose", "", inputs, lambda: patches(footprint, chip, blend, head, "cpu")
-            )
-
-        on_device.patches, plan.pick_device = standing_in, lambda device: NAME
+        """While it is the device of every plan."""
+        pick = plan.pick_device
+        plan.pick_device = lambda device: NAME
         try:
             yield
         finally:
-            on_device.patches, plan.pick_device = patches, pick
+            plan.pick_device = pick
 
 
 class _Masker:
@@ -106,7 +96,7 @@ class _Editor:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
-    def sweep_there(self, chips: Any, values: Any) -> EditedChips:
+    def sweep_ends(self, chips: Any, values: Any) -> EditedChips:
         return self.sweep(chips, values)
 
     def sweep(self, chips: Any, values: Any) -> EditedChips:

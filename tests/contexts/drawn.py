@@ -151,7 +151,7 @@ def skipped(result) -> dict[str, int]:
 def planted_sweeper(run):
     """Counterfactuals of a lighter face, and a gate."""
     components = Components(Finder(), masker, {"gender": Lighter()}, {})
-    return Sweeper(components, "gender", run.inputs.values, 20, "cpu", Measurer())
+    return Sweeper(components, "gender", run.inputs.values, 20, Measurer())
 
 
 class Lighter:

@@ -45,7 +45,6 @@ class Sweeper(NamedTuple):
     attribute: str
     values: tuple[float, ...]
     min_face: int
-    device: str
     measurer: SweepMeasurer
 
     def __call__(self, photo: Photo) -> tuple[Composite, Row] | None:
@@ -67,9 +66,7 @@ class Sweeper(NamedTuple):
         if editor.region == "head":
             heads = heads_of(masker, [photo], [face], chip, editor.border)
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        (composite,) = compose_all(
-            [photo], [face], swept, [*masks], editor.blend, self.device, heads
-        )
+        (composite,) = compose_all([photo], [face], swept, [*masks], editor.blend, heads)
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         sweep = Sweep(

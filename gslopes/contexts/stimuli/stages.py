@@ -272,6 +272,5 @@ def load_sweeper(run: Run) -> Sweeper:
         attribute=pictures.sweep,
         values=run.inputs.values,
         min_face=config.find.min_face,
-        device=device,
         measurer=SweepMeasurer(FaceReader.load(device), device, config.find.min_face),
     )

@@ -1,4 +1,4 @@
-"""Where an edit goes in its photo: mask, box and motion; ``paste`` and ``device`` draw what is in the box.
+"""Where an edit goes in its photo: mask, box and motion; ``paste`` draws what is in the box.
 
 Photo and chip frames: see ``core.records``.
 """
@@ -73,13 +73,12 @@ def cut(pixels: NDArray[Any], box: Box) -> NDArray[Any]:
 
 
 class Footprint:
-    """Where a photo's edit goes: computed on the CPU; ``paste`` and ``device`` draw its patches.
+    """Where a photo's edit goes; ``paste`` draws its patches.
 
     photo: its pixels, and whether they are gray.  motion, head: None if nothing moves, if nothing is carried beyond the
     chip.  mask, matrix: see ``paste.compose``.
 
     weight (h, w), box and motion as in a Composite.  matrix: photo frame to the layers' frame.
-    sigma: of the Gaussian before a layer is sampled.
     """
 
     def __init__(
@@ -100,7 +99,6 @@ class Footprint:
             mask = head.mask
             moves = [padded(field) for field in moves]
         self.matrix = matrix
-        self.sigma = sigma_of(matrix)
         self.weight, self.box = warp_mask(mask, matrix, *self.pixels.shape[:2])
         self.motion: Motion | None = None
         if motion is not None and self.weight.size:

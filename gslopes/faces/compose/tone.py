@@ -16,7 +16,6 @@ than skin in photos, unevenly spaced (1 to 4 within 7 L*, 5 and 6 apart by 23), 
 even in L* from the lightest to the darkest skin in photos, as viewers name them; colours are of people under one lamp.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import cv2
@@ -49,14 +48,11 @@ def toned(
     chip: FloatArray,
     skin: FloatArray,
     tone: Tone,
-    log: Callable[[Any], Any] = np.log,
-    on_device: Callable[[Any], Any] = floats,
 ) -> None:
     """Give an edit the tone of skin that it shall have, in place; nothing if too little skin is seen.
 
     layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
     skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; if it is 0 the edit stays.
-    log, on_device: for layers that are a tensor, torch's, and what puts an array on its device.
     """
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
@@ -68,23 +64,19 @@ def toned(
     light = floats(smooth @ luma)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
     lean = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour
-    rich = on_device(
-        np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST).astype(np.float32)
-    )
-    light = on_device(light)
-    weight = on_device(skin)
-    means = layers[:, weight > 0.5].mean(1)
+    rich = floats(np.clip(lean / max(float(colour @ colour), 1e-4), 0, RICHEST))
+    means = layers[:, inside].mean(1)
     luma_before = float(before @ luma)
     for layer, mean, (share, ends) in zip(layers, means, tone.steps, strict=True):
         after = _wanted(tint, ends, share)
         luma_after = float(after @ luma)
         evenly = float(np.log((luma_after + OFFSET) / (luma_before + OFFSET)))
-        turned = on_device(floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly))
+        turned = floats(np.log((after + OFFSET) / (before + OFFSET)) - evenly)
         even = EVENLY if luma_after < luma_before else PALER
         if tone.scale:
             even = MATT if luma_after < luma_before else 0.0
-        lighter = even * evenly + (1 - even) * on_device(step(light, luma_before, luma_after, log))
-        layer += weight[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
+        lighter = even * evenly + (1 - even) * step(light, luma_before, luma_after)
+        layer += skin[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
 def offset(colour: Lab, ends: Any, onwards: bool) -> Lab:
@@ -104,16 +96,16 @@ def offset(colour: Lab, ends: Any, onwards: bool) -> Lab:
     return doubles(colours[1] - colours[0])
 
 
-def step(light: Any, before: float, after: float, log: Callable[[Any], Any] = np.log) -> Any:
+def step(light: FloatArray, before: float, after: float) -> FloatArray:
     """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``before`` to ``after``.
 
-    light: (S, S), an array or a tensor, as ``log`` takes it.
+    light: (S, S).
     """
     shares = np.clip(np.array([before, after]) / (255 * CEILING), DARKEST, 1 - DARKEST)
     share = (light / (255 * CEILING)).clip(DARKEST, 1 - DARKEST)
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)
-    return log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET))
+    return floats(np.log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET)))
 
 
 def _wanted(tint: Lab, ends: Any, share: float) -> Lab:

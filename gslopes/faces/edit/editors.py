@@ -159,12 +159,8 @@ class _FieldEditor(_ZooEditor):
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        swept = self.sweep_there(chips, values)
+        swept = self._swept(chips, values, drawn=True)
         return replace(swept, edited=swept.edited.cpu().numpy())
-
-    def sweep_there(self, chips: ByteArray, values: FloatArray) -> EditedChips:
-        """As ``sweep``; ``edited`` stays on the device."""
-        return self._swept(chips, values, drawn=True)
 
     def sweep_ends(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """As ``sweep``; ``edited`` has the ``Ends`` of each chip: no picture is drawn that would only be divided."""

@@ -71,7 +71,7 @@ class Tinted(Lighter):
 def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     photo = open_photo(folder / "people/05.png")
     components = Components(Finder(), masker, {"gender": editor}, {})
-    composed = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())(photo)
+    composed = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, Measurer())(photo)
     assert composed is not None
     points = Finder()([photo])[0]
     face = choose(points, 160, 180, 20, 128)
@@ -92,5 +92,5 @@ def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder):
         ]
 
     components = Components(faceless, masker, {"gender": Lighter()}, {})
-    sweeper = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())
+    sweeper = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, Measurer())
     assert sweeper(open_photo(folder / "people/02.png")) is None

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from gslopes.core.records import EditedChip, Motion
-from gslopes.faces.compose import device, paste
-from gslopes.faces.compose.composite import Composite, Footprint
+from gslopes.faces.compose import paste
+from gslopes.faces.compose.composite import Composite
 
 
 def compose(
@@ -17,13 +15,3 @@ def compose(
     return paste.compose(
         pixels, gray, EditedChip(edited, neutral, motion), mask, matrix, blend, head
     )
-
-
-def compose_there(
-    pixels: Any, gray: bool, edited: Any, neutral: Any, mask: Any, matrix: Any, blend: Any = "difference", *,
-    motion: Motion | None = None,
-) -> Composite:  # fmt: skip
-    """As ``compose``, by the arithmetic of ``compose.device``, on the CPU."""
-    chip = EditedChip(np.asarray(edited), np.asarray(neutral), motion)
-    footprint = Footprint((pixels, gray), motion, mask, matrix, None)
-    return footprint.composite(device.patches(footprint, chip, blend, None, "cpu"))

@@ -49,7 +49,7 @@ def given(tmp_path_factory):
         swept = editors[name].sweep(recorded, np.array(values, np.float32))
         swept = at_own(swept) if still else swept
         photos, count = [replace(photo, pixels=picture) for picture in pictures], len(pictures)
-        where = [masks[name]] * count, "ratio", "cpu", [heads[name]] * count
+        where = [masks[name]] * count, "ratio", [heads[name]] * count
         return list(compose_all(photos, [face] * count, swept, *where))
 
     return photo, edited

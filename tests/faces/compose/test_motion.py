@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gslopes.core.records import Motion
 from gslopes.faces.compose.composite import STEEPEST, within
 from gslopes.faces.compose.masks import soft_mask
-from tests.faces.compose.conftest import compose, compose_there
+from tests.faces.compose.conftest import compose
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -96,7 +96,7 @@ def test_no_motion_folds(x, y, seed):
     st.floats(-3, 3),
     st.sampled_from(["ratio", "difference", "paste"]),
 )
-def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(
+def test_outside_of_the_mask_every_pixel_is_the_photos_and_without_motion_none_moves(
     seed, scale, angle, blend
 ):
     rng = np.random.default_rng(seed)
@@ -114,10 +114,6 @@ def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(
         first.patches[1][first.weight == 0], pixels[y0:y1, x0:x1][first.weight == 0]
     )
     np.testing.assert_array_equal(first.patches[0], compose(*given_).patches[0])
-    present = compose_there(*given_, motion=motion)
-    difference = np.abs(present.patches.astype(int) - first.patches)
-    assert difference.max(initial=0) <= 2
-    assert (difference > 0).mean() < 0.01
 
 
 def test_values_with_a_field_each_move_as_they_would_alone():

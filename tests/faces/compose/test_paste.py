@@ -10,7 +10,7 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import Ends
 from gslopes.faces.compose.masks import border_ramp
 from gslopes.faces.compose.paste import Blend
-from tests.faces.compose.conftest import compose, compose_there
+from tests.faces.compose.conftest import compose
 
 S = 32
 BLENDS: tuple[Blend, ...] = ("difference", "paste")
@@ -176,25 +176,6 @@ def test_values_that_are_no_numbers_are_errors() -> None:
     scene["edited"][0, 3, 3, 0] = np.nan
     with pytest.raises(ModelError, match="finite"):
         compose(**scene)
-
-
-@settings(max_examples=40, deadline=None)
-@given(scenes())
-def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(
-    scene: dict,
-) -> None:
-    first = compose(**scene)
-    present = compose_there(**scene)
-    assert present.box == first.box
-    np.testing.assert_array_equal(present.weight, first.weight)
-    difference = np.abs(present.patches.astype(int) - first.patches)
-    assert difference.max(initial=0) <= 1
-    assert (
-        (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
-    )
-    np.testing.assert_array_equal(
-        present.patches[:, first.weight == 0], first.patches[:, first.weight == 0]
-    )
 
 
 def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
