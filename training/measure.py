@@ -21,11 +21,11 @@ from gslopes.faces.compose.skin import FACE, SKIN, class_probabilities
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
-from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
 from training.augment import to_float
 from training.chips import face_window, typology_angle_of
 from training.field_editor import FieldEditor
+from training.ranking import auc
 from training.sets import TrainingSet
 from training.tone_scale import measured
 

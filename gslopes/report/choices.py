@@ -8,7 +8,6 @@ from typing import Any
 from gslopes.core import files, frozen
 from gslopes.report import inline, layouts
 
-NOT_SAID = "not said"
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
 
 

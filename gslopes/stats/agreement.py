@@ -11,24 +11,7 @@ from scipy.stats import rankdata
 from gslopes.core.arrays import Array, doubles, quotients
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
-from gslopes.stats.rounding import STORED, exceeds, places, settled
-
-
-def auc(truth: ArrayLike, scores: ArrayLike) -> float:
-    """Area under the ROC curve: the share of (yes, no) pairs in order, ties counted half; NaN without both.
-
-    truth: (n,) bool.  scores: (n,), higher means yes.
-
-    >>> auc([True, False, True], [0.9, 0.4, 0.4])
-    0.75
-    """
-    yes = np.asarray(truth, bool)
-    positives = int(yes.sum())
-    pairs = positives * (len(yes) - positives)
-    if not pairs:
-        return math.nan
-    ranks = rankdata(places(scores))[yes]
-    return float((ranks.sum() - positives * (positives + 1) / 2) / pairs)
+from gslopes.stats.rounding import STORED, exceeds, settled
 
 
 def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> Array:

@@ -5,24 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.stats import kendalltau, mannwhitneyu, spearmanr
+from scipy.stats import kendalltau, spearmanr
 
-from gslopes.stats.agreement import auc, cohens_kappa, kendall, rank_correlation
+from gslopes.stats.agreement import cohens_kappa, kendall, rank_correlation
 
 VALUES = np.linspace(-2, 2, 7)
-
-
-def test_auc_is_that_of_scipys_rank_test_with_ties() -> None:
-    random = np.random.default_rng(0)
-    truth, scores = random.random(200) < 0.3, random.integers(0, 10, 200).astype(float)
-    expected = mannwhitneyu(scores[truth], scores[~truth]).statistic / (
-        truth.sum() * (~truth).sum()
-    )
-    assert auc(truth, scores) == pytest.approx(expected)
-
-
-def test_auc_without_both_answers_is_unknown() -> None:
-    assert np.isnan(auc([True, True], [0.1, 0.2]))
 
 
 @given(hnp.arrays(np.int64, (5, 7), elements=st.integers(0, 4)))

@@ -23,7 +23,7 @@ from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
 from gslopes.faces.zoo import load
-from gslopes.faces.zoo.framing import CHIP, TIGHT
+from gslopes.faces.zoo.framing import CHIP, FRAMES
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import Blend
 from gslopes.photos.folder import open_photo
@@ -156,7 +156,7 @@ def _aligned(
     for row, landmarks in zip(rows, points, strict=True):
         matrices = [
             None if landmarks is None else similarity(landmarks, frame * SIZE - 0.5)
-            for frame in (CHIP, TIGHT)
+            for frame in (CHIP, FRAMES["tight"])
         ]
         if landmarks is None or matrices[0] is None or matrices[1] is None:
             continue

@@ -14,8 +14,8 @@ from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.faces.zoo.recogniser import cosine
-from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
+from training.ranking import auc
 
 # -- is it still the same person? --------------------------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ from gslopes.core.records import ByteArray, FloatArray
 _PLACES = read_toml(Path(__file__).with_name("frames.toml"))
 FRAMES = {name: doubles(points) for name, points in _PLACES["frames"].items()}
 CHIP = FRAMES["chip"]
-TIGHT = FRAMES["tight"]
 
 # FairFace's framing: the corners' middles are the eyes, the other points lie to them as in the editors' chip.
 _CORNERS = doubles(_PLACES["corners"])
