@@ -13,10 +13,12 @@ import sys
 from importlib import import_module
 from typing import Any
 
+_WINDOWS = "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install), where it is the same."
 if sys.platform == "win32":  # no fcntl: run folders and the cache are locked with it
-    raise ImportError(
-        "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install)."
-    )
+    if sys.argv[0].endswith(("gslopes", "gslopes.exe", "-m")):  # the command: no traceback
+        sys.stderr.write(f"{_WINDOWS}\n")
+        sys.exit(2)
+    raise ImportError(_WINDOWS)
 
 _MODULES = {
     "as_classifier": "gslopes.ask.classifiers.in_memory",

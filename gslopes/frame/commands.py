@@ -268,17 +268,22 @@ def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, cod
     """
     if condition is None:
         return code
-    rows = condition.rows(frame)
+    facts = condition.facts(frame)
     if fail_if[1] is not None:
         from gslopes.frame import junit
 
-        junit.write(fail_if[1], frame, rows, condition.text)
+        junit.write(fail_if[1], frame, condition.rows(frame), condition.text)
         say(f"junit      {show(fail_if[1])}", err=True)
-    if rows.empty:
+    if not facts["judged"]:
+        say(
+            "fail-if    nothing was judged: a gate that lets this through has seen nothing",
+            err=True,
+        )
+    if not facts["holds"]:
         say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
         return code
-    names = [" ".join(map(str, cells)) for cells in rows.iloc[:, :3].to_numpy().tolist()]
-    say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {some_of(names, 10)}", err=True)
+    held = [*map(" ".join, facts["holds"])]
+    say(f"fail-if    holds for {len(held):,} of {len(frame):,}: {some_of(held, 10)}", err=True)
     return FAILED
 
 

@@ -6,33 +6,33 @@
 
 A condition is made of the table's columns, numbers, texts in quotes, ``True`` and ``False``, ``and``, ``or``, ``not``,
 ``abs(…)``, a minus, the comparisons ``< <= > >= == !=``, and ``in`` or ``not in`` a list of constants.  Anything
-else is refused.  A comparison with a number that is missing does not hold, whatever it is.
+else is refused: texts, numbers and truths compare with their own kind, and only numbers by size.  A comparison with a
+number that is missing does not hold, whatever it is.
+
+A text that no row has is refused, too: a gate with a misspelt label would never fail.  After ``!=`` and ``not in`` it
+is refused only if it is nearly one that a row has.  Words that a good run may be without are in conditions.toml:
+``decision == "open"`` holds for no row where none is open.
 """
 
 from __future__ import annotations
 
 import ast
-import math
 import operator
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import UnknownName, UsageError, nearest
+from gslopes.core.text import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 500  # characters
 FAILED = 4  # the exit code if a condition holds
-_TESTS: dict[type[ast.cmpop], Any] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
+_FORM = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 class Condition:
@@ -40,7 +40,7 @@ class Condition:
 
     columns: name to a value of its type: a number, a text or a truth.
 
-    Raises: UsageError if it is not a condition, or names an unknown column.
+    Raises: UsageError if it is not a condition, or names an unknown column or decision.
     """
 
     def __init__(self, text: str, columns: Mapping[str, float | str | bool]) -> None:
@@ -49,37 +49,80 @@ class Condition:
             raise UsageError(
                 f"The condition has {len(text):,} characters.", f"At most {LONGEST} are read."
             )
+        self._columns = columns
         try:
             self._tree = ast.parse(text.strip(), mode="eval").body
-            holds = _value(self._tree, columns)
+            _truth(_value(self._tree, _samples(columns, _FORM["closed"])))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            why = error.msg if isinstance(error, SyntaxError) else str(error)
-            hint = "An example: 'finding and abs(slope) > 5'."
-            raise UsageError(f"{text!r} is not a condition: {why}.", hint) from error
-        if not isinstance(holds, bool):
             raise UsageError(
-                f"{text!r} neither holds nor fails: it compares nothing.",
-                "An example: 'abs(slope) > 5'.",
-            )
-        self._columns = tuple(columns)
+                f"{text!r} is not a condition: {getattr(error, 'msg', error)}.",
+                "An example: 'finding and abs(slope) > 5'.",
+            ) from error
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The rows for which it holds; the columns must be there."""
+        """The rows for which it holds; the columns must be there.
+
+        Raises: UsageError if it compares a column with a text that no row has.
+        """
+        known = {
+            name: {*frame[name].dropna(), *_FORM["open"].get(name, ())}
+            for name, value in self._columns.items()
+            if isinstance(value, str)
+        }
+        if len(frame):
+            _value(self._tree, _samples(self._columns, known))
         records = frame[list(self._columns)].to_dict("records")
-        return frame[
-            [bool(_value(self._tree, {str(k): v for k, v in record.items()})) for record in records]
-        ]
+        return frame[[bool(_value(self._tree, record)) for record in records]]
+
+    def facts(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """Its text, the number of rows, of those that are judged (they have a q), and the names of those it holds for.
+
+        Raises: as ``rows``.
+        """
+        names = self.rows(frame).iloc[:, :3].astype(str).values.tolist()
+        return {
+            "condition": self.text,
+            "rows": len(frame),
+            "judged": int(frame["q"].count()),
+            "holds": names,
+        }
 
 
-def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
+class _Texts(str):
+    """Stands for a column of texts.  known: all that it has, or may have; the empty text may always be missing.
+
+    Equal to another one raises UsageError. Unequal raises it only if a known one is near, which may be meant: to
+    leave out what did not occur changes nothing.
+    """
+
+    def __init__(self, known: Collection[str]) -> None:
+        self.known = known
+
+    def __eq__(self, text: object) -> bool:
+        if isinstance(text, _Texts) or text in ("", *self.known):
+            return False
+        raise UsageError(
+            f"--fail-if compares with {text!r}, which no row has; they have "
+            f"{some_of(sorted(self.known), 10) or 'none'}.",
+            nearest(f"{text}", self.known),
+        )
+
+    def __ne__(self, text: object) -> bool:
+        near = get_close_matches(f"{text}", self.known, cutoff=0.75)
+        return bool(near) and self == text
+
+
+def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    return {**columns, **{name: _Texts(known[name]) for name in columns if name in known}}
+
+
+def _value(node: ast.expr, row: Mapping[Any, Any]) -> Any:
     """The value of a part; every part is judged, so that one row shows whether the whole makes sense."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str)):
         return node.value
     if isinstance(node, ast.Name):
         if node.id not in row:
-            close = get_close_matches(node.id, row, n=1)
-            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(row)}"
-            raise ValueError(f"there is no column {node.id!r}; {advice}")
+            raise UnknownName("column", node.id, row, "The table")
         return row[node.id]
     if isinstance(node, ast.BoolOp):
         join = all if isinstance(node.op, ast.And) else any
@@ -97,29 +140,31 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
     raise ValueError(f"{ast.unparse(node)!r} is not allowed in it")
 
 
-def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
+def _compared(node: ast.Compare, row: Mapping[Any, Any]) -> bool:
     operand = _value(node.left, row)
     holds = []
-    for how, right_node in zip(node.ops, node.comparators, strict=True):
-        if isinstance(how, (ast.In, ast.NotIn)):
-            if not isinstance(right_node, (ast.Tuple, ast.List)):
-                raise ValueError('after \'in\' comes a list, such as ("Male", "No_Beard")')
-            listed = [_value(element, {}) for element in right_node.elts]
-            holds.append(not _missing(operand) and (operand in listed) == isinstance(how, ast.In))
-            continue
-        right = _value(right_node, row)
-        test = _TESTS.get(type(how))
-        if test is None:
-            raise ValueError("it compares by < <= > >= == != and in")
-        if _missing(operand) or _missing(right):
+    for how, right in zip(node.ops, node.comparators, strict=True):
+        name = type(how).__name__
+        test = _FORM["tests"].get(name)
+        listed = getattr(right, "elts", None)
+        if test is None or bool(listed) != name.endswith("In"):
+            raise ValueError(
+                'it compares by < <= > >= == !=, and by in a list, such as ("Male", "No_Beard")'
+            )
+        values = [_value(part, row) for part in listed or [right]]
+        together = [operand, *values]
+        kinds = {(isinstance(value, str), isinstance(value, bool)) for value in together}
+        operand = values[-1]
+        if any(map(_missing, together)):
             holds.append(False)
-        elif isinstance(operand, str) != isinstance(right, str) or (
-            isinstance(operand, str) and not isinstance(how, (ast.Eq, ast.NotEq))
-        ):
-            raise ValueError(f"{ast.unparse(node)!r} compares a text as a number")
-        else:
-            holds.append(bool(test(operand, right)))
-        operand = right
+            continue
+        if len(kinds) > 1 or (any(*kinds) and test not in ("eq", "ne")):
+            raise ValueError(
+                f"{ast.unparse(node)!r} mixes kinds: a text goes with texts, a truth such as finding with True and "
+                "False, and only numbers are less or greater"
+            )
+        held = [getattr(operator, test)(together[0], value) for value in values]
+        holds.append(any(held) if test == "eq" else all(held))
     return all(holds)
 
 
@@ -130,12 +175,10 @@ def _missing(value: Any) -> bool:
 def _number(value: Any) -> float:
     if isinstance(value, (str, bool)):
         raise ValueError(f"{value!r} is not a number")
-    if value is None:
-        return math.nan
-    return float(value)
+    return float("nan" if value is None else value)
 
 
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("'and', 'or' and 'not' join comparisons")
+        raise ValueError(f"{value!r} neither holds nor fails, it must be compared")
     return value

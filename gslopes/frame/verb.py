@@ -28,6 +28,7 @@ from gslopes.frame.commands import (
     trust_option,
 )
 from gslopes.frame.commands import verb as command
+from gslopes.frame.conditions import Condition
 from gslopes.frame.spec import Audit
 
 _ONLY = "Only this stage of the run; may be repeated."
@@ -72,7 +73,9 @@ def verb(audit: Audit) -> click.Command:
         if condition is not None and plan_options.get("only"):
             _check_findings(audit, plan_options["only"])
         about = (audit, audited, out, options)
-        result, code = _carry_out(*about, dry_run=dry_run, as_json=as_json, **plan_options)
+        result, code = _carry_out(
+            *about, dry_run=dry_run, as_json=as_json, condition=condition, **plan_options
+        )
         if result is not None and show_page and result.page is not None:
             open_page(result.page)
         if condition is None or result is None:
@@ -140,11 +143,17 @@ def _print_differences(
 
 
 def _carry_out(
-    audit: Audit, *about: Any, dry_run: bool, as_json: bool, **plan_options: Any
+    audit: Audit,
+    *about: Any,
+    dry_run: bool,
+    as_json: bool,
+    condition: Condition | None = None,
+    **plan_options: Any,
 ) -> tuple[Any, int]:
     """The result, printed, and the exit code: 3 if something was damaged.
 
     about, plan_options: as of ``frame.plan.plan``.  dry_run: the plan alone is printed, and there is no result.
+    condition: JSON says what it holds for.
     """
     from gslopes.frame.executors import OneProcess
     from gslopes.frame.plan import plan
@@ -157,6 +166,8 @@ def _carry_out(
         return None, 0
     result = carry_out(planned, OneProcess(progress=True))
     alone = [audit.alone[stage](result) for stage in planned.only]
+    if as_json and condition:
+        alone.append(("", {"fail_if": condition.facts(gated(result.findings))}))
     if as_json:
         print_json(
             result.facts | {name: value for _, facts in alone for name, value in facts.items()}

@@ -103,7 +103,9 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     )
     wrong = gslopes(*args, "--fail-if", "slpe > 5")
     assert wrong.code == 2
-    assert "did you mean 'slope'" in wrong.err
+    assert "Did you mean 'slope'" in wrong.err
+    early = gslopes(*args, "--fail-if", "decision == 'findings'")
+    assert (early.code, "Did you mean 'finding'" in early.err) == (2, True)
     assert not (tmp_path / "run").exists()
     lonely = gslopes(*args, "--junit", tmp_path / "junit.xml")
     assert (lonely.code, "Add --fail-if finding" in lonely.err) == (2, True)
@@ -126,6 +128,34 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     assert int(suite.get("failures")) == content["decisions"]["unjudged"] > 0
     green = gslopes(*args, "--fail-if", "finding and abs(slope) > 1000")
     assert (green.code, "holds for no row" in green.err) == (0, True)
+    late = gslopes(*args, "--fail-if", "label == 'hat'")
+    assert (late.code, "Did you mean 'Hat'" in late.err) == (2, True)
+    assert late.out.startswith(
+        f"{toy} along perceived gender\n"
+    )  # the result is there all the same
+    gate = json.loads(gslopes(*args, "--json", "--fail-if", "label == 'Hat'").out)["fail_if"]
+    assert gate["holds"] == [[toy, "gender", "Hat"]]
+    assert gate["rows"] == int(suite.get("tests"))
+    assert gate["judged"] == gate["rows"] - content["decisions"]["unjudged"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_gate_that_judged_nothing_says_so_on_the_terminal_in_json_and_in_the_file(
+    gslopes, faces, tmp_path
+):
+    (tmp_path / "same.py").write_text("def same(image):\n    return {'Hat': True}\n")
+    args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--json", *faces.args)
+    args += ("--classifier", f"{tmp_path}/same.py,version=1", "--junit", tmp_path / "junit.xml")
+    done = gslopes(*args, "--fail-if", "finding")
+    assert (done.code, "nothing was judged" in done.err) == (0, True)
+    gate = json.loads(done.out)["fail_if"]
+    assert (gate["rows"], gate["judged"], gate["holds"]) == (1, 0, [])
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert suite.get("skipped") == suite.get("tests") == "1"
+    assert "nothing was judged" in suite.find("system-out").text
+    strict = gslopes(*args, "--fail-if", "finding or decision == 'unjudged'")
+    assert strict.code == 4
 
 
 @pytest.mark.slow
