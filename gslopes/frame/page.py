@@ -20,8 +20,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
+from gslopes.core.files import csv_bytes
 from gslopes.core.progress import Watch, counted
 from gslopes.core.tables import Tables as Opened
+from gslopes.core.tables import typed
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, count_decisions, leads
@@ -103,7 +105,9 @@ class Page:
         return {}
 
     def draw(self, watch: Watch) -> None:
-        """Write what lies next to the page.  Raises: StorageError."""
+        """Write what lies next to the page: the table of findings.  Raises: StorageError."""
+        rows = typed(self.audit.form, self.findings)
+        runfolder.write_bytes(self.folder / "findings.csv", csv_bytes(rows))
 
 
 def chart(page: Page) -> Content | None:
@@ -151,8 +155,8 @@ def write(page: Page, watch: Watch) -> Path:
 
     Raises: StorageError.
     """
-    page.draw(watch)
     runfolder.make_folder(page.folder)
+    page.draw(watch)
     file = page.folder / "index.html"
     runfolder.write_bytes(file, render(page).encode("utf-8", "backslashreplace"))
     quote.write_card(page.folder, page.quoted)
