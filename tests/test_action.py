@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from gslopes.cli import main
+from gslopes.core import summary
 from gslopes.frame import conditions
 from gslopes.slopes.page import decisions
 from tests.test_house import options_of, python, unknown_options

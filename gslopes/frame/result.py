@@ -53,7 +53,7 @@ class Result:
 
     @property
     def findings(self) -> DataFrame:
-        """What is judged, one row each, in the order of ``frame.findings``; always the columns and types of its form."""
+        """What is judged, one row each, in the order of ``frame.findings``: columns and types of the audit's form."""
         return typed(self.audit.form, self._decided)
 
     @property
@@ -67,10 +67,11 @@ class Result:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As JSON has it: the tables that the audit shows."""
+        """As JSON has it: the findings, and the tables that the audit shows, as far as the run has them."""
         from gslopes.frame.commands import rows
 
-        listed = {name: rows(self.tables[name]) for name in self.audit.shown}
+        there = [name for name in self.audit.shown if name in self.tables]
+        listed = {name: rows(self.tables[name]) for name in there}
         return {
             "run": str(self.folder),
             "page": str(self.page) if self.page else None,

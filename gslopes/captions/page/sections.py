@@ -9,8 +9,8 @@ from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.core.summary import FINDING
+from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of

@@ -133,8 +133,9 @@ def _text(value: object) -> str:
 COLUMNS = tuple(FINDINGS.columns)
 ERRORS = "percentage points of errors per unit"
 # The columns of slopes.csv: what a reader needs; the Parquet table has the others.
+_NAMES = ("classifier", "attribute", "label", "estimator")
 _LEVELS = ("n", "y_first", "y_last", "slope", "ci_low", "ci_high")
-TIDY = ("classifier", "attribute", "label", "estimator", *_LEVELS, "unit", "p_test", "q", "decision")
+TIDY = (*_NAMES, *_LEVELS, "unit", "p_test", "q", "decision")
 
 
 def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFrame:

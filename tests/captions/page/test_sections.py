@@ -167,9 +167,13 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
         (
             [WIDE, row("S3", 1, 0.5, concept="tie.n.01")],
             0,
-            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images: nobody is mentioned",
+            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images: nobody is",
         ),
-        ([row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)], 0, "(D2, at face value) has no interval."),
+        (
+            [row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)],
+            0,
+            "(D2, at face value) has no interval.",
+        ),
     ],
 )
 def test_nothing_found_is_said_or_that_it_cannot_be_told(
