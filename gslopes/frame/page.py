@@ -89,7 +89,7 @@ class Page:
         return quote.of_findings(
             self.run.folder,
             self.findings,
-            self.headline.sentence,
+            self.headline.line,
             card,
             leads(self.findings, self.headline),
         )
@@ -123,7 +123,8 @@ def sure(page: Page, *lines: str) -> Content:
     """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
     others = page.audit.sentences["quote"]["things"][1]
     held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
-    return {"lines": [*lines, held, count_decisions(page.findings)]}
+    undecided = page.headline.sentence.splitlines()[2:]
+    return {"lines": [*undecided, *lines, held, count_decisions(page.findings)]}
 
 
 def noted(page: Page) -> Content:
@@ -141,7 +142,7 @@ def write_page(run: Run) -> Made:
         run.folder,
         findings=page.findings,
         counts=run.audit.counts(page.tables)[:2],
-        headline=page.headline.sentence,
+        headline=page.headline.line,
         page=file,
         **facts,
     )
@@ -178,7 +179,7 @@ def render(page: Page) -> str:
         plots=bool(page.scripts),
         data=page.data,
         audit=audit,
-        headline=page.headline.sentence,
+        headline=page.headline.sentence.splitlines(),
         fewest=page.findings["n"][page.findings["decision"] != summary.UNJUDGED].min(),
         sections=sections,
         bodies={section["name"]: section["body"] for section in sections},

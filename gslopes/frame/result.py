@@ -139,7 +139,7 @@ def result_of(audit: Audit, folder: Path) -> Result:
     tables = Tables(folder)
     try:
         counts = audit.counts(tables)
-        headline = audit.headline(tables).sentence
+        headline = audit.headline(tables).line
     except KeyError as error:
         hint = "Repeat the command that began it: it goes on from where it was."
         raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error

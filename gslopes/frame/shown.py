@@ -73,8 +73,9 @@ def printed(lead: Headline, rows: DataFrame) -> str:
 
     rows: as ``decide`` gives them.
     """
+    told = "\n".join(map(terminal.wrap, lead.sentence.splitlines()))
     if rows.empty:
-        return lead.sentence
+        return told
     shown, names, common = _first(arranged(rows, lead))
     units = shown["unit"].unique()
     cells = []
@@ -88,7 +89,7 @@ def printed(lead: Headline, rows: DataFrame) -> str:
         *(terminal.Column(head) for head in heads),
     ]
     lines = [
-        terminal.wrap(lead.sentence),
+        told,
         "",
         *([terminal.table(columns, cells), ""] if cells else []),
     ]

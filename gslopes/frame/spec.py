@@ -130,7 +130,7 @@ class Stage:
 
 
 class Headline(NamedTuple):
-    """The finding in a sentence.
+    """The finding in a sentence: the heading, and in further lines its numbers, and what is undecided.
 
     label: how the label of the row begins that it is about.  contrast, model: of the row.  Empty: of any row.
     """
@@ -139,6 +139,11 @@ class Headline(NamedTuple):
     label: str = ""
     contrast: str = ""
     model: str = ""
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return " ".join(self.sentence.split())
 
 
 @frozen

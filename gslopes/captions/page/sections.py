@@ -13,7 +13,7 @@ from gslopes.core.summary import FINDING
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content, Page, chart, sure
-from gslopes.frame.shown import grid_of
+from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
@@ -326,12 +326,11 @@ def _texts(row: Record) -> tuple[str, str, str, str]:
 
 
 def _sentence(row: Record) -> Content:
-    """A finding in words: its text without a full stop, interval and q."""
+    """A finding in words: its text without a full stop, its number with interval and unit, and q."""
     text = _filled("findings", row)
-    interval = numbers.ends_of(row, writer_in(row["unit"]))
     return {
         "text": f"{text[:1].upper()}{text[1:]}",
-        "interval": "no interval" if interval == numbers.NONE else interval,
+        "number": f"{written(row)} {row['unit']}",
         "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
     }
 
@@ -352,5 +351,4 @@ def _filled(section: str, row: Record) -> str:
         other=printable(row["other"]),
         more="more" if row["value"] > 0 else "less",
         size=numbers.size(row["value"]),
-        value=numbers.ratio(row["value"]),
     )
