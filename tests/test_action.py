@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from gslopes.cli import main
+from gslopes.core import summary
 from gslopes.frame import conditions
 from gslopes.slopes.page import decisions
 from tests.test_house import options_of, python, unknown_options
@@ -135,7 +136,7 @@ def test_the_workflow_of_the_page_uses_inputs_outputs_and_options_that_exist() -
     assert {key for key, step in ACTION["inputs"].items() if step.get("required")} <= set(
         ours["with"]
     )
-    conditions.Condition(ours["with"]["fail-if"], decisions.CONDITION)
+    conditions.Condition(ours["with"]["fail-if"], summary.conditions(decisions.FINDINGS))
     line = " ".join(ours["with"]["arguments"].split())
     assert unknown_options(f"gslopes audit {line}") == []
     for output in re.findall(r"steps\.gslopes\.outputs\.([\w-]+)", json.dumps(job)):

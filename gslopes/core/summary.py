@@ -33,11 +33,10 @@ _PLAIN: dict[pa.DataType, float | str | bool] = {
     pa.bool_(): False,
 }
 
-# What a condition on findings may name, each with a value of its type; see ``gated``.
-CONDITION: dict[str, float | str | bool] = {
-    **{field.name: _PLAIN[field.type] for field in FINDINGS.schema},
-    FINDING: False,
-}
+
+def conditions(form: tables.Table) -> dict[str, float | str | bool]:
+    """What a condition on the rows of a table may name, each with a value of its type; see ``gated``."""
+    return {**{field.name: _PLAIN[field.type] for field in form.schema}, FINDING: False}
 
 
 def gated(findings: DataFrame) -> DataFrame:

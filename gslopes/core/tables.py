@@ -190,6 +190,11 @@ def check(table: Table, frame: DataFrame) -> pa.Table:
     return result.replace_schema_metadata(None)
 
 
+def typed(table: Table, frame: DataFrame) -> DataFrame:
+    """The columns of a table, and no others, each of its type, whatever the rows.  Raises: TableError as ``check``."""
+    return check(table, frame[table.columns]).to_pandas()
+
+
 def write(table: Table, frame: DataFrame, path: Path) -> None:
     """Write the frame, sorted by the table's key; ``runfolder.write_table`` does it atomically and durably.
 

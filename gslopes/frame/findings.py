@@ -1,7 +1,8 @@
-"""What a finding is: one rule and one level for all audits.
+"""What a finding is, and the order of all of them: one rule and one level for all audits.
 
 A number is judged if it has a q, the p adjusted over the tests of its table. It is a finding by
-``stats.multiplicity.is_finding``.
+``stats.multiplicity.is_finding``.  Terminal, page, files and Python have the same order: findings first, then what is
+none, then what is not judged; of each the ``rank`` that an audit gives, then the surest, then the largest.
 """
 
 import math
@@ -13,30 +14,28 @@ from pandas import DataFrame
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
 from gslopes.core.text import nudged
 from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked
 
 _ORDER = {FINDING: 0, UNJUDGED: 2}
 
 
 def decide(rows: DataFrame) -> DataFrame:
-    """The findings table: findings first, and of equal decisions the largest first.
+    """The findings table in its order, with further columns of the rows.
 
     rows: columns of ``core.summary.FINDINGS`` but for decision and expected; ``reason``: why a row has no q. Rows that
         have decisions stay unchanged: the fit decides slopes, next to their placebos.  small, if there is such a
-        column: whether what is sure is less than would matter, and so no finding.
+        column: whether what is sure is less than would matter, and so no finding.  rank: whole numbers, the first to
+        be shown lowest.
     """
-    if rows.empty:
-        return FINDINGS.empty()
     if "decision" in rows:
         return rows
+    if rows.empty:
+        return FINDINGS.empty()
     codes, reasons = zip(*map(decision, rows.to_dict("records")), strict=True)
-    frame = rows.assign(decision=codes, reason=reasons, expected=False)
-    frame = frame.assign(
-        _place=frame["decision"].map(_ORDER).fillna(1), _size=-frame["value"].abs()
-    )
-    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True, key=sort_key)[
-        FINDINGS.columns
-    ]
+    frame = rows.assign(decision=codes, reason=reasons, expected=False, rank=rows.get("rank", 0))
+    place = frame["decision"].map(_ORDER).fillna(1)
+    order = ranked(frame, place, "rank", "q", -frame["value"].abs(), *FINDINGS.key)
+    return order.reset_index(drop=True)
 
 
 def decision(row: Mapping[Any, Any]) -> tuple[str, str]:

@@ -20,8 +20,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
+from gslopes.core.files import csv_bytes
 from gslopes.core.progress import Watch, counted
 from gslopes.core.tables import Tables as Opened
+from gslopes.core.tables import typed
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, count_decisions, leads
@@ -87,7 +89,7 @@ class Page:
         return quote.of_findings(
             self.run.folder,
             self.findings,
-            self.headline.sentence,
+            self.headline.line,
             card,
             leads(self.findings, self.headline),
         )
@@ -103,7 +105,9 @@ class Page:
         return {}
 
     def draw(self, watch: Watch) -> None:
-        """Write what lies next to the page.  Raises: StorageError."""
+        """Write what lies next to the page: the table of findings.  Raises: StorageError."""
+        rows = typed(self.audit.form, self.findings)
+        runfolder.write_bytes(self.folder / "findings.csv", csv_bytes(rows))
 
 
 def chart(page: Page) -> Content | None:
@@ -119,7 +123,8 @@ def sure(page: Page, *lines: str) -> Content:
     """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
     others = page.audit.sentences["quote"]["things"][1]
     held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
-    return {"lines": [*lines, held, count_decisions(page.findings)]}
+    undecided = page.headline.sentence.splitlines()[2:]
+    return {"lines": [*undecided, *lines, held, count_decisions(page.findings)]}
 
 
 def noted(page: Page) -> Content:
@@ -137,7 +142,7 @@ def write_page(run: Run) -> Made:
         run.folder,
         findings=page.findings,
         counts=run.audit.counts(page.tables)[:2],
-        headline=page.headline.sentence,
+        headline=page.headline.line,
         page=file,
         **facts,
     )
@@ -151,8 +156,8 @@ def write(page: Page, watch: Watch) -> Path:
 
     Raises: StorageError.
     """
-    page.draw(watch)
     runfolder.make_folder(page.folder)
+    page.draw(watch)
     file = page.folder / "index.html"
     runfolder.write_bytes(file, render(page).encode("utf-8", "backslashreplace"))
     quote.write_card(page.folder, page.quoted)
@@ -174,7 +179,7 @@ def render(page: Page) -> str:
         plots=bool(page.scripts),
         data=page.data,
         audit=audit,
-        headline=page.headline.sentence,
+        headline=page.headline.sentence.splitlines(),
         fewest=page.findings["n"][page.findings["decision"] != summary.UNJUDGED].min(),
         sections=sections,
         bodies={section["name"]: section["body"] for section in sections},

@@ -14,7 +14,7 @@ from pandas import DataFrame
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json, show
-from gslopes.core.tables import Tables
+from gslopes.core.tables import Tables, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed
 from gslopes.frame.spec import Audit, refuse_older
@@ -53,7 +53,11 @@ class Result:
 
     @property
     def findings(self) -> DataFrame:
-        """What is judged, one row each, findings first: the columns of ``core.summary.FINDINGS``."""
+        """What is judged, one row each, in the order of ``frame.findings``: columns and types of the audit's form."""
+        return typed(self.audit.form, self._decided)
+
+    @property
+    def _decided(self) -> DataFrame:
         return decide(self.audit.judged(Tables(self.folder)))
 
     @property
@@ -63,11 +67,17 @@ class Result:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As JSON has it: the tables that the audit shows."""
+        """As JSON has it: the findings, and the tables that the audit shows, as far as the run has them."""
         from gslopes.frame.commands import rows
 
-        listed = {name: rows(self.tables[name]) for name in self.audit.shown}
-        return {"run": str(self.folder), "page": str(self.page) if self.page else None, **listed}
+        there = [name for name in self.audit.shown if name in self.tables]
+        listed = {name: rows(self.tables[name]) for name in there}
+        return {
+            "run": str(self.folder),
+            "page": str(self.page) if self.page else None,
+            "findings": rows(self.findings),
+            **listed,
+        }
 
     @property
     def places(self) -> list[str]:
@@ -83,7 +93,7 @@ class Result:
         terminal = self.audit.terminal
         if terminal:
             return terminal(tables)
-        return printed(self.audit.headline(tables), self.findings)
+        return printed(self.audit.headline(tables), self._decided)
 
     def _repr_html_(self) -> str:
         """The same for a notebook, and a link to the page."""
@@ -129,7 +139,7 @@ def result_of(audit: Audit, folder: Path) -> Result:
     tables = Tables(folder)
     try:
         counts = audit.counts(tables)
-        headline = audit.headline(tables).sentence
+        headline = audit.headline(tables).line
     except KeyError as error:
         hint = "Repeat the command that began it: it goes on from where it was."
         raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error

@@ -53,15 +53,14 @@ def arranged(rows: DataFrame, lead: Headline) -> DataFrame:
 def _first(rows: DataFrame) -> tuple[DataFrame, Series, str]:
     """The first judged rows; what each is about, for people; and what all of them have in common."""
     shown = rows[rows["decision"] != UNJUDGED].head(MOST)
-    names = [name for name in ("model", "label") if shown[name].nunique() > 1] + ["contrast"]
-    common = [
-        shown[name].iloc[0] for name in ("model", "label") if len(shown) and name not in names
-    ]
-    said = [
-        ", ".join(words.readable(str(text)) for text in row)
-        for row in shown[names].to_numpy().tolist()
-    ]
-    return shown, Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
+    told = shown.assign(label=shown.get("said", shown["label"]))
+    told = told[["model", "label", "contrast"]].map(words.readable)
+    varied = told.nunique() > 1
+    if not varied.any():
+        varied["contrast"] = True
+    said = [", ".join(row) for row in told.loc[:, varied].to_numpy()]
+    common = ", ".join(told.loc[:, ~varied].head(1).to_numpy().ravel())
+    return shown, Series(said, shown.index, dtype=object), common
 
 
 def written(row: Mapping[Any, Any]) -> str:
@@ -74,8 +73,9 @@ def printed(lead: Headline, rows: DataFrame) -> str:
 
     rows: as ``decide`` gives them.
     """
+    told = "\n".join(map(terminal.wrap, lead.sentence.splitlines()))
     if rows.empty:
-        return lead.sentence
+        return told
     shown, names, common = _first(arranged(rows, lead))
     units = shown["unit"].unique()
     cells = []
@@ -89,7 +89,7 @@ def printed(lead: Headline, rows: DataFrame) -> str:
         *(terminal.Column(head) for head in heads),
     ]
     lines = [
-        terminal.wrap(lead.sentence),
+        told,
         "",
         *([terminal.table(columns, cells), ""] if cells else []),
     ]

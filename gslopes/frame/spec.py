@@ -27,7 +27,7 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import show
 from gslopes.core.progress import Tick
-from gslopes.core.summary import CONDITION
+from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import Table
 from gslopes.core.tables import Tables as Opened
 from gslopes.frame.executors import OneProcess
@@ -130,7 +130,7 @@ class Stage:
 
 
 class Headline(NamedTuple):
-    """The finding in a sentence.
+    """The finding in a sentence: the heading, and in further lines its numbers, and what is undecided.
 
     label: how the label of the row begins that it is about.  contrast, model: of the row.  Empty: of any row.
     """
@@ -139,6 +139,11 @@ class Headline(NamedTuple):
     label: str = ""
     contrast: str = ""
     model: str = ""
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return " ".join(self.sentence.split())
 
 
 @frozen
@@ -184,8 +189,9 @@ class Audit:
     inputs: looks at the source of a plan, after the frame has looked for photos there.
     photos: whether a folder that is given is one of photos, by the configuration; by default it is.
     outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
-    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
-        has decisions is shown with them.
+    judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision, and more:
+        what ``frame.findings.decide`` takes; ``said``, what a row is about in words.  A table that has decisions is
+        shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
     page: its sections.  assets: if it has more than these.
@@ -198,7 +204,7 @@ class Audit:
     looked_at: options that only ``inputs`` reads: given to a run, they are looked at with its source before all else.
     alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON.
     result: the class of its result, if it tells more than others.
-    condition: columns that ``--fail-if`` can name, each with a value of its type.
+    form: of its findings: their columns and types, which ``--fail-if`` can name.
     differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
     """
 
@@ -229,7 +235,7 @@ class Audit:
         default_factory=dict
     )
     result: type[Any] | None = None
-    condition: Mapping[str, float | str | bool] = field(default_factory=lambda: CONDITION)
+    form: Table = FINDINGS
     differences: Callable[[Path | None, Mapping[str, Any]], tuple[Any, list[Choice]]] | None = None
 
     @cached_property

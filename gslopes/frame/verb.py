@@ -9,7 +9,7 @@ import click
 
 from gslopes.core.errors import UsageError
 from gslopes.core.options import options_of
-from gslopes.core.summary import NAME, gated
+from gslopes.core.summary import NAME, conditions, gated
 from gslopes.frame.commands import (
     PATH,
     FailIf,
@@ -69,7 +69,7 @@ def verb(audit: Audit) -> click.Command:
     ) -> int:
         if plan_options.pop("method", False):
             return _print_differences(audit, out or audited, options, as_json)
-        condition = condition_of(fail_if, audit.condition)
+        condition = condition_of(fail_if, conditions(audit.form))
         if condition is not None and plan_options.get("only"):
             _check_findings(audit, plan_options["only"])
         about = (audit, audited, out, options)

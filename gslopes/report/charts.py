@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
 Form = Literal["png", "pdf"]
 FORMS: tuple[Form, ...] = ("png", "pdf")
 MARKERS = "osD^vPX*"
+WIDEST = 3
 DASHED = (0, (4, 2))
 # Frames on photos: bright, whatever lies below them.
 FRAMES = ("#ffcc33", "#33ddff", "#ff66cc", "#66ff66", "#ff8844", "#bb99ff")
@@ -180,11 +181,12 @@ def picture(
 
 
 def whisker(low: float, value: float, high: float, scale: float) -> dict[str, float]:
-    """The positions of an interval and its value in a strip 120 wide, -scale to scale, and whether an end is cut."""
+    """The positions of an interval and its value in a strip 120 wide, -scale to scale, and which ends are cut."""
     left, right, middle = (
         round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, value)
     )
-    return {"low": left, "high": right, "at": middle, "cut": max(abs(low), abs(high)) > scale}
+    cut = {"cut_low": bool(-low > scale), "cut_high": bool(high > scale)}
+    return {"low": left, "high": right, "at": middle, **cut}
 
 
 @frozen
@@ -203,14 +205,24 @@ class Mark:
 
 
 def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) -> dict[str, Any]:
-    """Marks on one scale, as the macro ``chart`` of parts.html.j2 draws them.  middle: what lies in their middle."""
+    """Marks on one scale, as the macro ``chart`` of parts.html.j2 draws them.  middle: what lies in their middle.
+
+    An interval that holds the middle and is ``WIDEST`` times as long as a usual one, as of a group of two, stretches
+    no axis: it is cut.
+    """
     numbers = np.array([mark.number for mark in marks], np.float64) - middle
     value, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
-    scale = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) or 1.0
+    reach = np.abs([value, low, high]).max(axis=0)
+    usual = np.sort(reach[reach > 0])
+    limit = WIDEST * usual[(len(usual) - 1) // 2] if len(usual) else 0.0
+    apart = (numbers[:, 1] > 0) | (numbers[:, 2] < 0)
+    reach[~apart & (reach > limit)] = limit
+    scale = float(reach[np.isfinite(reach)].max(initial=0.0)) or 1.0
     places = [whisker(*row, scale) for row in zip(low, value, high, strict=True)]
     return {
         "unit": unit,
         "title": title,
         "middle": middle,
+        "cut": any(place["cut_low"] or place["cut_high"] for place in places),
         "rows": list(zip(marks, places, strict=True)),
     }

@@ -498,6 +498,6 @@ SLOPES = Audit(
     terminal=outcome.terminal,
     shown=("slopes",),
     result=Walked,
-    condition=decisions.CONDITION,
+    form=decisions.FINDINGS,
     differences=differences,
 )

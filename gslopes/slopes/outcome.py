@@ -24,7 +24,7 @@ from gslopes.frame.spec import Headline
 class Walked(Result):
     """What an audit found; ``tables["slopes"]`` as in core.tables.SLOPES.
 
-    ``findings`` has one row a label and attribute: columns ``slopes.page.decisions.COLUMNS``. If the truth is
+    ``findings`` has one row a label and attribute: columns ``slopes.page.decisions.FINDINGS``. If the truth is
     known, see ``slopes.measures.truth``, the slopes of error rates come last.
     """
 
@@ -76,6 +76,7 @@ class Walked(Result):
         return {
             **content,
             "funnel": list(map(asdict, funnels(self.folder))),
+            "findings": rows(self.findings),
             "slopes": rows(self.tables["slopes"]),
         }
 

@@ -51,7 +51,7 @@ def test_the_file_says_what_the_page_says_in_the_declared_form(tmp_path: Path) -
     assert content["version"] == 1
     assert (content["date"], content["page"]) == ("2026-03-04", "report/index.html")
     assert content["decisions"] == {"finding": 3, "none": 2, "unjudged": 1}
-    assert [row["label"] for row in content["rows"]] == ["large", "bare", "small", "open", "wide"]
+    assert [row["label"] for row in content["rows"]] == ["large", "bare", "small", "wide", "open"]
     assert content["rows"][1]["ci_low"] is None
     assert (content["models"], content["left_out"]) == (["m"], 0)
     many = made(

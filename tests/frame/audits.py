@@ -106,7 +106,7 @@ def caption_stages(folder: Path) -> Path:
 def audit_captions(stages: Path, run: Path, **more: Any) -> Result:
     """All techniques, quickly."""
     return gslopes.audit_captions(
-        stages, run, groups=stages.parent / "groups.csv", **{"types": 5, **more}
+        stages, run, **{"groups": stages.parent / "groups.csv", "types": 5, **more}
     )
 
 
@@ -203,7 +203,7 @@ def audit_discs(photos: Path, run: Path, **more: Any) -> Result:
     }
     quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "part": 3, "device": "cpu"}
     options = {} if (photos / "run.json").is_file() else {**known, **quick, "placebo": False}
-    return gslopes.audit(photos, run, classifier=brightness, **{**options, **more})
+    return gslopes.audit(photos, run, **{"classifier": brightness, **options, **more})
 
 
 AUDITS = {

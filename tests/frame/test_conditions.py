@@ -106,9 +106,9 @@ def test_the_page_about_gates_names_exactly_the_columns_that_a_condition_may_nam
         re.findall(r"^\| `gslopes (\w+)`[^|]*\|[^|]*\| (`.+`) \|$", text, flags=re.MULTILINE)
     )
     named = {verb: set(re.findall(r"`(\w+)`", columns)) for verb, columns in found.items()}
-    siblings = set(summary.CONDITION)
+    siblings = set(summary.conditions(summary.FINDINGS))
     assert named == {
-        "audit": set(decisions.CONDITION),
+        "audit": set(summary.conditions(decisions.FINDINGS)),
         "compare": set(changes.CONDITION),
         "contexts": siblings,
     }

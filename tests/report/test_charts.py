@@ -1,9 +1,11 @@
 """The one palette, and intervals in their strips."""
 
 import colorsys
+import math
 import re
 
 import numpy as np
+import pytest
 
 from gslopes.report import charts
 from gslopes.report.inline import TEMPLATES
@@ -80,9 +82,11 @@ def test_an_interval_that_reaches_beyond_its_strip_is_cut() -> None:
         "low": 2.0,
         "high": 118.0,
         "at": 89.0,
-        "cut": True,
+        "cut_low": True,
+        "cut_high": True,
     }
-    assert not charts.whisker(-0.5, 0.0, 0.5, 1.0)["cut"]
+    whole = charts.whisker(-0.5, 0.0, 0.5, 1.0)
+    assert (whole["cut_low"], whole["cut_high"]) == (False, False)
 
 
 def test_an_endless_interval_stretches_no_axis():
@@ -90,5 +94,24 @@ def test_an_endless_interval_stretches_no_axis():
     rows = charts.panel([charts.Mark("", "", number) for number in ends], "log odds")["rows"]
     places = [place for _, place in rows]
     assert [place["at"] for place in places] == [89.0] * 3
-    assert [place["cut"] for place in places] == [True, True, False]
+    assert [place["cut_high"] for place in places] == [True, False, False]
     assert (places[0]["high"], places[1]["low"]) == (118.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("wide", "cut"),
+    [
+        ((10.0, -80.0, 100.0), True),  # a group of two
+        ((90.0, math.nan, math.nan), True),  # of one: a value without an interval
+        ((60.0, 40.0, 80.0), False),  # large, and beyond doubt
+    ],
+)
+def test_a_group_of_two_stretches_no_axis_and_a_large_difference_does(wide, cut):
+    usual = [(2.0, -1.0, 5.0), (3.0, -2.0, 6.0), (0.0, 0.0, 0.0)]
+    drawn = charts.panel([charts.Mark("", "", number) for number in (*usual, wide)], "points")
+    places = [place for _, place in drawn["rows"]]
+    assert drawn["cut"] == cut
+    reach = places[1]["high"] - 60
+    assert (reach > 10) == (wide[1] != 40)
+    assert places[3]["cut_high"] == cut
+    assert charts.panel([charts.Mark("", "", wide)], "points")["cut"] is False

@@ -1,6 +1,7 @@
 """The page of a captions audit: what is judged, what comes first, every number with its reading and its truth.
 
-Findings are sentences, one of each technique: no total, no ranking.
+The surest finding of each concept comes first, then those that repeat it; what the photos themselves may explain (S3)
+comes last.  There is no total, and no ranking of captioners.
 """
 
 import pandas as pd
@@ -8,17 +9,17 @@ from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
+from gslopes.core.summary import FINDING
 from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.frame.findings import decide
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers
-from gslopes.report.charts import Mark, panel
 from gslopes.report.headline import Sentences
 from gslopes.report.units import writer_in
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import are_findings
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked, sort_key
 from gslopes.words.wordlists import shipped
 
 MOST = 60
@@ -52,28 +53,14 @@ def _titles(page: Page) -> dict[str, str]:
 
 
 def typical(page: Page) -> Content | None:
-    """One case, of the technique that leads if it has any: of the cases in order the one in the middle."""
+    """One case, of what leads the findings if there is any: of the cases in order the one in the middle."""
     cases = page.tables["cases"]
-    leading = cases[cases["technique"] == page.headline.label.strip()]
-    if len(leading):
-        cases = leading
-    if len(cases):
-        return {"case": _case(cases.iloc[len(cases) // 2].to_dict()), "titles": _titles(page)}
+    label = page.headline.label
+    named = cases[[bool(word) and word in label for word in cases["concept"]]]
+    alike = cases[cases["technique"] == label[:2]]
+    for part in filter(len, (named, alike, cases)):
+        return {"case": _case(part.iloc[len(part) // 2].to_dict()), "titles": _titles(page)}
     return None
-
-
-def differently(page: Page) -> Content | None:
-    """Of each technique the difference with the smallest q; without a finding, the largest differences."""
-    marks: dict[str, list[Mark]] = {}
-    for row in findings(page.tables):
-        text = f"{written(row)} · {row['technique']} {READINGS[row['reading']]}"
-        number = (row["value"], row["ci_low"], row["ci_high"])
-        colour = "pos" if row["value"] > 0 else "neg"
-        mark = Mark(f"{row['text']}.", text, number, colour, many(row["n"], "image"))
-        marks.setdefault(row["unit"], []).append(mark)
-    if marks:
-        return {"panels": [panel(some, unit) for unit, some in marks.items()]}
-    return chart(page)
 
 
 def certain(page: Page) -> Content:
@@ -189,7 +176,7 @@ def techniques(page: Page) -> Content:
 
 SECTIONS = (
     Section("typical", "", typical),
-    Section("differently", "", differently),
+    Section("differently", "", chart),
     Section("sure", "", certain),
     Section("reviewed", "What is to be read, and what reviewers confirmed", reviewed),
     Section("show", "Cases", show),
@@ -211,7 +198,7 @@ def _named(measures: DataFrame) -> DataFrame:
             bound, colon, word = concept.partition(":")
             return f"{bound}{colon}{mask(word)}"
         if technique == "I2":
-            return GENDERS.get(concept, ("", concept))[1]
+            return CONCEPTS.get(concept, ("", concept))[1]
         return concept
 
     return measures.assign(concept=[*map(name, measures["technique"], measures["concept"])])
@@ -249,7 +236,7 @@ def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
 
 STAGES = SENTENCES["stages"]
 HEADLINES = Sentences(SENTENCES["headline"])
-GENDERS = SENTENCES["genders"]
+CONCEPTS = SENTENCES["concepts"]
 POINTS = "percentage points"
 ODDS = "log odds"
 
@@ -277,51 +264,35 @@ def tested(measures: DataFrame, salience: DataFrame) -> DataFrame:
     return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
 
 
-def findings(tables: Tables) -> list[Content]:
-    """Of each technique the finding with the smallest q: its text, number and reading.
-
-    Of the system's captions if it has any, else of its labels, and so on down the stages.
-    """
-    rows = tested(tables["measures"], tables["salience"])
-    rows = rows[are_findings(rows)]
-    ranks = [-list(STAGES).index(stage) for stage in rows["stage"]]
-    ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
-        ["stage_rank", "q", "size", "concept"], key=sort_key
-    )
-    first = {str(row["technique"]): row for row in reversed(records(ordered))}
-    return [
-        _sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first
-    ]
-
-
 def judged(tables: Tables) -> DataFrame:
-    """Differences between groups of every technique, stage and concept, in the columns of ``core.summary.FINDINGS``.
+    """Differences between groups of every technique, stage and concept, as ``frame.findings.decide`` takes them.
 
-    n are images.
+    Of the system's captions first, and so on down the stages. n are images.
     """
     rows = tested(tables["measures"], tables["salience"])
-    labels = []
-    contrasts = []
-    for row in records(rows):
-        name = " ".join(f"{row['technique']} {row['kind']} {row['concept']}".split())
-        truth = " against ".join(filter(None, (row["captions"], row["truth"])))
-        labels.append(f"{name} ({truth})" if truth else name)
-        contrasts.append(f"{row['column']}: {row['group']} over {row['other']}")
-    return rows.assign(model=rows["stage"], contrast=contrasts, label=labels, reason=rows["note"])
+    if rows.empty:
+        return rows
+    texts = DataFrame(map(_texts, records(rows)), rows.index, ["contrast", "label", "said", "noun"])
+    rows = rows.assign(model=rows["stage"], reason=rows["note"], **texts)
+    later = (rows["technique"] == "S3").astype(int)
+    surest = ranked(rows, later, "q", -rows["value"].abs())
+    repeated = surest.groupby(["stage", "contrast", "noun"]).cumcount()
+    stages = rows["stage"].map([*STAGES][::-1].index)
+    return rows.assign(rank=100 * stages + 50 * later + repeated)
 
 
 def headline_of(tables: Tables) -> Headline:
-    """The first sentence of a run, and the technique that it is about."""
-    leading = findings(tables)
-    if leading:
-        first = leading[0]
-        n = many(first["n"], "image")
-        return Headline(HEADLINES.say("found", row=first, n=n), f"{first['technique']} ")
+    """The first finding, and what it is about."""
     measures = tables["measures"]
     salience = tables["salience"]
-    rows = tested(measures, salience)
-    if len(rows):
-        return Headline(HEADLINES.nothing(list(map(_nothing, records(rows))), "image"))
+    rows = records(decide(judged(tables)))
+    if rows and rows[0]["decision"] == FINDING:
+        first = rows[0]
+        n = many(first["n"], "image")
+        text = HEADLINES.say("found", row=_sentence(first), n=n)
+        return Headline(text, first["label"], first["contrast"], first["model"])
+    if rows:
+        return Headline(HEADLINES.nothing(list(map(_nothing, rows)), "image"))
     begin = HEADLINES.say("ungrouped")
     notes = pd.concat([measures.loc[measures["unit"] == "pp", "note"], salience["note"]])
     for why in notes[notes != ""].mode().head(1):
@@ -334,7 +305,6 @@ def _nothing(row: Record) -> caution.Nothing:
     """A difference between groups whose q is not below 0.05."""
     low = row["ci_low"]
     high = row["ci_high"]
-    name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
     n = int(row["n"])
     unit = row["unit"]
     shown = f"{numbers.ends_of(row, writer_in(unit))} {unit.removeprefix('percentage ')}"
@@ -342,30 +312,43 @@ def _nothing(row: Record) -> caution.Nothing:
     if unit == POINTS:
         matters = caution.points(row["active"] / max(n, 1))
     why = f"q {row['q']:.2g}, adjusted for the number of tests" * (low > 0 or high < 0)
-    return caution.Nothing(name, low, high, n, matters, shown, why)
+    return caution.Nothing(row["said"], low, high, n, matters, shown, why)
+
+
+def _texts(row: Record) -> tuple[str, str, str, str]:
+    """Contrast, label, both in words, and the noun that the row is about."""
+    name = " ".join(f"{row['technique']} {row['kind']} {row['concept']}".split())
+    truth = " against ".join(filter(None, (row["captions"], row["truth"])))
+    between = f"{row['group']} over {row['other']}"
+    said = f"{_filled('names', row)} ({row['technique']}, {READINGS[row['reading']]})"
+    noun = str(row["concept"]).rpartition(":")[2].partition(".")[0]
+    return f"{row['column']}: {between}", f"{name} ({truth})" if truth else name, said, noun
 
 
 def _sentence(row: Record) -> Content:
-    """A finding in words: its text without a full stop, interval and q."""
+    """A finding in words: its text without a full stop, its number with interval and unit, and q."""
+    text = _filled("findings", row)
+    return {
+        "text": f"{text[:1].upper()}{text[1:]}",
+        "number": f"{written(row)} {row['unit']}",
+        "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
+    }
+
+
+def _filled(section: str, row: Record) -> str:
+    """The text of a row's technique in a section of sentences.toml."""
     technique = row["technique"]
-    value = row["value"]
     scenario, _, last = str(row["concept"]).rpartition(":")
+    if technique == "D1" and scenario:
+        last = mask(last)
     concept = last if technique in ("S1", "D1") else str(row["concept"])
-    concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
-    text = SENTENCES["findings"][technique].format(
+    concept = CONCEPTS.get(concept, (concept, concept))[section == "names"]
+    return SENTENCES[section][technique].format(
         stage=STAGES.get(row["stage"], row["stage"]),
-        scenario=SENTENCES["scenarios"].get(scenario, "wrongly include"),
+        scenario=SENTENCES["scenarios"].get(scenario, ["wrongly include", "wrongly included"]),
         concept=printable(concept).partition(".")[0].replace("_", " "),
         group=printable(row["group"]),
         other=printable(row["other"]),
-        more="more" if value > 0 else "less",
-        size=numbers.size(value),
-        value=numbers.ratio(value),
+        more="more" if row["value"] > 0 else "less",
+        size=numbers.size(row["value"]),
     )
-    interval = numbers.ends_of(row, writer_in(row["unit"]))
-    return {
-        **row,
-        "text": f"{text[:1].upper()}{text[1:]}",
-        "interval": "no interval" if interval == numbers.NONE else interval,
-        "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
-    }

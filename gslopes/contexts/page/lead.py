@@ -68,14 +68,19 @@ def headline(results: Tables) -> str:
         return HEADLINES.say("constant", len(rows), name=name)
     tested = rows.dropna(subset="q")
     row = _leading(rows)
-    effect = _effect(row, results)
+    facts = {
+        "effect": _effect(row, results),
+        "name": printable(row["classifier"]),
+        "slope": numbers.points(row["slope"]),
+        "unit": HEADLINES.texts["unit"],
+    }
     if not len(tested):
         case = "everybody" if row["note"] == paired.ALIKE else "too_few"
-        return HEADLINES.say(case, len(rows), effect=effect, name=name, why=row["note"])
+        return HEADLINES.say(case, len(rows), why=row["note"], **facts)
     text = HEADLINES.say(
         "found",
         len(tested),
-        effect=effect,
+        **facts,
         interval=numbers.ends_of(row),
         n=many(int(row["n"]), "person", "people"),
         found=are_findings(tested).sum(),
@@ -96,15 +101,13 @@ def _leading(rows: DataFrame) -> Series:
 
 
 def _effect(row: Series, results: Tables) -> str:
-    """A slope from end to end: of 100 people, as far as the share of right answers leaves room, and with its unit."""
+    """A slope from end to end: of 100 people, as far as the share of right answers leaves room."""
     right = 100 * _right(results, row["classifier"])
     least, most = np.clip([right - row["slope"], right + row["slope"]], 0, 100)
     return HEADLINES.say(
         "effect",
-        name=printable(row["classifier"]),
         people=numbers.size(most - least, 0),
         more="more" if row["slope"] > 0 else "fewer",
-        slope=numbers.points(row["slope"]),
     )
 
 

@@ -70,6 +70,8 @@ def headline(head: DataFrame) -> str:
     """
     if head.empty:
         return HEADLINES.say("no_answer")
+    named = head[["cropper", "group", "other"]].map(printable)
+    head = head.assign(**named)
     judged = head[head["note"] == ""]
     out = head.loc[head["note"] != "", "note"]
     if (head["note"] == CONSTANT).all():
@@ -80,28 +82,26 @@ def headline(head: DataFrame) -> str:
         multiplicity.is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)
     ]
     if uneven.empty:
-        estimates = list(map(_nothing, judged.to_dict("records")))
-        croppers = judged["cropper"].nunique()
-        cropper = judged["cropper"].iloc[0]
-        which = HEADLINES.say("any", croppers, cropper=cropper)
-        favours = HEADLINES.say("favours", croppers, cropper=cropper)
-        text = HEADLINES.nothing(estimates, "person", "people", any=which, favours=favours)
+        text = HEADLINES.nothing(list(map(_nothing, records(judged))), "person", "people")
     else:
         text = _found(uneven)
     if len(out):
         text += HEADLINES.say("unjudged", len(out), why=out.mode()[0])
-    return printable(text)
+    return text
 
 
 def _found(uneven: DataFrame) -> str:
     """Of rows that are findings the clearest."""
-    order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
-        ["q", "_flat"], kind="stable", key=rounding.sort_key
-    )
+    order = rounding.ranked(uneven, "q", -(uneven["p"] - 0.5).abs())
     best = larger_first(records(order)[0])
-    share = numbers.share(best["p"], 0)
-    people = f"{best['persons'] + best['other_persons']:,}"
-    return HEADLINES.say("found", row=best, share=share, interval=ends(best), people=people)
+    return HEADLINES.say(
+        "found",
+        row=best,
+        share=numbers.share(best["p"], 0),
+        exact=numbers.share(best["p"]),
+        interval=ends(best),
+        people=f"{best['persons'] + best['other_persons']:,}",
+    )
 
 
 def _nothing(row: Record) -> caution.Nothing:
@@ -109,7 +109,7 @@ def _nothing(row: Record) -> caution.Nothing:
     row = larger_first(row)
     low = 100 * row["ci_low"] - 50
     high = 100 * row["ci_high"] - 50
-    name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
+    name = f"{row['group']} over {row['other']} {numbers.share(row['p'])}, 95 % interval {ends(row)}"
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
     return caution.Nothing(name, low, high, people, caution.points(0.5), "")

@@ -127,26 +127,19 @@ def _text(value: object) -> str:
 
 # -- the table of findings --------------------------------------------------------------------------------------------
 
-_LEVELS = ("n", "y_first", "y_last", "slope", "ci_low", "ci_high")
-_DECIDED = ("decision", "reason", "detail", "estimator", "expected")
-COLUMNS = ("classifier", "attribute", "label", *_LEVELS, "unit", "light", "q", *_DECIDED)
+(FINDINGS,) = tables.read_tables(Path(__file__).with_suffix(".toml")).values()
+"""The table of findings, a row a classifier, attribute and label."""
 
+COLUMNS = tuple(FINDINGS.columns)
 ERRORS = "percentage points of errors per unit"
 # The columns of slopes.csv: what a reader needs; the Parquet table has the others.
 _NAMES = ("classifier", "attribute", "label", "estimator")
+_LEVELS = ("n", "y_first", "y_last", "slope", "ci_low", "ci_high")
 TIDY = (*_NAMES, *_LEVELS, "unit", "p_test", "q", "decision")
-
-# What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
-CONDITION: dict[str, float | str | bool] = {
-    **dict.fromkeys(COLUMNS, ""),
-    **dict.fromkeys((*_LEVELS, "light", "q"), 0.0),
-    "expected": False,
-    "finding": False,
-}
 
 
 def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFrame:
-    """One row a classifier, attribute and label, columns ``COLUMNS``; placebo sweeps are left out.
+    """The rows of ``FINDINGS``, also if there is none; placebo sweeps are left out.
 
     slopes: columns of core.tables.SLOPES.  errors: of ERROR_SLOPES, which come last, if the truth is known.
 
@@ -157,8 +150,9 @@ def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFr
     parts = [_judged_rows(part) for _, _, part, _ in by_pair(rows)]
     if errors is not None and len(errors):
         parts.append(_errors(errors))
-    frame = pd.concat(parts, ignore_index=True) if parts else rows[:0]
-    return frame.reindex(columns=list(COLUMNS))
+    if parts:
+        return tables.typed(FINDINGS, pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS))
+    return FINDINGS.empty()
 
 
 def _errors(errors: DataFrame) -> DataFrame:
@@ -170,7 +164,7 @@ def _errors(errors: DataFrame) -> DataFrame:
     )
     rank = frame["decision"].map(list(CODES).index)
     order = ranked(frame, "classifier", "attribute", rank, -frame["slope"].abs(), "label")
-    return order.reindex(columns=list(COLUMNS))
+    return order.reindex(columns=COLUMNS)
 
 
 def summary_rows(findings: DataFrame) -> DataFrame:

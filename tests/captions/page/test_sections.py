@@ -21,8 +21,17 @@ from gslopes.captions.page.review import (
     review_items,
     sampled,
 )
-from gslopes.captions.page.sections import _named, _ranked, examples, findings, headline_of
+from gslopes.captions.page.sections import (
+    _named,
+    _ranked,
+    _sentence,
+    examples,
+    headline_of,
+    judged,
+)
 from gslopes.core.errors import ConfigError, DataMissing
+from gslopes.core.summary import FINDING
+from gslopes.frame.findings import decide
 from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of
 from gslopes.report.inline import templates
@@ -47,7 +56,8 @@ def measured(*rows: dict[str, object]) -> pd.DataFrame:
 
 
 def told(rows: pd.DataFrame, salience: pd.DataFrame = NOBODY) -> list[dict[str, str]]:
-    return findings({"measures": rows, "salience": salience})
+    found = decide(judged({"measures": rows, "salience": salience})).to_dict("records")
+    return [one | _sentence(one) for one in found if one["decision"] == FINDING]
 
 
 def headline(rows: pd.DataFrame, cases: int = 0) -> str:
@@ -67,22 +77,23 @@ def row(technique: str, value: float, q: float, **more: object) -> dict[str, obj
     } | more
 
 
-def test_descriptions_of_people_lead_and_each_technique_is_named_once():
+def test_the_surest_of_each_concept_leads_and_what_the_photos_may_explain_comes_last():
     rows = measured(
+        row("E3", -9, 0.004, concept="any person concept"),
+        row("S1", 20, 0.0001, concept="hallucination:nurse.n.01"),
+        row("S4", 25, 0.0002, concept="nurse.n.01"),
         row("S3", 30, 0.0001, concept="tie.n.01"),
         row("S3", 10, 0.01, concept="dog.n.01"),
         row("D2", 4.5, 0.02, concept="unmentioned"),
         row("E1", 9, 0.2, concept="people unmentioned"),
     )
     outcome = told(rows)
-    assert [one["technique"] for one in outcome] == ["D2", "S3"]
-    text = (
-        "People annotated darker go unmentioned in system captions 4.5 points more often than people annotated lighter "
-        "([+2.5, +6.5], q = 0.020, 400 images)."
-    )
-    assert headline(rows, 3) == text
-    assert (outcome[0]["interval"], outcome[0]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
-    assert "“tie” 30.0 points more" in outcome[1]["text"]
+    assert [one["technique"] for one in outcome] == ["S1", "E3", "D2", "S4", "S3", "S3"]
+    text = "System captions wrongly include “nurse” 20.0 points more often for darker than for lighter "
+    assert headline(rows, 3) == f"{text}([+18.0, +22.0], q < 0.001, 400 images)."
+    assert (outcome[2]["interval"], outcome[2]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
+    assert "“tie” 30.0 points more" in outcome[4]["text"]
+    assert outcome[0]["said"] == "“nurse” wrongly included (S1, at face value)"
 
 
 def test_the_system_comes_before_human_captions_and_gender_words_are_no_finding_between_genders():
@@ -90,8 +101,9 @@ def test_the_system_comes_before_human_captions_and_gender_words_are_no_finding_
     gendered = [
         row(name, 90, 0.0, concept="x:woman.n.01", column="gender") for name in ("S1", "S3")
     ]
-    (finding,) = told(measured(human, *gendered, row("S3", 8, 0.04, concept="dog.n.01")))
-    assert finding["text"].startswith("System captions say “dog”")
+    found, annotators = told(measured(human, *gendered, row("S3", 8, 0.04, concept="dog.n.01")))
+    assert found["text"].startswith("System captions say “dog”")
+    assert annotators["text"].startswith("Human captions say “tie”")
     assert len(told(measured(row("S3", 90, 0.0, concept="woman.n.01")))) == 1
 
 
@@ -139,25 +151,29 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
             [WIDE],
             0,
             "Cannot tell with 400 images whether captions differ between groups: "
-            "D2 unmentioned may lie anywhere in [−20.0, +22.0] points (5 would matter).",
+            "nobody is mentioned (D2, at face value) may lie anywhere in [−20.0, +22.0] points (5 would matter).",
         ),
         ([row("D2", 1, 0.5, n=8)], 0, "Cannot tell with 8 images"),
         (
             [row("D2", 1, 0.5, active=8)],
             0,
-            "D2 may lie anywhere in [−1.0, +3.0] points (0.39 would matter).",
+            "(D2, at face value) may lie anywhere in [−1.0, +3.0] points (0.39 would matter).",
         ),
         (
             [row("D2", 3, 0.06)],
             0,
-            "D2 lies in [+1.0, +5.0] points (q 0.06, adjusted for the number of tests).",
+            "(D2, at face value) lies in [+1.0, +5.0] points (q 0.06, adjusted for the number of tests).",
         ),
         (
             [WIDE, row("S3", 1, 0.5, concept="tie.n.01")],
             0,
-            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images: D2",
+            "None of 2 differences between groups has q below 0.05; of 1 it cannot be said with 400 images: nobody is",
         ),
-        ([row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)], 0, "D2 has no interval."),
+        (
+            [row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)],
+            0,
+            "(D2, at face value) has no interval.",
+        ),
     ],
 )
 def test_nothing_found_is_said_or_that_it_cannot_be_told(

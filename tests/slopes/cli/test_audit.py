@@ -175,7 +175,7 @@ def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(
     whole = ("audit", faces.photos, "--out", tmp_path / "whole", "--steps", 3, *faces.args, *names)
     assert gslopes(*whole).out == fitted.out
     printed = json.loads(gslopes(*whole, "--json").out)  # one form, whichever verb prints it
-    assert list(found) == list(printed) == ["run", "page", "photos", "funnel", "slopes"]
+    assert list(found) == list(printed) == ["run", "page", "photos", "funnel", "findings", "slopes"]
     assert list(found["photos"]) == list(printed["photos"])
     assert found["funnel"] == printed["funnel"]
     columns = [list(content["slopes"][0]) for content in (found, printed)]
