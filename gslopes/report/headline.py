@@ -54,9 +54,9 @@ class Sentences:
 
         >>> texts = Sentences({"none": "Nothing ({n}; {interval}).", "unknown": "Cannot tell with {n}: {fits}."})
         >>> texts.nothing([Nothing("“a”", -3, 4, 80, 5, "[−3, +4]")], "photo")
-        'Nothing (80 photos; [−3, +4], 5 would matter).'
+        'Nothing (80 photos; [−3, +4], 5 or more would matter).'
         >>> texts.nothing([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]")], "photo")
-        'Cannot tell with 8 photos: “a” may lie anywhere in [−3, +21] (5 would matter).'
+        'Cannot tell with 8 photos: “a” has the 95 % interval [−3, +21] (5 or more would matter).'
         """
         unclear = sum(not estimate.clear for estimate in estimates)
         case = "unknown" if unclear else "none"
@@ -104,33 +104,30 @@ def fits(estimate: Nothing) -> str:
     """What the data leave open: the interval, or that it is missing.
 
     >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per unit")), fits(Nothing("“a”", float("nan"), 1, 8, 5, ""))
-    ('“a” may lie anywhere in [−3, +21] points per unit (5 would matter)', '“a” has no interval')
-    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per unit", "q 0.07 is not below 0.05"))
-    '“a” lies in [+1, +4] points per unit (q 0.07 is not below 0.05)'
+    ('“a” has the 95 % interval [−3, +21] points per unit (5 or more would matter)', '“a” has no interval')
     """
     if not isfinite(estimate.low + estimate.high):
         return f"{estimate.name} has no interval"
-    verb = "may lie anywhere in" if estimate.holds_zero else "lies in"
-    verb = verb if "[" in estimate.shown else "is"
-    return f"{estimate.name} {verb} {estimate.shown} ({_noted(estimate)})"
+    return f"{estimate.name} has the 95 % interval {estimate.shown} ({_noted(estimate)})"
 
 
 def undecided(estimates: Sequence[Nothing]) -> str:
     """How many estimates may be something or nothing, and the interval of the one of which least is known.
 
     >>> undecided([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), Nothing("“b”", -1, 1, 80, 5, "[−1, +1]")])
-    '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
+    '“a” is undecided: it has the 95 % interval [−3, +21] (5 or more would matter)'
     """
     least = widest(estimates)
     number = sum(not estimate.clear for estimate in estimates)
+    known = fits(replace(least, name="it"))
     if number == 1:
-        return f"{least.name} is undecided: {fits(replace(least, name='it'))}"
-    return f"{number:,} are undecided: {fits(least)}"
+        return f"{least.name} is undecided: {known}"
+    return f"{number:,} are undecided, most of all {least.name}: {known}"
 
 
 def _noted(estimate: Nothing) -> str:
     if estimate.note:
         return estimate.note
     if estimate.matters > 0:
-        return f"{two_digits(estimate.matters, '')} would matter"
+        return f"{two_digits(estimate.matters, '')} or more would matter"
     return "what would matter is not known"

@@ -50,6 +50,7 @@ def templates(house: Path | None = None, escape: bool = True) -> Environment:
     environment.globals |= {"numbers": numbers, "units": units, "words": words}
     environment.filters |= {
         "printable": words.printable,
+        "model": words.model,
         "many": words.many,
         "thousands": lambda number: f"{number:,}",
         "decimal": numbers.decimal,

@@ -102,7 +102,7 @@ def interval(low: float | None, high: float | None, write: Format = points) -> s
     text = f"[{write(low)}, {write(high)}]"
     if text.strip("[0., %]"):
         return text
-    return "0"
+    return write(0.0)
 
 
 def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
@@ -112,9 +112,9 @@ def with_interval(number: float, low: float, high: float, write: Format = points
     ('+0.69 [0.00, +0.73]', '+2.0')
     """
     ends = interval(low, high, write)
-    if ends in (NONE, "0"):
-        return write(number)
-    return f"{write(number)} {ends}"
+    if "[" in ends:
+        return f"{write(number)} {ends}"
+    return write(number)
 
 
 def of_row(row: Any, name: str, write: Format = points, ends: str = "ci") -> str:
@@ -170,10 +170,10 @@ def decimal(number: float | None, digits: int = 2) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    text = f"{nudged(number):.{digits}f}"
-    if float(text) == 0:
-        return text.lstrip("-")
-    return _minus(text)
+    text = f"{nudged(number):,.{digits}f}"
+    if text.strip("-0."):
+        return _minus(text)
+    return text.lstrip("-")
 
 
 def span_of(first: float, last: float) -> float:
@@ -182,17 +182,17 @@ def span_of(first: float, last: float) -> float:
 
 
 def apart(values: Iterable[float]) -> list[str]:
-    """Numbers of one row, with as many decimals as it takes to see how they differ: one to five.
+    """Numbers of one row, with as many decimals as it takes to see how they differ: none to five.
 
-    >>> apart([0.9935, 0.9947]), apart([0.1, 0.9, float("nan")]), apart([34.21, 41.5])
-    (['0.9935', '0.9947'], ['0.10', '0.90', '–'], ['34.2', '41.5'])
+    >>> apart([0.9935, 0.9947]), apart([0.1, 0.9, float("nan")]), apart([34.21, 41.5]), apart([40811, 88000])
+    (['0.9935', '0.9947'], ['0.10', '0.90', '–'], ['34.2', '41.5'], ['40,811', '88,000'])
     """
     row = [float(number) for number in values]
     finite = [number for number in row if not math.isnan(number)]
     span = nudged(span_of(max(finite, default=0.0), min(finite, default=0.0)))
     digits = 2
     if span >= 5:
-        digits = 1
+        digits = int(span < 500)
     elif 0 < span < 0.02:
         digits = min(5, 1 - math.floor(math.log10(span)))
     return [decimal(number, digits) for number in row]

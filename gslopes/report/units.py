@@ -102,7 +102,7 @@ def writer(measure: str) -> Format:
     """What writes a slope, or an end of its interval, with the sign.
 
     >>> writer("presence")(-13.42), writer("log-odds")(0.1823), writer("log-odds")(0.0), writer("value")(0.847)
-    ('−13.4', '+20.0 %', '0', '+0.847')
+    ('−13.4', '+20.0 %', '0 %', '+0.847')
     """
     if measure == "presence":
         return numbers.points
@@ -117,9 +117,6 @@ def writer_of(row: Any) -> Format:
 
 
 def _percent(slope: float) -> str:
-    is_finite = math.isfinite(slope)
-    if is_finite and slope:
+    if math.isfinite(slope):
         return f"{numbers.points(odds(slope))} %"
-    if is_finite:
-        return "0"
     return numbers.NONE

@@ -50,18 +50,6 @@ def ends(attribute: str) -> tuple[str, str]:
     return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
 
 
-def between(attribute: str) -> str:
-    """Both ends of a sweep, as the range in which something changes.
-
-    >>> between("gender"), between("beard")
-    ('between the feminine and the masculine end', 'between less beard and more beard')
-    """
-    first, last = ends(attribute)
-    if attribute in _ENDS:
-        return f"between the {first} and the {last} end"
-    return f"between {first} and {last}"
-
-
 def perceived(attribute: str) -> str:
     """The attribute as a thing that is seen in a picture, never as a fact about a person; of two their interaction.
 
@@ -112,6 +100,15 @@ def shorten(text: str, length: int) -> str:
     if len(text) <= length:
         return text
     return text[: length - 1] + "…"
+
+
+def model(name: str) -> str:
+    r"""A classifier or an editor as pages name it: of a file of its parameters the name, without the folders.
+
+    >>> model("llm:m,prompt=/home/me/task.toml,repeats=3"), model("http:http://localhost:80/a/b")
+    ('llm:m,prompt=task.toml,repeats=3', 'http:http://localhost:80/a/b')
+    """
+    return re.sub(r"(?<=[=:])(/(?!/)[^,]*/|[A-Z]:\\[^,]*\\)", "", printable(name))
 
 
 def label(text: str) -> str:

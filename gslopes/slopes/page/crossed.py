@@ -93,7 +93,7 @@ def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[
     levels, counted = units.levels(row, *shares)
     texts = numbers.apart(levels) if by_number else [f"{level:.0f}" for level in levels]
     bounds = (units.levels(row, *end)[0] for end in ends)
-    around = [f"{low:.3g} to {high:.3g}" for low, high in zip(*bounds, strict=True)]
+    around = [" to ".join(numbers.change(*pair)) for pair in zip(*bounds, strict=True)]
     shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
     return {
         "label": words.readable(label),

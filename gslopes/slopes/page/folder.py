@@ -206,7 +206,7 @@ class WalkPage(Page):
         return quote.of_findings(
             self.run.folder,
             rows,
-            f"{first.classifier}: {first.headline.sentence}",
+            f"{words.model(first.classifier)}: {first.headline.sentence}",
             about(self.source.manifest, attributes),
             leading,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen
+from gslopes.core import frozen, placebo
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
 from gslopes.core.text import two_digits
@@ -36,6 +36,11 @@ HEADLINES = Sentences.read(HOME)
 CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(HOME, "crossed").texts})
 WHY = Sentences.read(HOME, "why").texts
 ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's options
+LONGEST = 90  # characters of a heading
+_NAME = 36  # of a label in one
+_LEAST = 9
+_ATTRIBUTE = 26
+_LOG = " (log points)"
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
 
@@ -43,6 +48,7 @@ WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a 
 class Lead:
     """What the first screen tells about one classifier and attribute.
 
+    sentence: in up to three lines: the heading, of at most ``LONGEST`` characters; its numbers; what is undecided.
     strongest: the label of the steepest finding, an expected one if no other moves; empty if no label moves.
     moves, still, unjudged: labels.  expected: of those that move, how many name the attribute.
     """
@@ -68,12 +74,23 @@ def headline(
     rows: those to read, see ``core.tables.reading``.  decided: of ``decisions.decide``.  drawn: see
     ``loading.drawings``.
     """
-    lead = _lead(rows, decided, attribute)
-    text = f"{lead.sentence} {of_drawing(drawn or {})}".rstrip()
+    decided = _once(decided)
+    lead = _lead(rows[rows["label"].isin(list(decided))], decided, attribute)
+    text = f"{lead.sentence} {of_drawing(drawn or {})}".strip()
     order = by_order(rows)
     if order >= ORDER_MATTERS:
         text = _ordered(rows, order, text)
     return replace(lead, sentence=text)
+
+
+def _once(decided: Mapping[str, Decision]) -> dict[str, Decision]:
+    """The labels without the logarithm of a number that is there itself: it is no second answer."""
+    numbers = {label.partition(" (")[0] for label in decided if not label.endswith(_LOG)}
+    return {
+        label: one
+        for label, one in decided.items()
+        if not (label.endswith(_LOG) and label.removesuffix(_LOG) in numbers)
+    }
 
 
 def _ordered(rows: DataFrame, order: float, text: str) -> str:
@@ -90,7 +107,7 @@ def _lead(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> L
     quiet = [
         nothing(
             row,
-            f"“{words.readable(row['label'])}”",
+            f"“{words.shorten(words.readable(row['label']), _NAME)}”",
             row["intercept"] / 100,  # its line at 0: steadier
             int(row.get("units", row["n"])),
             WHY.get(one.reason, one.why),
@@ -108,11 +125,10 @@ def _lead(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> L
     text = _said(attribute).nothing(
         quiet,
         *over(rows),
-        chance=HEADLINES.say("chance", 1 + number[PLACEBO]),
         **_along(attribute),
     )
     if unjudged:
-        text = f"{text.removesuffix('.')}{HEADLINES.say('others', unjudged)}."
+        text += HEADLINES.say("others", unjudged)
     effect = HEADLINES.say("still", 1 + unclear, open=f"{unclear:,}")
     return Lead(text, unjudged, effect, len(quiet))
 
@@ -132,12 +148,14 @@ def _moving(
     moves = number[FINDING] + number[OPEN]
     expected = [label for label, one in decided.items() if one.moves and one.expected]
     slope = slope_of(first)
+    along = _along(attribute)
     sentence = inline.plain(
         "lead.txt.j2",
         HOUSE,
         say=HEADLINES.say,
         of_kind=_said(attribute).say,
-        effect=effect_of(first, name, words.between(attribute)),
+        effect=_heading(first, name, HEADLINES.say("between", **along)),
+        ends=along["ends"],
         slope=slope,
         n=words.many(int(first.get("units", first["n"])), *over(rows)),
         light=first.get("light", math.nan),
@@ -191,10 +209,12 @@ def _said(attribute: str) -> Sentences:
     return HEADLINES
 
 
-def _along(attribute: str) -> dict[str, Any]:
-    """The attribute as sentences name it; of two that are crossed both."""
+def _along(attribute: str) -> dict[str, str]:
+    """The attribute as headings name it, without named ends; of two that are crossed both; and the ends."""
     first, second, _ = map(words.perceived, split(attribute))
-    return {"attribute": words.perceived(attribute), "first": first, "second": second}
+    name = words.shorten(words.perceived(placebo.attribute_of(attribute)), _ATTRIBUTE)
+    ends = " to ".join(words.ends(attribute))
+    return {"attribute": name, "first": first, "second": second, "ends": ends}
 
 
 def nothing(
@@ -231,8 +251,8 @@ def matters_of(row: Record, share: float) -> float:
 def would_matter(row: Record, matters: float) -> str:
     """What would matter, as a sentence has it in brackets."""
     if units.measure_of(row) == "log-odds":
-        return f"{units.odds(matters):.2g} % would matter"
-    return f"{two_digits(matters, '')} would matter"
+        return f"{units.odds(matters):.2g} % or more would matter"
+    return f"{two_digits(matters, '')} {units.short(row)} or more would matter"
 
 
 def over(rows: DataFrame) -> tuple[str, ...]:
@@ -267,7 +287,7 @@ def of_drawing(drawn: Drawn) -> str:
 def effect_of(row: Series, name: str, between: str = "") -> str:
     """What one label does from end to end, in words that need no unit.
 
-    between: the ends, such as ``between the feminine and the masculine end``.
+    between: what is said of the ends of the sweep.
     """
     (start, end), unit = units.levels(row, row["y_first"], row["y_last"])
     subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
@@ -287,26 +307,32 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
         first=first,
         last=last,
         unit=unit,
-        between=f" {between}".rstrip(),
+        between=between,
     )
+
+
+def _heading(row: Series, name: str, between: str) -> str:
+    """``effect_of`` in ``LONGEST`` characters: if it is longer, without the ends, then with a part of the label."""
+    for ends in (between, ""):
+        text = effect_of(row, name, ends)
+        if len(text) < LONGEST:
+            return text
+    return effect_of(row, words.shorten(name, max(len(name) + LONGEST - 1 - len(text), _LEAST)))
 
 
 def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
-    first, second, _ = split(row["attribute"])
-    lead = changes[highest(list(map(abs, changes)))]
-    verbs = [HEADLINES.say("verb", 2 - (change * lead < 0)) for change in changes]
-    low, high = words.faces(second)
+    verbs = [HEADLINES.say("verb", 1 + (change > 0)) for change in changes]
+    low, high = words.faces(split(row["attribute"])[1])
     return HEADLINES.say(
         "crossed",
         subject=subject,
         verb=verbs[0],
-        end=words.ends(first)[int(lead > 0)],
         sizes=numbers.change(*map(abs, changes)),
         unit=unit,
         low=low,
         again="" if verbs[0] == verbs[1] else f"{verbs[1]} ",
-        high=high.replace("faces", "ones"),
+        high=high.replace("faces", "").strip(),
     )
 
 

@@ -1,5 +1,6 @@
 // Untrusted texts (labels, file names, groups) reach the page through textContent and setAttribute alone.
 const page = JSON.parse(document.getElementById("page-data").textContent);
+for (const section of page.sections) section.classifier = section.classifier.replace(/(?<=[=:])(\/(?!\/)[^,]*\/|[A-Z]:\\[^,]*\\)/g, ""); // as report.words.model
 const arrived = new Map(), asked = new Map();
 window.gslopes = (name, content) => arrived.set(name, content);
 
@@ -73,17 +74,17 @@ const whole = (text) => text.replace(/\.0+(?=$| )/, ""); // of a tick: +50 for +
 function apart(thousandths) {
   const known = thousandths.filter((one) => one !== null && one !== undefined).map((one) => one / 1000);
   const span = nudged(known.length ? Math.max(...known) - Math.min(...known) : 0);
-  const digits = span >= 5 ? 1 : span >= 0.02 || span < 1e-9 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(span)));
-  return thousandths.map((one) => (one === null || one === undefined ? "–" : minus(nudged(one / 1000).toFixed(digits))));
+  const digits = span >= 500 ? 0 : span >= 5 ? 1 : span >= 0.02 || span < 1e-9 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(span)));
+  return thousandths.map((one) => (one === null || one === undefined ? "–" : minus(nudged(one / 1000).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }))));
 }
 
 const inPoints = (unit) => unit.startsWith("percentage");
 const ofOdds = (unit) => unit.startsWith("%"); // slopes of log-odds, written as changes of the odds
-const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v ? `${points(100 * Math.expm1(v))} %` : points(v)) : signed);
+const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v === null || v === undefined ? points(v) : `${points(100 * Math.expm1(v))} %`) : signed);
 function interval(low, high, form = points) {
   if (low === null || high === null) return "–";
   const text = `[${form(low)}, ${form(high)}]`;
-  return /[^[0., %\]]/.test(text) ? text : "0";
+  return /[^[0., %\]]/.test(text) ? text : form(0);
 }
 
 function probability(number) {
