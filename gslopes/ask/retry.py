@@ -122,6 +122,14 @@ class RetryPolicy:
         """For the halves of a request that was given up."""
         return replace(self, max_attempts=min(self.max_attempts, 2), patience=self.patience / 2)
 
+    def most_sent(self, pictures: int) -> int:
+        """How often a picture is sent at most if it is lost each time: in a request with others, then in its halves.
+
+        >>> RetryPolicy().most_sent(1), RetryPolicy().most_sent(16)
+        (8, 16)
+        """
+        return self.max_attempts + self.short().max_attempts * (pictures - 1).bit_length()
+
     def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
         """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
         if error.retry_after is None or math.isnan(error.retry_after):

@@ -1,6 +1,6 @@
 """The audit of contexts: people before stereotyped backgrounds, described by taggers with and without."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
-from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
@@ -28,8 +27,15 @@ from gslopes.core import tables, text
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
-from gslopes.core.traits import traits_of
-from gslopes.frame.ask import ANSWERS, ask, asked_before, check_models, check_versions
+from gslopes.frame.ask import (
+    ANSWERS,
+    Most,
+    ask,
+    asked_before,
+    check_models,
+    check_versions,
+    prices_of,
+)
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
@@ -55,10 +61,11 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
     }
 
 
-def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Price]:
-    """Upper bounds of the cost of asking each of them about every picture."""
-    part = PART * max(1, pictures // max(1, photos))
-    return [estimate_walk(classifier, pictures, part) for classifier in classifiers]
+def asked_at_most(run: Run, classifier: Classifier) -> Most:
+    """Every picture of every person."""
+    material = run.inputs
+    parts = -(-len([*material.files, *material.used]) // PART)
+    return Most(material.pictures(run.config.pictures.kinds), parts)
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -68,9 +75,7 @@ def check_before(run: Run, executor: Executor) -> None:
     """
     check_versions(run.folder, run.models.values())
     if not run.has("photos"):  # later what is due is confirmed when it is asked
-        paid = [model for model in run.models.values() if not traits_of(model).limits.free]
-        pictures = run.inputs.pictures(run.config.pictures.kinds)
-        check_models(run, estimates(paid, pictures, len(run.inputs.files)), executor)
+        check_models(run, prices_of(run), executor)
         first = first_pictures(run.inputs.files)
         for model in run.models.values():
             compare_alone(model, first)
@@ -111,22 +116,15 @@ def audit_contexts(
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
-    """What an audit would do, and what asking each tagger would take."""
+    """What an audit would do."""
     material = planned.inputs.content
-    pictures = material.pictures(planned.config.pictures.kinds)
-    due = estimates(planned.models.values(), pictures, len(material.files))
     facts = {
         "photos": len(material.files),
         "people known": len(material.who),
         "backgrounds": len(material.used),
-        "pictures": pictures,
-        "questions": pictures * len(due),
+        "pictures": material.pictures(planned.config.pictures.kinds),
     }
-    lines = [
-        *(f"{name:<13}{count:,}" for name, count in facts.items()),
-        *(f"ask          {estimate}" for estimate in due),
-    ]
-    return lines, {**facts, "usd": {estimate.name: estimate.usd for estimate in due}}
+    return [f"{name:<13}{count:,}" for name, count in facts.items()], facts
 
 
 def measure(run: Run) -> Made:
@@ -209,7 +207,7 @@ CONTEXTS = Audit(
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART,
         ),
-        ask(**STAGES["score"]),
+        ask(**STAGES["score"], most=asked_at_most),
         Stage(
             **STAGES["measure"],
             work=measure,

@@ -10,7 +10,7 @@ from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
 from gslopes.ask.croppers.joining import Layout
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
-from gslopes.ask.scoring.cost import confirm_cost
+from gslopes.ask.scoring.cost import Price, confirm_cost
 from gslopes.core import runtime
 from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
@@ -20,7 +20,8 @@ from gslopes.core.tables import Row
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import People, pictures_of
 from gslopes.crops.stimuli.portraits import as_joined, reader_of
-from gslopes.frame.spec import Made, Plan, Run
+from gslopes.frame.parts import missing_of
+from gslopes.frame.spec import Made, Plan, Run, Stage
 
 PART = 1024
 Croppers = Sequence[Saliency | Cropper | Callable[..., Any]]
@@ -64,13 +65,29 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     due = {
         name: count for name, count in pictures.items() if count and name not in run.once(agreed)
     }
-    estimates = []
-    for name, count in due.items():
-        model = run.models[str(name)]
-        if isinstance(model, RemoteCropper):
-            estimates += model.requests(count)
-    confirm_cost(estimates, run.config.cost_limits, run.executor)
+    confirm_cost(requests_of(run, due), run.config.cost_limits, run.executor)
     run.once(agreed).update(due)
+
+
+def requests_of(run: Run, pictures: Mapping[str | None, int]) -> list[Price]:
+    """What asking services about this many pictures costs at most."""
+    models = {name: run.models[str(name)] for name in pictures}
+    return [
+        price
+        for name, model in models.items()
+        if isinstance(model, RemoteCropper)
+        for price in model.requests(pictures[name])
+    ]
+
+
+def prices(run: Run, stage: Stage) -> list[Price]:
+    """What services are still to be asked, at most."""
+    names = asked_names(run)
+    pictures = dict.fromkeys(names, len(pictures_asked(run.inputs, run.config)))
+    if run.has("people"):
+        missing = missing_of(run, stage, names).missing
+        pictures = {name: sum(missing[name].values()) for name in names}
+    return requests_of(run, pictures)
 
 
 def agree_first(run: Run, executor: Executor) -> None:

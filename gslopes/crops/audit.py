@@ -4,7 +4,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
@@ -72,13 +71,10 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do: people, pictures, what services would be asked, and the intervals to expect."""
     people: People = planned.inputs.content
-    pictures = len(asking.pictures_asked(people, planned.config))
-    services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
     facts = {
         "persons": len({portrait.person for portrait in people.portraits}),
         "photos": len(people.portraits),
-        "pictures": pictures,
-        "estimates": [str(price) for model in services for price in model.requests(pictures)],
+        "pictures": len(asking.pictures_asked(people, planned.config)),
         "half_widths": {
             f"{a} over {b}": min(half_width(0.5, len(first), len(second)), 0.5)
             for (a, first), (b, second) in combinations(people.cells.items(), 2)
@@ -125,6 +121,7 @@ CROPS = Audit(
             part=asking.PART,
             each=asking.asked_names,
             due=lambda run: run.config.cost_limits.retry_failed,
+            prices=asking.prices,
             begin=asking.agree,
             check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),

@@ -4,18 +4,19 @@ Who was asked, and in which version, is in ``run.json``; more may be asked later
 stay in the tables.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
 from gslopes.ask.answers import raise_if_all_failed
-from gslopes.ask.cache import writable_cache
+from gslopes.ask.cache import kept_answers, writable_cache
 from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
-from gslopes.ask.scoring.cost import Price, confirm_cost
+from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of, worst_parts
 from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
@@ -24,8 +25,18 @@ from gslopes.core.records import Classifier
 from gslopes.core.text import many, twins
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
-from gslopes.frame.parts import Missing
-from gslopes.frame.spec import Made, Run, Stage, Tables
+from gslopes.frame.parts import Missing, missing_of, missing_parts
+from gslopes.frame.spec import Made, Plan, Run, Stage, Tables
+from gslopes.report.inline import plain
+
+
+class Most(NamedTuple):
+    """How much a classifier is asked at most: pictures, in so many parts; placebos: of them, of placebo sweeps."""
+
+    pictures: int
+    parts: int
+    placebos: int = 0
+
 
 ASKED = "classifiers"  # in run.json: name to version, and the models that a service names
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
@@ -50,6 +61,7 @@ def ask(
     folder: str = "",
     needed: bool = False,
     options: tuple[str, ...] = (),
+    most: Callable[[Run, Classifier], Most],
 ) -> Stage:
     """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
@@ -60,9 +72,10 @@ def ask(
     whom: the classifiers that are asked, by default all of this command.
     folder: for the tables of scores and of what was asked, without others; run.json names who was asked by it.
     needed: whether it is an error if no one is asked; else the stage is left out.
+    most: about how many pictures a classifier is asked at most, before they are made.
     """
     makes = (f"{folder}/scores", f"{folder}/asked") if folder else tuple(ANSWERS)
-    asking = _Asking(pictures, makes, gate, whom, folder or ASKED)
+    asking = _Asking(pictures, makes, gate, whom, folder or ASKED, most)
     others = (table for table in reads if table != pictures)
     return Stage(
         name,
@@ -80,6 +93,7 @@ def ask(
         uses=asking.versions,
         due=lambda run: bool(run.config.score.retry_failed and whom(run)),
         lacks=asking.lacks,
+        prices=asking.prices,
         begin=asking.begin,
         check=asking.check,
         options=options,
@@ -95,6 +109,7 @@ class _Asking:
     gate: Callable[[Run], bool] | None
     whom: Callable[[Run], Mapping[str, Classifier]]
     record: str
+    most: Callable[[Run, Classifier], Most]
 
     @property
     def splits(self) -> dict[str, str]:
@@ -166,12 +181,8 @@ class _Asking:
             applied = self.gate(run) and run.has("verdicts")
             content["gate"] = {**content.get("gate", {}), "applied": applied}
         runfolder.write_json(run.folder / runfolder.MANIFEST, content)
-        budget = run.once(money)
-        limits = run.config.score
-        limits = replace(limits, yes=limits.yes or budget.confirmed)
-        about = self.pictures, self.makes[:2], run.once(self.wanted), run.config.seed, limits
         try:
-            Scoring(run.folder, models, parts, *about, run.executor, budget).ask()
+            self._scoring(run, parts).ask()
             for model in models:
                 del entries[model.name][STOPPED]
         finally:
@@ -181,6 +192,33 @@ class _Asking:
                     run.executor.note(f"score      {model.name}: {orders}.")
             runfolder.write_json(run.folder / runfolder.MANIFEST, content)
         return {}
+
+    def prices(self, run: Run, stage: Stage) -> list[Price]:
+        """What is still to be asked and costs: by the pictures, or by what the audit declares if they are not made."""
+        models = self.whom(run)
+        missing, _ = missing_parts(run.folder, run.audit, self.pictures)
+        if missing or not run.has(self.pictures):
+            return [
+                estimate(
+                    model,
+                    worst_parts(most.pictures, most.parts),
+                    stage.name,
+                    placebos=most.placebos,
+                )
+                for model in models.values()
+                for most in (self.most(run, model),)
+            ]
+        parts = missing_of(run, stage, [*models])
+        with kept_answers(run.config.score.cache) as cache:
+            return self._scoring(run, parts).prices(cache)
+
+    def _scoring(self, run: Run, parts: Missing) -> Scoring:
+        budget = run.once(money)
+        limits = run.config.score
+        limits = replace(limits, yes=limits.yes or budget.confirmed)
+        about = self.pictures, self.makes[:2], run.once(self.wanted), run.config.seed, limits
+        models = tuple(self.whom(run).values())
+        return Scoring(run.folder, models, parts, *about, run.executor, budget)
 
     def check(self, run: Run) -> None:
         """Raises: ClassifierError if all pictures of a classifier failed."""
@@ -198,8 +236,32 @@ class _Asking:
             run.note(f"Asking about {many(failed, 'picture')} failed: {again}.")
 
 
+def prices_of(run: Run) -> list[Price]:
+    """What the stages of this command still ask, of whom, and what that costs at most."""
+    only = run.plan.only if run.plan else ()
+    return [
+        price
+        for stage in run.audit.stages
+        if not only or stage.name in only
+        if stage.when is None or stage.when(run)
+        for price in stage.prices(run, stage)
+        if price.pictures
+    ]
+
+
+def outline_of_prices(planned: Plan) -> tuple[str, dict[str, Any]]:
+    """The prices of a plan, as text and as JSON."""
+    folder = planned.folder or Path(os.devnull)
+    prices = prices_of(Run(planned.audit, folder, planned.config, planned))
+    usd, lost = total_of(prices)
+    text = plain("prices.txt.j2", Path(__file__).parent, prices=prices, usd=usd, lost=lost)
+    calls = sum(price.calls for price in prices if price.remote)
+    facts = [price.facts for price in prices]
+    return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "prices": facts}
+
+
 def check_models(
-    run: Run, estimates: Iterable[Price], executor: Executor, more: Sequence[Classifier] = ()
+    run: Run, prices: Iterable[Price], executor: Executor, more: Sequence[Classifier] = ()
 ) -> None:
     """Before pictures are made for hours: versions, credentials, and whether the user agrees to the price.
 
@@ -214,7 +276,8 @@ def check_models(
     for model in classifiers:
         prepare_classifier(model)
         warn_of(model, executor)
-    run.once(money).agree(confirm_cost(list(estimates), limits, executor))
+    paid = [price for price in prices if price.usd != 0]
+    run.once(money).agree(confirm_cost(paid, limits, executor))
     run.once(money).confirmed = True
 
 

@@ -41,9 +41,7 @@ def do_parts(run: Run, stage: Stage) -> Made:
         stage.begin(run, {})
     sizes = _sizes(run, stage)
     _discard_others(run, stage, names, len(sizes))
-    parts = Missing(run, stage, sizes, {name: {} for name in names})
-    for name in names:
-        parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
+    parts = _missing(run, stage, names, sizes)
     stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
     if stage.streams:
         stage.work(run, parts)
@@ -97,6 +95,22 @@ class Missing:
         if statuses == {"failed"} or ("failed" in statuses and stage.due(run)):
             return True
         return stage.lacks(run, name, self.piece(part), frames[-1])
+
+
+def missing_of(run: Run, stage: Stage, names: Sequence[Name]) -> Missing:
+    """The parts that are to be done, if nothing is done meanwhile; all of them if what they are made from changed."""
+    sizes = _sizes(run, stage)
+    now, before = _sources(run, stage, len(sizes))
+    if any(before.get(kind) != now[kind] for kind in ("parts", "tables", "options", "files")):
+        return Missing(run, stage, sizes, {name: {**sizes} for name in names})
+    return _missing(run, stage, names, sizes)
+
+
+def _missing(run: Run, stage: Stage, names: Sequence[Name], sizes: Mapping[int, int]) -> Missing:
+    parts = Missing(run, stage, sizes, {name: {} for name in names})
+    for name in names:
+        parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
+    return parts
 
 
 def commit(
@@ -212,19 +226,12 @@ def complete_parts(run: Run, stage: Stage) -> int:
 
 def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -> None:
     """Remove parts that were made from something else; what they are made from is kept next to them."""
-    reads = reads_of(run, stage)
-    now: dict[str, Any] = {"parts": count}
-    for kind in ("tables", "options", "files"):
-        now[kind] = {
-            name: value for name, value in reads[kind].items() if name not in stage.merging
-        }
-    uses = {"": reads["uses"]}
+    now, before = _sources(run, stage, count)
+    made_with = now.pop("uses")
+    uses = {"": made_with}
     if stage.each is not None:
-        uses = {str(name): (reads["uses"] or {}).get(name) for name in names}
+        uses = {str(name): (made_with or {}).get(name) for name in names}
     record = made_from(run.folder, stage)
-    before: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        before = read_json(record)
     used = before.get("uses", {})
     if any(before.get(kind) != value for kind, value in now.items()):
         used = {}
@@ -234,6 +241,20 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
             shutil.rmtree(run.folder / "parts" / _folder(stage, name or None), ignore_errors=True)
     runfolder.make_folder(record.parent)
     runfolder.write_json(record, {**now, "uses": used | uses})
+
+
+def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the parts are made from, and what those that are there were made from."""
+    reads = reads_of(run, stage)
+    now: dict[str, Any] = {"parts": count, "uses": reads["uses"]}
+    for kind in ("tables", "options", "files"):
+        now[kind] = {
+            name: value for name, value in reads[kind].items() if name not in stage.merging
+        }
+    before: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        before = read_json(made_from(run.folder, stage))
+    return now, before
 
 
 def _part(run: Run, stage: Stage) -> int:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 from pandas import DataFrame
@@ -33,6 +33,9 @@ from gslopes.core.tables import Tables as Opened
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import check_files, look_through
 from gslopes.report.choices import Choice
+
+if TYPE_CHECKING:
+    from gslopes.ask.scoring.cost import Price
 
 T = TypeVar("T")
 Tables = Mapping[str, DataFrame]
@@ -60,6 +63,10 @@ class Inputs:
 
 def _nothing(*_: Any) -> Any:
     """No price to confirm, no version, nothing to check, to join or to do again."""
+
+
+def _no_prices(run: Run, stage: Stage) -> Sequence[Price]:
+    return ()
 
 
 def _every_row(run: Run, table: str) -> Callable[[DataFrame], DataFrame]:
@@ -98,6 +105,7 @@ class Stage:
         Parts that were made from another are done again, and workers elsewhere must have the same.
     due: whether something is left to do although nothing changed, such as what failed: parts with failed rows.
     lacks: whether a part is to be done again, by its name, its items and the rows of its last table.
+    prices: what is still to be asked for it, by whom, and what that costs at most; called with the run and the stage.
     begin: called before any part is done, with each name's number of missing items, such as to confirm their price.
     check: raises if the tables of all parts are of no use.
     options: names of the configuration on which it depends, such as ``seed`` or ``fit.seed``; all if None.
@@ -124,6 +132,7 @@ class Stage:
     uses: Callable[[Run], Any] = _nothing
     due: Callable[[Run], bool] = _nothing
     lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _nothing
+    prices: Callable[[Run, Stage], Sequence[Price]] = _no_prices
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None

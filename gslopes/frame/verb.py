@@ -155,6 +155,7 @@ def _carry_out(
     about, plan_options: as of ``frame.plan.plan``.  dry_run: the plan alone is printed, and there is no result.
     condition: JSON says what it holds for.
     """
+    from gslopes.frame.ask import outline_of_prices
     from gslopes.frame.executors import OneProcess
     from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
@@ -162,7 +163,11 @@ def _carry_out(
     planned = plan(audit, *about, **plan_options)
     if dry_run:
         lines, facts = audit.outline(planned)
-        print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
+        told, prices = outline_of_prices(planned)
+        if as_json:
+            print_json(facts | prices)
+        else:
+            say("\n".join([*lines, told, "Nothing was written."]))
         return None, 0
     result = carry_out(planned, OneProcess(progress=True))
     alone = [audit.alone[stage](result) for stage in planned.only]

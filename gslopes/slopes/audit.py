@@ -13,7 +13,6 @@ from pandas import DataFrame
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import GIVEN, python
-from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
@@ -27,7 +26,15 @@ from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import beards, heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import ANSWERS, ask, check_models, check_versions, money
+from gslopes.frame.ask import (
+    ANSWERS,
+    Most,
+    ask,
+    check_models,
+    check_versions,
+    money,
+    prices_of,
+)
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
@@ -265,29 +272,27 @@ def check_before(run: Run, executor: Executor) -> None:
     if run.models and is_gated(run):
         reader_digest()
     models = tuple(run.models.values())
-    prices = estimates(walk, models, executor)
+    prices = prices_of(run)
     more = []
     if walk.editor is not None:
-        prices.insert(0, outside.price(run))
         more.append(walk.asked_of_editor())
     check_models(run, prices, executor, more)
-    ask_first(models, walk.files, run.config.score, run.once(money), executor)
+    ask_first(models, walk.files, run.config.score, run.once(money), executor, prices)
 
 
-def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Price]:
-    """What asking costs at most; notes how many of the pictures are placebos'."""
-    config = walk.config.score
-    paid = [classifier for classifier in classifiers if not traits_of(classifier).limits.free]
-    images, placebos = walk.pictures_asked(config.placebo_sample)
-    part = walk.config.part * sum(len(values) for values in walk.values.values())
-    if placebos and paid:
-        sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
-        executor.note(
-            f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)"
-        )
-    unedited = walk.pairs is None and (config.unedited or bool(method.drawn(to_dict(walk.config))))
-    images += min(FIRST, len(walk.files)) + (len(walk.files) if unedited else 0)
-    return [estimate_walk(classifier, images, part) for classifier in paid]
+def asked_at_most(run: Run, classifier: Classifier) -> Most:
+    """The edits, with the placebo sweeps that it is asked about, and the first photos, a part of their own."""
+    walk: Walk = run.inputs
+    sample = len(walk.files)
+    if not traits_of(classifier).limits.free:
+        sample = walk.config.score.placebo_sample
+    images, placebos = walk.pictures_asked(sample)
+    return Most(images + min(FIRST, len(walk.files)), walk.parts + 1, placebos)
+
+
+def unedited_at_most(run: Run, classifier: Classifier) -> Most:
+    """Every photo once."""
+    return Most(len(run.inputs.files), run.inputs.parts)
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
@@ -447,7 +452,7 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
-ABOUT_ORIGINALS = ask(**STAGES[UNEDITED], gate=None, whom=observers)
+ABOUT_ORIGINALS = ask(**STAGES[UNEDITED], gate=None, whom=observers, most=unedited_at_most)
 
 SLOPES = Audit(
     name="audit",
@@ -472,6 +477,7 @@ SLOPES = Audit(
             begin=begin_pictures,
             keep=keep_pictures,
             check=outside.conclude,
+            prices=outside.prices,
             due=lambda run: run.config.outside and run.config.score.retry_failed,
         ),
         Stage(**STAGES["sources"], work=sources),
@@ -484,7 +490,7 @@ SLOPES = Audit(
             uses=lambda run: reader_digest(),
         ),
         Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
-        ask(**STAGES["score"], gate=leaves_out),
+        ask(**STAGES["score"], gate=leaves_out, most=asked_at_most),
         Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
         ABOUT_ORIGINALS,
         Stage(**STAGES["fit"], work=fit),

@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.ask.editors.remote import RemoteEditor
 from gslopes.ask.pictures import png
-from gslopes.ask.scoring.cost import Price
+from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import frozen, placebo, runfolder, tables, text
 from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError
@@ -29,7 +29,7 @@ from gslopes.faces.edit.outside import Fitted, fitted
 from gslopes.faces.edit.protocol import Wish
 from gslopes.frame.ask import money
 from gslopes.frame.parts import missing_parts
-from gslopes.frame.spec import Run
+from gslopes.frame.spec import Run, Stage
 from gslopes.photos.decode import HEAD, in_srgb, is_srgb, is_upright, kind_of
 from gslopes.photos.folder import PhotoFile, photo_bytes
 from gslopes.slopes.plan import Walk
@@ -52,20 +52,23 @@ def drawing(run: Run) -> Drawing:
         run.folder / JOURNAL,
         run.once(money),
         run.config.seed,
-        price(run).pictures,
+        sum(price.pictures for price in prices(run)),
         run.executor.note,
     )
     return Drawing(run.folder, base.plan, base.components, base.same, editor)
 
 
-def price(run: Run) -> Price:
-    """What the photos that are still to be edited cost at most."""
+def prices(run: Run, stage: Stage | None = None) -> list[Price]:
+    """What the photos that are still to be edited cost at most; nothing with our own editors."""
     walk: Walk = run.inputs
+    if walk.editor is None:
+        return []
     missing, parts = missing_parts(run.folder, run.audit, tables.PHOTOS.name)
     photos = len(walk.files)
     if parts:
         photos = min(photos, len(missing) * walk.config.part)
-    return walk.price(photos)
+    due = estimate(walk.asked_of_editor(), [photos] * walk.asked_of_each, "editor")
+    return [replace(due, name=walk.editor.name)]
 
 
 # -- what the run tells of it -----------------------------------------------------------------------------------------

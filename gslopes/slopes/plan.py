@@ -1,13 +1,12 @@
 """What a walk will do, before it does anything: its photos, and the values along which they are edited."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.ask.editors import Setting, load_editor
-from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
@@ -24,9 +23,6 @@ from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
-
-# Of one counterfactual photo on one core of an AMD EPYC.
-SECONDS_A_PICTURE = 0.022
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,6 @@ class Walk:
         """Who is asked for the first of a photo's pictures."""
         return cast("PictureEditor", self.editor).at(self.asked()[0].wish)
 
-    def price(self, photos: int) -> Price:
-        """What an editor that others made costs at most.  photos: that are still to be edited."""
-        classifier = self.asked_of_editor()
-        price = estimate(classifier, [photos] * self.asked_of_each)
-        return replace(price, name=getattr(self.editor, "name", ""), stage="editor")
-
     @property
     def parts(self) -> int:
         """How many parts the photos are cut into."""
@@ -101,11 +91,6 @@ class Walk:
             if not self.grid or name not in self.grid.sweeps
         ]
         return len(self.files) * sum(lengths)
-
-    @property
-    def calls(self) -> int:
-        """Pictures that classifiers are asked about, at most."""
-        return self.images * len(self.classifiers)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -217,7 +202,6 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     facts = {
         "photos": len(walk.files),
         "images": walk.images,
-        "calls": walk.calls,
         "values": walk.values,
         "steps": {name: len(values) for name, values in walk.values.items()},
         "parts": walk.parts,
@@ -227,13 +211,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
-    price = None
-    if walk.editor is not None:
-        price = walk.price(len(walk.files))
-        facts["editor"] = asdict(price)
-    about: dict[str, Any] = {"lacking": 0, "price": price, "show": show}
+    about: dict[str, Any] = {"lacking": 0, "show": show}
     about |= {"walk": walk, "facts": facts, "bytes": _bytes(walk)}
-    about["minutes"] = walk.images * SECONDS_A_PICTURE / 60
     if walk.pairs is not None:
         about["lacking"] = int((walk.pairs.units["lacks"] != "").sum())
     house = templates(Path(__file__).parent / "templates")

@@ -17,6 +17,7 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, Question
+from gslopes.ask.scoring.cost import minutes_left
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer
 from gslopes.core.text import many
@@ -100,13 +101,9 @@ class RemoteEditor:
             for answer in answers
         ]
         raise_if_all_failed(pd.DataFrame(rows), f"the first {many(len(rows), 'picture')}", STOPPED)
-        if asked := self.usage.asked:
-            rounds = self.pictures / self._most / -(-asked // self._most)
-            quota = self._traits.limits.seconds(self.pictures, self.pictures)
-            minutes = max(1, round(max(seconds * rounds, quota) / 60))
-            how = f"{self._most} at once" if self._most > 1 else "one at a time"
-            about = f"about {many(minutes, 'minute')} for {many(self.pictures, 'picture')}"
-            self.note(f"editor     {about}, {how}")
+        if self.usage.asked:
+            limits = self._traits.limits
+            self.note(f"editor     {minutes_left(self.pictures, limits, self.usage, seconds)}")
 
 
 def _asked(client: Client, wish: Wish, photos: Photos) -> Answers:

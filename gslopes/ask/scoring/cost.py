@@ -3,29 +3,37 @@
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from jinja2 import Template
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
+from gslopes.ask.cost import UsageStats
 from gslopes.ask.questions import digest, read_picture
+from gslopes.ask.retry import RetryPolicy
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.text import many
-from gslopes.core.traits import traits_of
+from gslopes.core.traits import Limits, traits_of
 
 
 @frozen
 class Price:
-    """What one classifier still has to be asked, and what that costs.
+    """What one classifier still has to be asked, and what that costs, at most; in words of price.txt.j2.
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
-    cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
-    seconds: at the quota; 0 without one.  note: of the limits.  tokens: in and out.
-    estimated: whether the price is an estimate.  stage: that asks.
+    cached: answered already, by an earlier command.  calls: requests that are billed, if none is lost.
+    usd: price, None if it depends on the plan.  seconds: at the quota; 0 without one.
+    note: of the limits.  tokens: in and out.  estimated: whether the price is an estimate.
+    stage: that asks.  placebos: of the pictures, those of placebo sweeps.  remote: whether a network is between.
+    usd_if_lost: price if each call is lost, and may be billed, as often as it is sent again.
     """
 
     name: str
@@ -38,34 +46,64 @@ class Price:
     tokens: tuple[int, int] = (0, 0)
     estimated: bool = False
     stage: str = "score"
+    placebos: int = 0
+    remote: bool = True
+    usd_if_lost: float | None = None
 
     def __str__(self) -> str:
-        price = f"{'estimated ' * self.estimated}{self.usd or 0:,.2f} USD"
-        parts = [
-            many(self.pictures, "picture"),
-            many(self.calls, "call") * bool(self.usd != 0 or self.seconds),
-            f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens" * any(self.tokens),
-            {None: "price unknown", 0.0: ""}.get(self.usd, price),
-            f"{self.seconds / 60:,.1f} minutes at the quota" * bool(self.seconds),
-        ]
-        before = f"; {self.cached:,} answered before" * bool(self.cached)
-        return f"{self.name}: {', '.join(filter(None, parts))}{before}"
+        return _sentence().render(price=self)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return asdict(self) | {"text": str(self)}
 
 
-def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Price:
-    """Count what asking will take.
+@cache
+def _sentence() -> Template:
+    return Template(Path(__file__).with_name("price.txt.j2").read_text("utf-8"))
+
+
+def estimate(
+    classifier: Classifier,
+    parts: Sequence[int],
+    stage: str = "score",
+    *,
+    cached: int = 0,
+    placebos: int = 0,
+) -> Price:
+    """Count what asking will take: the one place in which calls are counted.
 
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
-    cached: pictures that have one.
+    cached: pictures that have one.  placebos: as of ``Price``.
     """
     limits = traits_of(classifier).limits
     pictures = sum(parts)
-    calls = (
-        sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
+    batch = max(1, classifier.batch)
+    if limits.request_bytes:  # large pictures travel alone
+        batch = 1
+    each = limits.requests_per_picture
+    calls = sum(-(-part // batch) for part in parts) * each
+    usd = limits.cost(pictures)
+    lost = None
+    if usd is not None:
+        again = RetryPolicy().most_sent(classifier.batch) - 1
+        lost = usd * (each + again) / each
+    return Price(
+        classifier.name,
+        pictures,
+        cached,
+        calls,
+        usd,
+        limits.seconds(pictures, calls),
+        limits.note,
+        (limits.tokens[0] * pictures, limits.tokens[1] * pictures),
+        limits.estimated,
+        stage,
+        placebos,
+        limits.remote,
+        lost,
     )
-    tokens = (limits.tokens[0] * pictures, limits.tokens[1] * pictures)
-    costs = (limits.cost(pictures), limits.seconds(pictures, calls), limits.note, tokens)
-    return Price(classifier.name, pictures, cached, calls, *costs, limits.estimated)
 
 
 def estimate_parts(
@@ -92,16 +130,37 @@ def estimate_parts(
                     distinct.add(digest(read_picture(run, file)))
             left[-1] = len(distinct) - cache.count(distinct)
             cached += len(files) - left[-1]
-    return estimate(classifier, left, cached + before)
+    return estimate(classifier, left, cached=cached + before)
 
 
-def estimate_walk(classifier: Classifier, images: int, part: int) -> Price:
-    """What it takes at most to ask about the pictures that are still to be made.
+def worst_parts(pictures: int, parts: int) -> list[int]:
+    """The pictures of each part that take the most requests, whatever a request holds.
 
-    images: at most.  part: pictures of one part, at most.
+    >>> worst_parts(20, 3), worst_parts(2, 3)
+    ([18, 1, 1], [1, 1])
     """
-    return estimate(
-        classifier, [min(part, images - start) for start in range(0, images, part)] if part else []
+    alone = max(0, min(parts, pictures) - 1)
+    return [pictures - alone, *[1] * alone]
+
+
+def minutes_left(pictures: int, limits: Limits, usage: UsageStats, seconds: float) -> str:
+    """How long asking about so many pictures takes, from the first ones, in words.
+
+    usage, seconds: of the first ones, at least one of which was asked.
+    """
+    at_once = max(1, limits.concurrency)
+    rounds = pictures / at_once / -(-usage.asked // at_once)
+    quota = limits.seconds(pictures, pictures * usage.requests // usage.asked)
+    minutes = max(1, round(max(seconds * rounds, quota) / 60))
+    how = f"{at_once} at once" if at_once > 1 else "one at a time"
+    return f"about {many(minutes, 'minute')} for {many(pictures, 'picture')}, {how}"
+
+
+def total_of(prices: Iterable[Price]) -> tuple[float, float]:
+    """USD of all whose price is known, and what they are if each call is lost as often as it is sent."""
+    known = [price for price in prices if price.usd]
+    return sum(price.usd or 0.0 for price in known), sum(
+        price.usd_if_lost or 0.0 for price in known
     )
 
 
@@ -113,7 +172,7 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     """
     due = [item for item in estimates if item.pictures]
     for item in due:
-        executor.note(f"{item.stage:<10} {item}" + (f" ({item.note})" if item.note else ""))
+        executor.note(f"{item.stage:<10} {item}")
     unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
@@ -121,7 +180,7 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
             f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
-    total = sum(item.usd or 0.0 for item in due)
+    total, lost = total_of(due)
     word = "an estimated" if any(item.estimated for item in due) else "up to"
     if config.budget is not None and config.budget <= total:
         word = "up to"
@@ -130,6 +189,8 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
     price = f"{word} {total:,.2f} USD"
+    if config.budget is None and lost > total:
+        price += f", {lost:,.2f} USD if replies are lost and asked for again each time,"
     if unknown:
         price += f" and what your plan says for {', '.join(unknown)}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):

@@ -19,7 +19,7 @@ from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
-from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
+from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -82,18 +82,7 @@ class Scoring:
             cache = None
             if any(traits_of(classifier).kept for classifier in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self.config.cache)))
-            estimates = []
-            for classifier in self._due:
-                name = classifier.name
-                missing = self.parts.missing[name]
-                before = self._count(name, self.parts.sizes.keys() - missing.keys())
-                due = (self._edits(name, part) for part in missing)
-                estimates.append(
-                    estimate_parts(
-                        self.run, classifier, due, ClassifierCache(classifier, cache), before
-                    )
-                )
-            self.budget.agree(confirm_cost(estimates, self.config, self.executor))
+            self.budget.agree(confirm_cost(self.prices(cache), self.config, self.executor))
             clients = []
             for classifier in self._due:
                 prepare_classifier(classifier)
@@ -108,6 +97,18 @@ class Scoring:
             self._side_by_side(clients)
         for classifier in self._due:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
+
+    def prices(self, cache: AnswerCache | None) -> list[Price]:
+        """What is left to ask of each classifier, and what that costs at most.  cache: of earlier answers."""
+        prices = []
+        for classifier in self._due:
+            name = classifier.name
+            missing = self.parts.missing[name]
+            before = self._count(name, self.parts.sizes.keys() - missing.keys())
+            due = (self._edits(name, part) for part in missing)
+            answers = ClassifierCache(classifier, cache)
+            prices.append(estimate_parts(self.run, classifier, due, answers, before))
+        return prices
 
     def _journal(self, classifier: Classifier) -> Path:
         """Keeps the answers of unfinished parts, if no cache keeps them."""

@@ -20,6 +20,7 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
+from gslopes.ask.scoring.cost import Price, minutes_left
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -47,8 +48,11 @@ def ask_first(
     config: ScoreConfig,
     budget: Budget,
     note: Executor,
+    prices: Sequence[Price],
 ) -> None:
     """Ask about the first two photos that can be read; answers of services are kept, as all of them are.
+
+    prices: of all that is to be asked.
 
     Raises: ClassifierError if a classifier fails on all of them for one reason; as ``compare_alone``; whatever else
         asking raises.
@@ -56,12 +60,18 @@ def ask_first(
     pictures = first_pictures(files)
     for classifier in classifiers if pictures else ():
         usage = UsageStats()
+        begun = time.monotonic()
         part = _asked(classifier, pictures, config.cache, budget, usage)
+        seconds = time.monotonic() - begun
         asked, _ = part.rows(classifier.name)
-        if usage.requests and traits_of(classifier).limits.remote:
+        limits = traits_of(classifier).limits
+        if usage.asked and limits.remote:
             details = f", {usage}" if str(usage) else ""
+            count = many(usage.asked, "photo")
+            due = sum(price.pictures for price in prices if price.name == classifier.name)
+            rest = minutes_left(due, limits, usage, seconds)
             note.note(
-                f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
+                f"score      {classifier.name}: {count} asked about before any is edited{details}; {rest}."
             )
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
