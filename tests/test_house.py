@@ -76,6 +76,7 @@ def test_everything_is_printed_by_functions_that_make_it_printable():
         for path in MODULES
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
+        and getattr(node.func, "id", getattr(node.func, "attr", "")) in ("print", "echo", "write")
         and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
     }
     assert result == doors

@@ -1,15 +1,16 @@
 """How pictures of editors are kept: as they came, never twice in memory, and handled as other answers are."""
 
 import base64
-import gc
 import io
 import json
 from collections.abc import Iterator
+from weakref import WeakSet
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from gslopes.ask import client
 from gslopes.ask.answers import parse_answer
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import load_classifier
@@ -107,13 +108,20 @@ def test_an_answer_without_a_picture_has_failed_and_the_editor_is_named(tmp_path
         Client(wrong).ask_parts([(0, questions)], lambda part: None)
 
 
-def test_memory_holds_the_pictures_of_few_photos(tmp_path):
+def test_memory_holds_the_pictures_of_few_photos(tmp_path, monkeypatch):
     most = 0
+    alive = WeakSet()
+
+    class Followed(PartProgress):
+        def __init__(self, *about):
+            super().__init__(*about)
+            alive.add(self)
 
     def done(part: PartProgress) -> None:
         nonlocal most
-        alive = (item for item in gc.get_objects() if type(item) is PartProgress)
-        most = max(most, sum(bool(item.answers) for item in alive))
+        most = max(most, sum(bool(item.answers) for item in list(alive)))
+
+    monkeypatch.setattr(client, "PartProgress", Followed)
 
     questions = ((n, [Question(str(n), lambda n=n: encoded(n, side=8))]) for n in range(80))
     with AnswerCache(tmp_path) as cache:

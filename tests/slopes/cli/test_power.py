@@ -9,6 +9,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import from_dict
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fitting import fit_folder
+from gslopes.slopes.measures import power as planning
 from tests.slopes.measures.conftest import build
 
 VALUES = np.linspace(-2, 2, 7)
@@ -47,6 +48,13 @@ def pilot(folder, kinds=placebo.KINDS, people=0, move=0.06):
     for table, frame in found.tables():
         runfolder.write_table(table, frame, folder / f"{table.name}.parquet")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def few_audits(request, monkeypatch):
+    """Quick tests are about what is asked and told: a quarter of the audits tells it."""
+    if not request.node.get_closest_marker("slow"):
+        monkeypatch.setitem(planning.power.__kwdefaults__, "sets", 50)
 
 
 @pytest.mark.slow
