@@ -122,7 +122,7 @@ def chart(page: Page) -> Content | None:
 def sure(page: Page, *lines: str) -> Content:
     """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
     others = page.audit.sentences["quote"]["things"][1]
-    held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
+    held = f"Of 100 such intervals about 95 hold the number that all {others} from the same source would give."
     undecided = page.headline.sentence.splitlines()[2:]
     return {"lines": [*undecided, *lines, held, count_decisions(page.findings)]}
 

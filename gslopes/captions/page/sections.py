@@ -92,7 +92,7 @@ def show(page: Page) -> Content | None:
         if groups:
             sections.append((title, groups))
     if sections:
-        return {"harms": sections}
+        return {"harms": sections, "titles": _titles(page)}
     return None
 
 
@@ -228,7 +228,7 @@ def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
     if len(rows) > MOST:
         caption += f"; {len(rows) - MOST:,} more in the tables"
     if len(first):
-        return [grid_of(caption, first, PLAIN)]
+        return [grid_of(caption, first.rename(columns=SENTENCES["columns"]), PLAIN)]
     return []
 
 

@@ -16,7 +16,6 @@ from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
 
 COLOURS = {"woman": "neg", "man": "pos"}
-WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
 
 
 def charts_of(results: Tables) -> dict[str, list[Content]]:
@@ -35,7 +34,7 @@ def _known(name: str, rows: Tables) -> DataFrame:
     if name == "inferred":
         rooms = rows["backgrounds"].drop_duplicates("context").set_index("context")
         ratings = table["context"].map(rooms["rating"].astype(float))
-        return table.assign(who=table["gender"].map(WHO), rating=ratings)
+        return table.assign(who=table["gender"].map(SENTENCES["who"]), rating=ratings)
     if name == "accuracy":
         is_baseline = table["context"].isin(["original", "canvas"])
         return table.assign(man_last=table["gender"] == "man", context_last=~is_baseline)

@@ -169,7 +169,11 @@ def judged(tables: Tables) -> DataFrame:
                 contrast="congruence, " + who + groups,
                 label=rows["measure"].map(ANSWERS),
                 value=rows["slope"],
-                unit=np.where(rows["measure"] == "n_tags", "tags per unit", "points per unit"),
+                unit=np.where(
+                    rows["measure"] == "n_tags",
+                    "tags per unit of congruence",
+                    "points per unit of congruence",
+                ),
             )
         )
     if "inferred" in tables:

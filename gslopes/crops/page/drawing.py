@@ -149,11 +149,11 @@ def chosen(answered: DataFrame) -> dict[str, DataFrame]:
     rising = answered.sort_values(["margin", "left", "right"], key=sort_key)
     passed = rising["draws"].clip(lower=1).cumsum()
     ordered_by_title = {
-        "A typical pair: half of all have a larger margin between both people's maxima": rising[
+        "A typical pair: half of all pairs are decided more clearly": rising[
             passed > passed.iloc[-1] // 2
         ].head(1),
-        "Largest margin": rising.iloc[::-1],
-        "Smallest margin": rising,
+        "The pairs that are decided most clearly": rising.iloc[::-1],
+        "The closest pairs": rising,
     }
     return {title: _nobody_twice(ordered) for title, ordered in ordered_by_title.items()}
 
@@ -192,11 +192,11 @@ def draw(
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
     heads = keeps(crops, names)
-    alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
+    alt = f"{between.join(names)}; crops of ratio {heads}" + CENTRED * row["centred"]
     if mapped is not None and mapped.second is not None:
         canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
         others = keeps(mapped.crops, names)
-        alt += f"; around the second peak {'the same' if others == heads else others}"
+        alt += f"; around the second highest point {'the same' if others == heads else others}"
     if mapped is not None:
         canvas = with_map(canvas, joined, mapped.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""

@@ -1,6 +1,5 @@
 """The sections of the page of a crop audit."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, cycle
@@ -168,8 +167,7 @@ def _panels(tables: Tables) -> list[Content]:
         for row in records(rows):
             name = f"{readable(row['group'])} over {readable(row['other'])}"
             text = f"{numbers.share(row['p'])} ({ends(row)})"
-            scale = math.nan if row.get("note") else 100.0  # what is not judged stretches no axis
-            number = (100 * row["p"], scale * row["ci_low"], scale * row["ci_high"])
+            number = (100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"])
             marks.append(Mark(name, text, number))
         if marks:
             panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))
@@ -276,6 +274,6 @@ def selected(
         if p < LEVEL:
             shares = f"{a} of {m} {first} and {b} of {n} {second}"
             sentences.append(
-                f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected."
+                f"no picture of {shares} has an answer (Fisher p {p:.2g}): those who are left may not be comparable."
             )
     return sentences

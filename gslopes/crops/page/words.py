@@ -109,7 +109,9 @@ def _nothing(row: Record) -> caution.Nothing:
     row = larger_first(row)
     low = 100 * row["ci_low"] - 50
     high = 100 * row["ci_high"] - 50
-    name = f"{row['group']} over {row['other']} {numbers.share(row['p'])}, 95 % interval {ends(row)}"
+    name = (
+        f"{row['group']} over {row['other']} {numbers.share(row['p'])}, 95 % interval {ends(row)}"
+    )
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
     return caution.Nothing(name, low, high, people, caution.points(0.5), "")
@@ -138,6 +140,7 @@ def judged(tables: Tables) -> DataFrame:
         model=rows["cropper"],
         contrast=[f"{row['column']}: {row['group']} over {row['other']}" for row in records(rows)],
         label="favoured, " + rows["variant"],
+        said="favoured",
         n=rows["pairs"],
         unit="percentage points over an even 50 %",
         reason=rows["note"],
