@@ -108,7 +108,8 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
         with lock:
             now += count
             passed = time.monotonic() - begun
-            if now < total and time.monotonic() - last < LOG_INTERVAL:
+            is_news = count and now >= total
+            if not is_news and time.monotonic() - last < LOG_INTERVAL:
                 return
             last = time.monotonic()
             rate = (now - done) / max(passed, 1e-9)

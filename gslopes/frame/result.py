@@ -83,10 +83,9 @@ class Result:
     def places(self) -> list[str]:
         """What a user should know, and the place of every file, a line each."""
         lines = [*self.notes, f"tables     {show(self.folder)}/*.parquet"]
-        lines += [f"page       {show(self.page)}"] if self.page else []
-        if self.review:
-            return [*lines, f"review     {show(self.review)}"]
-        return lines
+        findings = _found(self.folder / "report" / "findings.csv")
+        files = {"findings": findings, "page": self.page, "review": self.review}
+        return [*lines, *(f"{name:<11}{show(file)}" for name, file in files.items() if file)]
 
     def __str__(self) -> str:
         tables = Tables(self.folder)

@@ -41,6 +41,20 @@ def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(
     ]
 
 
+def test_the_last_line_is_printed_once_though_work_reports_again(
+    screen: Any, clock: list[float]
+) -> None:
+    text = screen(False)
+    with progress.progress_line(True, {0: 5}, "score", "pictures") as tick:
+        for count in (2, 3, 0, 0):
+            clock[0] += 1
+            tick(count)
+    assert [line.split(",")[0] for line in text.getvalue().splitlines()] == [
+        "score      0 of 5 pictures",
+        "score      5 of 5 pictures",
+    ]
+
+
 def test_a_terminal_has_a_bar_of_at_most_100_columns_and_notes_stand_above_it(screen: Any) -> None:
     text = screen(True)
     with progress.progress_line(True, {0: 2}, "report", "steps", 0) as tick:

@@ -27,7 +27,7 @@ NOTE = """\
 slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
 photos with the label (photo-rate); of a label on practically every picture, % of the odds of its
 score, or the unit of its number (photo-measure).
-interval: 95 %, t over photos, corrected for skewness. decision: by q in findings.csv,
+interval: 95 %, t over photos, corrected for skewness. decision: by q in report/findings.csv,
 {q}, over the classifier's labels; null hypothesis: a photo's
 answers are exchangeable over the values.{floor}
 {last}
