@@ -34,6 +34,7 @@ from gslopes.slopes.layouts import JOINT, read_rows, refused
 SweepOf = tuple[
     str, str, DataFrame, list[float]
 ]  # sweep, placebo, pictures (units by steps), values
+ALL = ("", *placebo.KINDS)
 MOST = 0.5  # of the units that have a whole grid
 _DIGESTED = ["unit", "attribute", "value", "placebo", "group", "shown", "name"]
 _ROUNDED = 6e-5  # values that somebody wrote with four digits
@@ -77,13 +78,14 @@ def read_pairs(
         grid, cells = crossed
         values = grid.sweeps
         steps = [float(step) for step in range(len(cells.columns))]
-        sweeps = iter([(grid.name, "", cells, steps)])
+        empty = cells[:0]  # placebos are ours
+        sweeps = iter((grid.name, kind, empty if kind else cells, steps) for kind in ALL)
         rows = rows.assign(unit=rows["cluster"], shown=rows["cluster"], cluster="")
     wanted = rows["cluster"].where(rows["cluster"] != "", rows["unit"])
     kept = rows[wanted.isin(wanted.unique()[:limit])]
     units = kept.drop_duplicates("unit").set_index("unit")[["shown", "group", "cluster"]]
     units = units.assign(lacks="")
-    kinds = ("", *(placebo.KINDS if placebos else ()))
+    kinds = ALL if placebos else ALL[:1]
     edits, more = _edits([one for one in sweeps if one[1] in kinds], units)
     originals = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
     original = originals.groupby(level=0).first()
@@ -134,7 +136,7 @@ def _plain(path: str, rows: DataFrame, baselines: Sequence[str]) -> Iterator[Swe
         edited = (attributes == attribute) & (kinds == "")
         pictures = cells.loc[:, edited].droplevel([0, 1], axis=1)
         for sweep, levels, numbers in _sweeps((path, attribute), pictures, baselines):
-            for kind in ("", *placebo.KINDS):
+            for kind in ALL:
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
                 part = cells.reindex(columns=columns).set_axis(levels, axis=1)
                 yield sweep, kind, part, numbers
