@@ -84,9 +84,9 @@ def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
     values = values or {}
     named = [parts for name in values if (parts := ends_of(name))]
     for first, second, _ in (split(name) for name in values if CROSS in name):
-        levels = [level for attribute, level, _ in named if attribute == second]
-        if levels:
-            levels = [named[0][2], *levels]
+        ends = [parts for parts in named if parts[0] == second]
+        if ends:
+            levels = [ends[0][2], *(level for _, level, _ in ends)]
             steps = tuple(map(float, range(len(levels))))
             return Grid((first, second), (tuple(values[first]), steps), tuple(levels))
     pairs = [split(name)[:2] for name in values if CROSS in name]

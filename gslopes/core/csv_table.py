@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING
 
 from gslopes.core import frozen
 from gslopes.core.errors import GslopesError, UsageError
-from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
+from gslopes.core.files import LARGEST_TABLE, open_regular, read_text, show, why_unreadable
 from gslopes.core.progress import tell
 from gslopes.core.text import many, printable, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_UNPACKED = 4 << 30  # bytes of a Parquet table's columns
+LARGEST_UNPACKED = 1 << 30  # bytes of what is read of Parquet
 MOST_COLUMNS = 16_384  # a spreadsheet has no more
+MOST_ROWS = 10_000_000  # of Parquet, whose cells may take no room
+ROWS_AT_ONCE = 1024
 
 
 @frozen
@@ -158,38 +160,49 @@ _WHY = {
 
 
 def read_frame(
-    path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE
+    path: Path,
+    *,
+    columns: Sequence[str] | None = None,
+    raises: type[GslopesError] = UsageError,
+    limit: int = LARGEST_TABLE,
 ) -> pd.DataFrame:
-    """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``."""
+    """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``.
+
+    columns: those of Parquet that are read, all by default: in batches, whose bytes are counted before the next one.
+    limit: bytes of a CSV.
+    """
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     hint = "Save it as CSV in UTF-8 or Parquet."
-    file = io.BytesIO(read_named(path, limit, raises=raises, hint=hint))
     try:
-        parquet = pq.ParquetFile(file)
-        about = parquet.metadata
-        unpacked = sum(
-            about.row_group(group).total_byte_size for group in range(about.num_row_groups)
-        )
-        if unpacked > LARGEST_UNPACKED:
-            raise ValueError(
-                f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read"
-            )
-        names = parquet.schema_arrow.names
-        if len(names) > MOST_COLUMNS:
-            raise ValueError(
-                f"it has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read"
-            )
-        if len(set(names)) < len(names):
-            raise ValueError("it has two columns of one name")
-        return parquet.read().to_pandas()
+        with open_regular(path) as file, pq.ParquetFile(file) as parquet:
+            names = parquet.schema_arrow.names
+            _check_most(parquet.metadata.num_rows, MOST_ROWS, "rows")
+            _check_most(len(names), MOST_COLUMNS, "columns")
+            if len(set(names)) < len(names):
+                raise ValueError("it has two columns of one name")
+            batches = []
+            size = 0
+            for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=columns):
+                size += batch.nbytes
+                _check_most(size, LARGEST_UNPACKED, "bytes")
+                batches.append(batch)
+            if not batches:
+                return parquet.read(columns).to_pandas()
+            return pa.Table.from_batches(batches).to_pandas()
+    except FileNotFoundError as error:
+        raise raises(f"There is no file {show(path)}.", hint) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise raises(
-            f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint
-        ) from error
+        why = why_unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+        raise raises(f"{show(path)} is not a readable table: {why}.", hint) from error
+
+
+def _check_most(count: int, most: int, things: str) -> None:
+    if count > most:
+        raise ValueError(f"it has {count:,} {things}, and at most {most:,} are read")
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:

@@ -16,6 +16,7 @@ from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
+from gslopes.core.csv_table import read_csv
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show
 from gslopes.core.options import build
@@ -330,18 +331,23 @@ def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
             run.executor.note(others)
         if any(missing.values()):
             _ = walk.same  # once, for workers elsewhere too
-    elif walk.pairs.units["group"].any():
-        groups = csv_bytes(walk.pairs.units[["photo", "group"]])
-        runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, groups)
+    else:
+        about = walk.pairs.units[["photo", "group", "cluster"]]
+        about = about.loc[:, (about != "").any()]
+        if len(about.columns) > 1:
+            runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, csv_bytes(about))
 
 
 def fitted_by(run: Run) -> FitConfig:
-    """The options of the fit: by the set's groups unless a table of photos is named."""
+    """The options of the fit: by the set's groups and clusters unless a table of photos is named."""
     config: FitConfig = run.config.fit
     table = run.folder / runfolder.GIVEN_TABLE
     if run.config.pairs is None or config.photos_csv is not None or not table.is_file():
         return config
-    return replace(config, photos_csv=table, groups=("group",))
+    columns = read_csv(table).columns
+    groups = tuple(name for name in ("group",) if name in columns)
+    cluster = "cluster" if "cluster" in columns else ""
+    return replace(config, photos_csv=table, groups=groups, cluster=cluster)
 
 
 def is_gated(run: Run) -> bool:

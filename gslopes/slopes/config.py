@@ -34,6 +34,7 @@ from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.asked_for import sweeps_of
+from gslopes.slopes.layouts import absolute
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page import ReportConfig
 
@@ -107,7 +108,7 @@ class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path
-    pairs: Path | None = None
+    pairs: Path | None = option(None, parse=absolute)
     baseline: str | None = None
     limit: int | None = None
     seed: int = 0

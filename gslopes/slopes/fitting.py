@@ -178,6 +178,8 @@ def moved_of(run: Path) -> DataFrame | None:
     manifest = runfolder.read_manifest(run)
     if not (placebo.of_a_set(manifest) or manifest.get("editor")):
         return None
+    if crossed.grid_of(manifest["values"]):  # read along each attribute, not in each picture
+        return None
     frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
 

@@ -1,60 +1,43 @@
-"""Counterfactuals that others made, as tables of edits: from a CSV, a folder as ``datasets`` reads it, or Parquet.
+"""Counterfactuals that others made, as tables of edits: see ``slopes.layouts`` for what is read.
 
-One row a picture: ``picture``, ``unit`` (what stays the same), ``attribute``, ``value``; maybe ``placebo`` (same,
-light, random: of such a sweep) and ``group``. A row without a value is the unit before any change. Values are numbers
-or names: each of these is a sweep from 0, a baseline, to 1. Columns of other names, as of exports: ``data/pairs.toml``.
+A row a picture: what stays the same (the unit), attribute, value; maybe placebo (same, light, random: of such a sweep)
+and group. A row without a value is the unit before any change. Values are numbers or names: each of these is a sweep
+from 0, a baseline, to 1. Names that differ in case alone are one, as in groups.
+
+Several attributes in a row are crossed. Two of names, one of them of two, are a grid, see ``core.crossed``, of units
+that have all of it, if most do. Otherwise a unit is what stays the same when one attribute changes, the others' values
+included, and what stays the same for all of them is its cluster.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pandas import DataFrame, Series
 
 from gslopes.core import frozen, placebo
-from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import UnknownName, UsageError
-from gslopes.core.files import parse_json, read_text, show
+from gslopes.core.crossed import Grid
+from gslopes.core.csv_table import normal_names
+from gslopes.core.errors import UnknownName
+from gslopes.core.files import show
 from gslopes.core.runfolder import FARTHEST
 from gslopes.core.text import many
-from gslopes.photos.folder import photo_bytes, size_of
+from gslopes.photos.folder import size_of
+from gslopes.slopes.cells import Picture
+from gslopes.slopes.layouts import JOINT, read_rows, refused
 
-TEXTS: Mapping[str, Any] = tomllib.loads(
-    (Path(__file__).parent / "data" / "pairs.toml").read_text("utf-8")
-)
-LARGEST = 1 << 30  # bytes of a table of pictures
+SweepOf = tuple[
+    str, str, DataFrame, list[float]
+]  # sweep, placebo, pictures (units by steps), values
+ALL = ("", *placebo.KINDS)
+MOST = 0.5  # of the units that have a whole grid
+_DIGESTED = ["unit", "attribute", "value", "placebo", "group", "shown", "name"]
 _ROUNDED = 6e-5  # values that somebody wrote with four digits
-_WITHIN = ("image", "picture")  # columns of Parquet that may hold the pictures themselves
-
-
-@frozen
-class Picture:
-    """A file; or in a Parquet file a cell: its row group, and the row there."""
-
-    path: Path
-    group: int = -1
-    row: int = -1
-
-    def __str__(self) -> str:
-        return f"{self.path.name} {self.group} {self.row}"
-
-    def read(self) -> bytes:
-        """Its bytes.  Raises: PhotoError."""
-        if self.group < 0:
-            return photo_bytes(self.path)
-        cell = _row_group(self.path, self.group)[self.row]
-        data = cell.get("bytes") if isinstance(cell, dict) else cell
-        if isinstance(data, bytes):
-            return data
-        return b""
 
 
 @frozen
@@ -73,86 +56,143 @@ class PairSet:
     facts: Mapping[str, Any]
 
 
-def refused(what: str, *about: object) -> UsageError:
-    """One of the sentences of ``data/pairs.toml``."""
-    return UsageError(
-        *(text.format(*(str(one)[:200] for one in about)) for text in TEXTS["refused"][what])
-    )
-
-
 def read_pairs(
-    path: Path, baseline: str = "", limit: int | None = None, placebos: bool = True
+    path: Path | str, baseline: str = "", limit: int | None = None, placebos: bool = True
 ) -> PairSet:
     """Read and check a set; no picture is opened.
 
+    path: as ``--pairs`` names it.  limit: only the first units.  placebos: whether there are placebo sweeps.
     baseline: of named values, with commas between several attributes; the commonest value by default.
-    limit: only the first units.  placebos: whether there are placebo sweeps.
 
-    Raises: UsageError; UnknownName for a baseline.
+    Raises: UsageError; UnknownName for a baseline or a layout; ConfigError.
     """
-    rows = _checked(pd.concat(_tables(path), ignore_index=True))
-    units = rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit]
+    wide = _folded(pd.concat(read_rows(path), ignore_index=True).fillna(""))
+    rows = _checked(_by_attribute(wide))
+    baselines = [name.strip() for name in baseline.split(",") if name.strip()]
+    for name in baselines:
+        if name not in (known := rows["value"].unique()):
+            raise UnknownName("baseline", name, filter(None, known))
+    values: dict[str, list[float]] = {}
+    sweeps = _plain(show(path), rows, baselines)
+    if crossed := _grid(wide, baselines):
+        grid, cells = crossed
+        values = grid.sweeps
+        steps = [float(step) for step in range(len(cells.columns))]
+        empty = cells[:0]  # placebos are ours
+        sweeps = iter((grid.name, kind, empty if kind else cells, steps) for kind in ALL)
+        rows = rows.assign(unit=rows["cluster"], shown=rows["cluster"], cluster="")
+    wanted = rows["cluster"].where(rows["cluster"] != "", rows["unit"])
+    kept = rows[wanted.isin(wanted.unique()[:limit])]
+    units = kept.drop_duplicates("unit").set_index("unit")[["shown", "group", "cluster"]]
     units = units.assign(lacks="")
-    edits, values = _edits(path, rows, units, baseline, placebos)
+    kinds = ALL if placebos else ALL[:1]
+    edits, more = _edits([one for one in sweeps if one[1] in kinds], units)
     originals = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
     original = originals.groupby(level=0).first()
-    units["picture"] = [original.get(unit, Picture(path)) for unit in units.index]
+    units["picture"] = [original.get(unit, Picture(Path())) for unit in units.index]
     units["photo"] = units.index.map(_id)
     units["lacks"] = units["lacks"].str.removesuffix("; ")
     used = units["picture"][units.index.isin(edits.index)]
     _check_files(path, {picture.path for picture in [*edits["picture"], *used]})
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
-    text = rows.drop(columns=["where", "picture"]).assign(size=sizes).to_csv()
+    text = rows[_DIGESTED].assign(size=sizes).to_csv()
     facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
-    return PairSet(units, edits, values, facts)
+    return PairSet(units, edits, values | more, facts)
 
 
-def _edits(
-    path: Path,
-    rows: DataFrame,
-    units: DataFrame,
-    baseline: str,
-    placebos: bool,
-) -> tuple[DataFrame, dict[str, list[float]]]:
+def _edits(sweeps: Iterable[SweepOf], units: DataFrame) -> tuple[DataFrame, dict[str, list[float]]]:
     """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
+    values: dict[str, list[float]] = {}
+    parts = []
+    for sweep, kind, cells, numbers in sweeps:
+        part = cells.reindex(units.index)
+        have = part.notna().sum(axis=1)
+        if not kind:
+            lacking = have.map(f"{{}} of {len(numbers)} values of {sweep}".format)
+            if placebo.CROSS in sweep:
+                lacking += ", without " + part.isna().dot(part.columns + ", ").str.rstrip(", ")
+            units["lacks"] += (lacking + "; ").where(have.between(1, len(numbers) - 1), "")
+        name = placebo.name(sweep, kind) if kind else sweep
+        values[name] = numbers
+        complete = part.set_axis(range(len(numbers)), axis=1)[have == len(numbers)]
+        complete = complete.melt(var_name="step", value_name="picture", ignore_index=False)
+        parts.append(complete.assign(attribute=name))
+    edits = pd.concat(parts).reset_index(names="unit")
+    return edits.sort_values(["unit", "attribute", "step"]).set_index("unit"), values
+
+
+def _plain(path: str, rows: DataFrame, baselines: Sequence[str]) -> Iterator[SweepOf]:
+    """The sweeps of each attribute by itself, and those of their placebos."""
     cells = rows[rows["value"] != ""].pivot(
         index="unit", columns=["attribute", "placebo", "value"], values="picture"
     )
     cells = cells.sort_index(axis=1)
     if cells.empty:
-        raise refused("empty", show(path))
-    baselines = [name.strip() for name in baseline.split(",") if name.strip()]
-    for name in baselines:
-        if name not in (baseline_names := cells.columns.unique("value")):
-            raise UnknownName("baseline", name, baseline_names)
-    values: dict[str, list[float]] = {}
-    parts = []
+        raise refused("empty", path)
     for attribute in cells.columns.unique("attribute"):
         attributes, kinds = (
             cells.columns.get_level_values(name) for name in ("attribute", "placebo")
         )
         edited = (attributes == attribute) & (kinds == "")
         pictures = cells.loc[:, edited].droplevel([0, 1], axis=1)
-        for sweep, levels, numbers in _sweeps((show(path), attribute), pictures, baselines):
-            for kind in ("", *(placebo.KINDS if placebos else ())):
+        for sweep, levels, numbers in _sweeps((path, attribute), pictures, baselines):
+            for kind in ALL:
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
-                part = cells.reindex(units.index, columns=columns)
-                part = part.set_axis(range(len(levels)), axis=1)
-                have = part.notna().sum(axis=1)
-                if not kind:
-                    lacking = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
-                    units["lacks"] += lacking.where(have.between(1, len(levels) - 1), "")
-                name = placebo.name(sweep, kind) if kind else sweep
-                values[name] = numbers
-                complete = part[have == len(levels)].melt(
-                    var_name="step", value_name="picture", ignore_index=False
-                )
-                parts.append(complete.assign(attribute=name))
-    edits = pd.concat(parts).reset_index()
-    return edits.sort_values(["unit", "attribute", "step"]).set_index("unit"), values
+                part = cells.reindex(columns=columns).set_axis(levels, axis=1)
+                yield sweep, kind, part, numbers
 
 
-def _check_files(path: Path, files: set[Path]) -> None:
+def _by_attribute(wide: DataFrame) -> DataFrame:
+    """A row a picture and attribute, whose unit has the values of the others in its name, and is one of a cluster."""
+    count = len([name for name in wide if str(name).startswith("value")])
+    parts = []
+    for number in range(count):
+        others = [wide[f"value{other}"] for other in range(count) if other != number]
+        cells = zip(wide["unit"], *others, strict=True)
+        part = wide.assign(
+            cluster=wide["unit"] if others else "",
+            unit=[JOINT.join(filter(None, row)) for row in cells],
+            attribute=wide[f"attribute{number}"],
+            value=wide[f"value{number}"],
+        )
+        parts.append(part[part["value"] != ""] if others else part)
+    rows = pd.concat(parts, ignore_index=True)
+    varying = rows.groupby(["attribute", "unit"])["value"].transform("nunique") > 1
+    varying = varying.groupby(rows["attribute"]).transform("any")
+    if count > 1 and varying.any():
+        rows = rows[varying]
+    return rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
+
+
+def _grid(wide: DataFrame, baselines: Sequence[str]) -> tuple[Grid, DataFrame] | None:
+    """The grid that two attributes of names make, and its pictures, units by steps; None if they make none."""
+    if "value1" not in wide or "value2" in wide or wide["placebo"].any():
+        return None
+    attributes = [wide[f"attribute{axis}"].unique() for axis in (0, 1)]
+    counts = wide[["value0", "value1"]].nunique()
+    texts = pd.concat([wide["value0"], wide["value1"]])
+    named = _numbers(texts).isna() & (texts != "")
+    if max(map(len, attributes)) > 1 or counts.min() != 2 or not named.all():
+        return None
+    levels = []
+    axes = counts.sort_values(kind="stable").index.tolist()
+    for axis in axes:
+        names = sorted(wide[axis].unique(), key=lambda name: name not in baselines)
+        usual = next((n for n in baselines if n in names), wide[axis].mode()[0])
+        levels.append([usual, *sorted(set(names) - {usual})])
+    cells = wide.pivot(index="unit", columns=axes[::-1], values="picture")
+    cells = cells.reindex(columns=list(product(*levels[::-1])))
+    if cells.notna().all(axis=1).mean() < MOST:
+        return None
+    cells.columns = [" ".join(reversed(step)) for step in cells.columns]
+    first, second = (placebo.plain(str(attributes[int(axis[-1])][0])) for axis in axes)
+    base, level = map(placebo.plain, levels[0])
+    others = tuple(map(placebo.plain, levels[1]))
+    steps = tuple(map(float, range(len(others))))
+    return Grid((placebo.contrast(first, level, base), second), ((0.0, 1.0), steps), others), cells
+
+
+def _check_files(path: Path | str, files: set[Path]) -> None:
     """Raises: UsageError if pictures are missing."""
     if lost := [show(file) for file in sorted(files) if not file.is_file()]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
@@ -160,18 +200,35 @@ def _check_files(path: Path, files: set[Path]) -> None:
         raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
 
 
+def _refuse(rows: DataFrame, what: str, wrong: Series, *columns: str) -> None:
+    if wrong.any():
+        raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
+
+
+def _folded(wide: DataFrame) -> DataFrame:
+    """The rows, each name and number in one spelling.  Raises: UsageError for a text that may be none."""
+    _refuse(wide, "nameless", wide["unit"] == "")
+    for column in wide.filter(regex="^(value|attribute|group)"):
+        names = Series(normal_names(wide[column]), wide.index, dtype=object)
+        if column != "group":
+            wrong = (names == "") & (wide[column] != "")
+            _refuse(wide.assign(column=column), "nothing", wrong, "column", column)
+        numbers = _numbers(names) + 0.0  # of two zeros one
+        wide[column] = names
+        if column.startswith("value"):
+            wide[column] = names.mask(numbers.notna(), numbers.map(str))
+    return wide
+
+
 def _checked(rows: DataFrame) -> DataFrame:
-    """The rows; equal numbers are one value.  Raises: UsageError about the first row that is wrong."""
+    """The rows.  Raises: UsageError about the first row that is wrong."""
 
     def refuse(what: str, wrong: Series, *columns: str) -> None:
-        if wrong.any():
-            raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
+        _refuse(rows, what, wrong, *columns)
 
     refuse("nameless", (rows[["name", "unit", "attribute"]] == "").any(axis=1))
     refuse("kind", ~rows["placebo"].isin(["", *placebo.KINDS]), "placebo")
     refuse("groups", rows["group"] != rows.groupby("unit")["group"].transform("first"), "unit")
-    numbers = _numbers(rows["value"])
-    rows["value"] = rows["value"].mask(numbers.notna(), numbers.map(str))
     places = rows.groupby(["unit", "attribute", "placebo", "value"])["where"]
     rows["first"] = places.transform("first")
     refuse("twice", places.cumcount() > 0, "unit", "attribute", "value", "first")
@@ -239,87 +296,3 @@ def file_name(text: str) -> str:
     if plain == text:
         return plain
     return f"{plain}-{_id(text)[:8]}"
-
-
-# -- tables -----------------------------------------------------------------------------------------------------------
-
-
-def _tables(path: Path) -> Iterator[DataFrame]:
-    """The rows of each table of a set: texts by our names of columns, ``where`` each is found, and its ``Picture``."""
-    kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
-    files = (
-        next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), [])
-        if path.is_dir()
-        else [path]
-    )
-    if not files:
-        raise refused("folder", show(path))
-    for file in files:
-        table = _table(file)
-        columns = {}
-        for name, usual in TEXTS["columns"].items():
-            columns[name] = next((one for one in usual if one in table), "")
-            if not columns[name] and name in TEXTS["needed"]:
-                raise refused("column", show(file), name, ", ".join(map(str, table)))
-        texts = {
-            name: table[column].map(_text) if column else "" for name, column in columns.items()
-        }
-        rows = DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
-        cells = zip(table[columns["picture"]], rows["name"], strict=True)
-        pictures = [
-            cell if isinstance(cell, Picture) else Picture(file.parent / name)
-            for cell, name in cells
-        ]
-        rows["picture"] = Series(pictures, rows.index)
-        rows["where"] = [f"{show(file)}, {line}" for line in table.index]
-        yield rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
-
-
-def _text(cell: Any) -> str:
-    if cell is None or cell != cell:
-        return ""
-    return str(cell).strip()
-
-
-def _table(file: Path) -> DataFrame:
-    """The cells, for pictures inside the table their positions; the index names each row."""
-    if file.suffix not in (".jsonl", ".parquet"):
-        csv = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
-        return csv.frame().set_axis([f"line {line}" for line in csv.lines])
-    try:
-        if file.suffix == ".jsonl":
-            lines = read_text(file, LARGEST, raises=UsageError).splitlines()
-            table = DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
-        else:
-            table = _parquet(file)
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise refused("table", show(file), (str(error).splitlines() or [""])[0]) from error
-    return table.set_axis([f"row {n + 1}" for n in range(len(table))])
-
-
-def _parquet(file: Path) -> DataFrame:
-    with pq.ParquetFile(file) as parquet:
-        kinds = parquet.schema_arrow
-        usual = {name for names in TEXTS["columns"].values() for name in names}
-        within = {
-            name
-            for name in _WITHIN
-            if name in kinds.names and not pa.types.is_string(kinds.field(name).type)
-        }
-        table = parquet.read(
-            columns=[name for name in kinds.names if name in usual - within]
-        ).to_pandas()
-        groups = [
-            parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)
-        ]
-    cells = [Picture(file, group, row) for group, size in enumerate(groups) for row in range(size)]
-    if within:
-        return table.assign(picture=cells)
-    return table
-
-
-@lru_cache(maxsize=2)
-def _row_group(path: Path, group: int) -> list[Any]:
-    with pq.ParquetFile(path) as parquet:
-        (name,) = (name for name in _WITHIN if name in parquet.schema_arrow.names)
-        return list(parquet.read_row_group(group, columns=[name]).column(name).to_pylist())

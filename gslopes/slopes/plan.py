@@ -8,7 +8,7 @@ from typing import Any, cast
 from gslopes.ask.classifiers import canonical_name
 from gslopes.ask.editors import Setting, load_editor
 from gslopes.core import placebo, tables
-from gslopes.core.crossed import Grid
+from gslopes.core.crossed import Grid, grid_of
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.records import Classifier
@@ -75,7 +75,7 @@ class Walk:
     @cached_property
     def grid(self) -> Grid | None:
         """The grid, if two attributes are crossed."""
-        return self.config.crossed
+        return grid_of(self.values)
 
     @property
     def device(self) -> str:
@@ -145,7 +145,7 @@ def look_at(
     classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
     if config.pairs is not None:
         pairs = read_pairs(
-            config.pairs, config.baseline or "", config.limit, config.compose.placebo
+            str(config.pairs), config.baseline or "", config.limit, config.compose.placebo
         )
         files = tuple(
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()

@@ -361,7 +361,14 @@ class Reading(Synthesis):
         for attribute, part in unit_rows.groupby("attribute", sort=False):
             sweep = str(attribute)
             patches = np.stack([opened[picture].pixels for picture in part["picture"]])
-            composite = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
+            whole = everywhere, (0, 0, width, height), 1.0
+            axes: tuple[Composite, ...] = ()
+            if self.plan.grid:  # along each attribute, with the other at its centre
+                count, other_count = map(len, self.plan.grid.values)
+                cells = patches.reshape(other_count, count, *patches.shape[1:])
+                along = cells[other_count // 2], cells[:, count // 2]
+                axes = tuple(Composite(photo.pixels, part, *whole) for part in along)
+            composite = Composite(photo.pixels, patches, *whole, axes=axes)
             rows += self._write(
                 sweep, photo.id, composite, [data[picture] for picture in part["picture"]]
             )

@@ -9,6 +9,7 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.crossed import Grid, grid_of, split
+from gslopes.core.placebo import ends_of
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.slopes.measures.answers import Answers
@@ -61,7 +62,8 @@ def panels(
                 levels=grid.levels,
                 ends=[words.ends(grid.names[0]), grid.levels or words.ends(grid.names[1])],
                 values=[
-                    [numbers.value(value, sign=True) for value in grid.values[0]],
+                    _names(grid.names[0])
+                    or [numbers.value(value, sign=True) for value in grid.values[0]],
                     grid.levels or [numbers.value(value, sign=True) for value in grid.values[1]],
                 ],
                 at=list(map(words.perceived, crossings)),
@@ -72,6 +74,11 @@ def panels(
             )
         )
     return drawn
+
+
+def _names(attribute: str) -> Sequence[str]:
+    """Those of the ends of a contrast, the baseline first; none of another attribute."""
+    return (ends_of(attribute) or ())[:0:-1]
 
 
 def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[str]) -> Content:

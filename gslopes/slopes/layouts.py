@@ -1,0 +1,300 @@
+"""What the columns of a set say: published layouts, a TOML file each in ``data/layouts``, and what ``--pairs`` names.
+
+    --pairs SET[,unit=COLUMN][,attribute=COLUMN][,value=COLUMN][,picture=COLUMN][,group=COLUMN][,layout=FILE.toml]
+
+A layout is recognised by its columns; what is named besides takes the place of its own. An attribute that is no column,
+or is the column of its own values, is a name.
+"""
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pandas import DataFrame
+
+from gslopes.ask.names import ARGUMENT, read, split
+from gslopes.core import frozen
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.csv_table import read_csv, read_frame
+from gslopes.core.errors import UnknownName, UsageError, nearest
+from gslopes.core.files import LARGEST_TABLE, inside, is_file, parse_json, read_text, show
+from gslopes.photos.folder import list_files
+from gslopes.slopes.cells import Picture, cells_of, is_held
+
+FOLDER = Path(__file__).parent / "data"
+TEXTS: Mapping[str, Any] = tomllib.loads((FOLDER / "pairs.toml").read_text("utf-8"))
+FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
+JOINT = " · "  # between the parts of a unit's name
+_ROW = " "  # where a row is, in place of a column
+
+
+@frozen
+class Layout:
+    """What ``--pairs`` names.
+
+    path: the set.  layout: the name of one that is shipped, or a TOML file.
+    picture, unit, attribute, value, group, placebo, shown: columns; ``a|b`` is the first that is there, ``a+b`` both.
+        Several pictures in a row are values, by the columns' names. Without a unit each row is one.
+    folder: where the pictures lie, from their table.  ending: of pictures whose names have none.
+    """
+
+    path: str = dataclasses.field(metadata=ARGUMENT)
+    layout: str = ""
+    picture: str = ""
+    unit: str = ""
+    attribute: str = ""
+    value: str = ""
+    group: str = ""
+    placebo: str = ""
+    shown: str = ""
+    folder: str = ""
+    ending: str = ""
+
+    @property
+    def values(self) -> str:
+        """The columns of values; empty if those of pictures are the values."""
+        return "" if "+" in self.picture else self.value or self.attribute
+
+
+@frozen
+class LayoutFile(Layout):
+    """A layout as a file has it.
+
+    names: how the set spells a value to its name.
+    files: of a folder without a table: a pattern of paths in it, whose named groups are columns.
+    """
+
+    names: dict[str, str] = dataclasses.field(default_factory=dict)
+    files: str = ""
+
+
+def refused(what: str, *about: object) -> UsageError:
+    """One of the sentences of ``data/pairs.toml``."""
+    return UsageError(
+        *(text.format(*(str(one)[:300] for one in about)) for text in TEXTS["refused"][what])
+    )
+
+
+def named(text: str) -> Layout:
+    """What an option names; a path that is there is one, commas and all.  Raises: ConfigError."""
+    items = [text] if Path(text).exists() else split(f"--pairs:{text}")[1]
+    return read(Layout, "--pairs", items, "option")
+
+
+def absolute(text: str) -> str:
+    """An option with the whole path of a layout file of the working folder."""
+    file = re.search("(?<=layout=)[^,]+", text)
+    if file and is_file(Path(file[0])):
+        return text.replace(file[0], os.path.abspath(file[0]))
+    return text
+
+
+@cache
+def shipped() -> dict[str, LayoutFile]:
+    """Name to layout; the first one is ours."""
+    return {file.stem: read_layout(file) for file in sorted((FOLDER / "layouts").iterdir())}
+
+
+def read_layout(file: Path) -> LayoutFile:
+    """A layout's file.  Raises: ConfigError."""
+    return from_dict(LayoutFile, {"path": "", **read_toml(file)})
+
+
+def _known(asked: Layout) -> dict[str, LayoutFile]:
+    """Layouts that may be the set's: those that are shipped, or the one that is named.
+
+    Raises: ConfigError, UnknownName.
+    """
+    name = asked.layout
+    if not name:
+        return shipped()
+    if name.endswith(".toml"):
+        beside = Path(asked.path) / name
+        return {name: read_layout(beside if is_file(beside) else Path(name))}
+    if name not in shipped():
+        raise UnknownName("layout", name, shipped())
+    return {name: shipped()[name]}
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _found(text: str, columns: Collection[str]) -> list[str]:
+    """The column of each part of a field; empty where none of its names is there."""
+    if text in columns:
+        return [text]
+    parts = text.split("+") if text else []
+    return [next((name for name in part.split("|") if name in columns), "") for part in parts]
+
+
+def _lacking(layout: Layout, columns: Collection[str], is_named: bool) -> dict[str, str]:
+    """The fields that name no column.  is_named: whether an attribute may be a name."""
+    needed = ["picture"] + ["unit"] * bool(layout.unit)
+    if "+" not in layout.picture:
+        needed += ["values"] if is_named and layout.attribute else ["attribute", "values"]
+    fields = {field: getattr(layout, field) for field in needed}
+    return {field: text for field, text in fields.items() if "" in (_found(text, columns) or [""])}
+
+
+def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFile, list[str]]:
+    """The layout of a table, with what is asked for, and the columns of values that it leaves as they are.
+
+    Raises: UsageError, with the columns that are there, and a command; ConfigError, UnknownName.
+    """
+    known = _known(asked)
+    more = {field: text for field, text in asdict(asked).items() if text}
+    path = more.pop("path")
+    by_name = bool(more.pop("layout", ""))
+    fits = [name for name, one in known.items() if not _lacking(one, columns, by_name)]
+    ours = next(iter(known))
+    if fits[1:] and ours not in fits and not more:
+        raise refused("several", show(file), " and ".join(fits), path, fits[0])
+    base = known[fits[0] if fits and (ours in fits or not fits[1:]) else ours]
+    if more and not fits and not by_name:
+        base = replace(base, attribute="", value="")
+    layout = replace(base, **more)
+    if "value" not in more and layout.attribute.count("+") != base.attribute.count("+"):
+        layout = replace(layout, value="")
+    for field, text in _lacking(layout, columns, by_name or bool(more)).items():
+        absent = [part for part in text.split("+") if part not in columns]
+        name = absent[0] if field in more else field.rstrip("s")
+        error = refused("column", show(file), name, ", ".join(columns), _command(path, columns))
+        error.hint = nearest(name, columns, error.hint)
+        raise error
+    if layout.values and layout.values.count("+") != layout.attribute.count("+"):
+        raise refused("parts", layout.attribute, layout.value)
+    used = ["", *_found(layout.values, columns)]
+    return layout, [name for name in _found(base.values, columns) if name not in used]
+
+
+def _command(path: str, columns: Collection[str]) -> str:
+    """What to give for a table of columns that are not known."""
+    parts = [path]
+    for field, pattern in TEXTS["usual"].items():
+        parts += [f"{field}={name}" for name in columns if re.search(pattern, name, re.I)][:1]
+    return ",".join(parts)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def read_rows(text: str | Path) -> Iterator[DataFrame]:
+    """The rows of each table of a set, a row a picture: ``where`` it is found, ``picture`` and its ``name``, ``unit``
+    (what stays the same), ``group``, ``placebo``, ``shown``; of each attribute ``attribute0`` and ``value0``.
+
+    Raises: UsageError; ConfigError, UnknownName.
+    """
+    asked = named(str(text))
+    path = Path(asked.path)
+    files = _files(path)
+    for file in files:
+        yield _standard(path, file, asked, _table(file))
+    if not files:
+        names = [file.relative for file in list_files(path)]
+        for layout, pattern in ((name, one.files) for name, one in _known(asked).items()):
+            matches = [re.fullmatch(pattern, name) for name in names]
+            rows = [{**match.groupdict(), "picture": match[0]} for match in matches if match]
+            if rows:
+                yield _standard(
+                    path, path / "names", replace(asked, layout=layout), DataFrame(rows)
+                )
+                return
+        raise refused("folder", show(path))
+
+
+def _files(path: Path) -> list[Path]:
+    """The tables of a set; of the first kind that is there."""
+    if not path.is_dir():
+        return [path]
+    for kind in TEXTS["tables"]:
+        files = sorted(path.rglob(kind))
+        if found := [file for file in files if "/." not in f"/{file.relative_to(path)}"]:
+            return found
+    return []
+
+
+def _table(file: Path) -> DataFrame:
+    """The cells of a table; of Parquet those that hold pictures."""
+    try:
+        if file.suffix == ".parquet":
+            return cells_of(file)
+        if file.suffix == ".jsonl":
+            lines = read_text(file, LARGEST_TABLE, raises=UsageError).splitlines()
+            return DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise refused("table", show(file), (str(error).splitlines() or [""])[0]) from error
+    csv = read_csv(file, strip=True, hint=TEXTS["refused"]["table"][1])
+    return csv.frame().set_axis([f"line {line}" for line in csv.lines])
+
+
+def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFrame:
+    """As ``read_rows``, of a table."""
+    names = list(map(str, table))
+    layout, fixed = _chosen(file, names, asked)
+    columns = {field: _found(getattr(layout, field), names) for field in FIELDS}
+    columns["unit"] = columns["unit"] + fixed or [_ROW]
+    used = {*chain(*columns.values())} - {"", _ROW}
+    read_now = sorted(name for name in used if not is_held(table[name]))
+    if file.suffix == ".parquet":
+        table = table.assign(**read_frame(file, columns=read_now))
+    places = (row if isinstance(row, str) else f"row {row + 1}" for row in table.index)
+    where = [f"{show(file)}, {place}" for place in places]
+    texts = {name: list(map(partial(_text, name), where, table[name])) for name in read_now}
+    texts[_ROW] = where
+    spelled = {text.casefold(): name for text, name in layout.names.items()}
+    base = file.parent / layout.folder
+    root = base if asked.folder else path if path.is_dir() else path.parent
+    parts = []
+    for column in columns["picture"]:
+        texts[""] = [column] * len(table)
+        part = DataFrame({"where": where, "name": texts.get(column, where)})
+        for field in ("unit", "group", "placebo", "shown"):
+            cells = zip(*(texts[name] for name in columns[field] if name), strict=True)
+            part[field] = list(map(_joined, cells)) or ""
+        values = zip(layout.attribute.split("+"), columns["values"] or [""], strict=True)
+        for number, (attribute, value) in enumerate(values):
+            (name,) = _found(attribute, names) or [""]
+            part[f"attribute{number}"] = (
+                texts[name] if name not in ("", value) else attribute.split("|")[-1]
+            )
+            part[f"value{number}"] = [spelled.get(one.casefold(), one) for one in texts[value]]
+        if column in texts:
+            place = partial(_file, root, base, layout.ending)
+            part["picture"] = list(map(place, where, texts[column]))
+        else:
+            part["picture"] = table[column].tolist()
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _joined(cells: Iterable[str]) -> str:
+    return JOINT.join(filter(None, cells))
+
+
+def _file(root: Path, base: Path, ending: str, where: str, name: str) -> Picture:
+    """The picture that a row names.  Raises: UsageError if it lies outside of the set."""
+    file = base / (name if Path(name).suffix else name + ending)
+    if not is_file(file):
+        file = Path(str(file).replace("\\", "/"))
+    if not inside(root, file):
+        raise refused("outside", where, name, show(root))
+    return Picture(file)
+
+
+def _text(column: str, where: str, cell: Any) -> str:
+    """A cell as text; nothing of what is missing.  Raises: UsageError for a list."""
+    if isinstance(cell, (list, dict, np.ndarray)):
+        raise refused("list", where, column)
+    if cell is None or cell != cell:
+        return ""
+    return str(cell).strip().encode("utf-8", "replace").decode()
