@@ -105,17 +105,6 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
         ) from error
 
 
-@contextmanager
-def kept_answers(chosen: Path | str | None = None) -> Iterator["AnswerCache | None"]:
-    """The cache, only if there is one: nothing is written.  chosen: as of ``cache_folder``."""
-    folder = cache_folder(chosen)
-    if (folder / FILE).is_file():
-        with AnswerCache(folder) as kept:
-            yield kept
-    else:
-        yield None
-
-
 # -- what it holds -----------------------------------------------------------------------------------------------------
 
 

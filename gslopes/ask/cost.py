@@ -4,12 +4,27 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Template
 
 from gslopes.ask.names import check_bounds
 from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.traits import Limits, RequestUsage
+
+
+def said(template: str, **facts: Any) -> str:
+    """What a template beside this file says of facts, in a line."""
+    return _template(template).render(facts)
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template(Path(__file__).with_name(name).read_text("utf-8"))
+
 
 # -- limits and prices -------------------------------------------------------------------------------------------------
 
@@ -202,13 +217,4 @@ class UsageStats:
                 setattr(self, name, getattr(self, name) + count)
 
     def __str__(self) -> str:
-        parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        if self.tokens_in or self.tokens_out:
-            parts.append(f"{self.tokens_in:,} + {self.tokens_out:,} tokens")
-        counts = ("refused", "failed", "retries", "throttled")
-        parts += [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
-        if self.miscounted:
-            parts.append(
-                f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid"
-            )
-        return ", ".join(parts)
+        return said("usage.txt.j2", usage=self)

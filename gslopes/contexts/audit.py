@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
+from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
@@ -65,7 +66,7 @@ def asked_at_most(run: Run, classifier: Classifier) -> Most:
     """Every picture of every person."""
     material = run.inputs
     parts = -(-len([*material.files, *material.used]) // PART)
-    return Most(material.pictures(run.config.pictures.kinds), parts)
+    return worst_parts(material.pictures(run.config.pictures.kinds), parts), 0
 
 
 def check_before(run: Run, executor: Executor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,12 +10,13 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from gslopes.core.text import printable, printable_lines
+from gslopes.core.text import many, printable, printable_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 LOG_INTERVAL = 60.0  # seconds between lines without a terminal
+SOON = 5.0  # seconds after which a rate is known
 WIDTH = 100  # columns at most
 Tick = Callable[[int], None]
 Watch = Callable[[int], AbstractContextManager[Tick]]
@@ -87,6 +89,17 @@ def _bars() -> Iterator[Progress]:
             _shown.remove(progress)
 
 
+def minutes(seconds: float) -> str:
+    """A time to come in words, in whole minutes.
+
+    >>> minutes(20), minutes(100)
+    ('under a minute', 'about 2 minutes')
+    """
+    if seconds < 60:
+        return "under a minute"
+    return f"about {many(round(seconds / 60), 'minute')}"
+
+
 def tell(text: str) -> None:
     """A line on stderr, above the bars if there are any."""
     text = printable_lines(text)
@@ -98,24 +111,29 @@ def tell(text: str) -> None:
 
 
 def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
-    """For log files: a line at once, then one a minute and one at the end, with the rate and the minutes left."""
+    """For log files: a line at once, one as soon as a rate is measured, one a minute or if the end has moved, and one
+    at the end; with the rate, and the time of the others.
+    """
     begun = last = time.monotonic()
     now = done
+    told = math.inf  # the seconds that the last line told
     lock = Lock()
 
     def tick(count: int) -> None:
-        nonlocal now, last
+        nonlocal now, last, told
         with lock:
+            ended = now >= total
             now += count
             passed = time.monotonic() - begun
-            is_news = count and now >= total
-            if not is_news and time.monotonic() - last < LOG_INTERVAL:
-                return
-            last = time.monotonic()
             rate = (now - done) / max(passed, 1e-9)
-            rest = (
-                f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
-            )
+            left = (total - now) / rate if rate else math.inf
+            since = time.monotonic() - last
+            moved = since >= SOON and abs(told - since - left) > max(SOON, left / 2)
+            if ended or (now < total and since < LOG_INTERVAL and not moved):
+                return
+            last += since
+            told = left
+            rest = f", {minutes(left)} for the other {total - now:,}" * (0 < left < math.inf)
             tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{rest}")
 
     tell(f"{label:<10} {done:,} of {total:,} {unit}")

@@ -71,13 +71,12 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
 
 def requests_of(run: Run, pictures: Mapping[str | None, int]) -> list[Price]:
     """What asking services about this many pictures costs at most."""
-    models = {name: run.models[str(name)] for name in pictures}
-    return [
-        price
-        for name, model in models.items()
-        if isinstance(model, RemoteCropper)
-        for price in model.requests(pictures[name])
-    ]
+    due: list[Price] = []
+    for name, count in pictures.items():
+        model = run.models[str(name)]
+        if isinstance(model, RemoteCropper):
+            due += model.requests(count)
+    return due
 
 
 def prices(run: Run, stage: Stage) -> list[Price]:

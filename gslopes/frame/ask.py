@@ -6,17 +6,18 @@ stay in the tables.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pandas import DataFrame
 
 from gslopes.ask.answers import raise_if_all_failed
-from gslopes.ask.cache import kept_answers, writable_cache
+from gslopes.ask.cache import FILE, AnswerCache, cache_folder, writable_cache
 from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
-from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of, worst_parts
+from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of
 from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import frozen, runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
@@ -29,15 +30,7 @@ from gslopes.frame.parts import Missing, missing_of, missing_parts
 from gslopes.frame.spec import Made, Plan, Run, Stage, Tables
 from gslopes.report.inline import plain
 
-
-class Most(NamedTuple):
-    """How much a classifier is asked at most: pictures, in so many parts; placebos: of them, of placebo sweeps."""
-
-    pictures: int
-    parts: int
-    placebos: int = 0
-
-
+Most = tuple[list[int], int]  # pictures of each part, and how many of all are of placebo sweeps
 ASKED = "classifiers"  # in run.json: name to version, and the models that a service names
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
 DROPPED = {"dropped-scores": "scores", "dropped-asked": "asked"}  # answers apart from the tables
@@ -199,17 +192,12 @@ class _Asking:
         missing, _ = missing_parts(run.folder, run.audit, self.pictures)
         if missing or not run.has(self.pictures):
             return [
-                estimate(
-                    model,
-                    worst_parts(most.pictures, most.parts),
-                    stage.name,
-                    placebos=most.placebos,
-                )
+                estimate(model, *self.most(run, model), stage=stage.name)
                 for model in models.values()
-                for most in (self.most(run, model),)
             ]
         parts = missing_of(run, stage, [*models])
-        with kept_answers(run.config.score.cache) as cache:
+        kept = cache_folder(run.config.score.cache)
+        with AnswerCache(kept) if (kept / FILE).is_file() else nullcontext() as cache:
             return self._scoring(run, parts).prices(cache)
 
     def _scoring(self, run: Run, parts: Missing) -> Scoring:
@@ -244,7 +232,7 @@ def prices_of(run: Run) -> list[Price]:
         for stage in run.audit.stages
         if not only or stage.name in only
         if stage.when is None or stage.when(run)
-        for price in stage.prices(run, stage)
+        for price in stage.prices(run, stage) or ()
         if price.pictures
     ]
 
@@ -254,7 +242,8 @@ def outline_of_prices(planned: Plan) -> tuple[str, dict[str, Any]]:
     folder = planned.folder or Path(os.devnull)
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     usd, lost = total_of(prices)
-    text = plain("prices.txt.j2", Path(__file__).parent, prices=prices, usd=usd, lost=lost)
+    about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}
+    text = plain("prices.txt.j2", Path(__file__).parent, **about)
     calls = sum(price.calls for price in prices if price.remote)
     facts = [price.facts for price in prices]
     return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "prices": facts}

@@ -41,7 +41,7 @@ def do_parts(run: Run, stage: Stage) -> Made:
         stage.begin(run, {})
     sizes = _sizes(run, stage)
     _discard_others(run, stage, names, len(sizes))
-    parts = _missing(run, stage, names, sizes)
+    parts = missing_of(run, stage, names)
     stage.begin(run, {name: sum(due.values()) for name, due in parts.missing.items()})
     if stage.streams:
         stage.work(run, parts)
@@ -100,16 +100,11 @@ class Missing:
 def missing_of(run: Run, stage: Stage, names: Sequence[Name]) -> Missing:
     """The parts that are to be done, if nothing is done meanwhile; all of them if what they are made from changed."""
     sizes = _sizes(run, stage)
-    now, before = _sources(run, stage, len(sizes))
-    if any(before.get(kind) != now[kind] for kind in ("parts", "tables", "options", "files")):
-        return Missing(run, stage, sizes, {name: {**sizes} for name in names})
-    return _missing(run, stage, names, sizes)
-
-
-def _missing(run: Run, stage: Stage, names: Sequence[Name], sizes: Mapping[int, int]) -> Missing:
+    *_, changed = _sources(run, stage, len(sizes))
     parts = Missing(run, stage, sizes, {name: {} for name in names})
     for name in names:
-        parts.missing[name] = {part: sizes[part] for part in sizes if parts.lacks(name, part)}
+        due = {part: sizes[part] for part in sizes if changed or parts.lacks(name, part)}
+        parts.missing[name] = due
     return parts
 
 
@@ -226,14 +221,13 @@ def complete_parts(run: Run, stage: Stage) -> int:
 
 def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -> None:
     """Remove parts that were made from something else; what they are made from is kept next to them."""
-    now, before = _sources(run, stage, count)
-    made_with = now.pop("uses")
+    now, used, changed = _sources(run, stage, count)
+    made_with = stage.uses(run)
     uses = {"": made_with}
     if stage.each is not None:
         uses = {str(name): (made_with or {}).get(name) for name in names}
     record = made_from(run.folder, stage)
-    used = before.get("uses", {})
-    if any(before.get(kind) != value for kind, value in now.items()):
+    if changed:
         used = {}
         shutil.rmtree(record.parent, ignore_errors=True)
     for name, value in uses.items():
@@ -243,10 +237,10 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
     runfolder.write_json(record, {**now, "uses": used | uses})
 
 
-def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the parts are made from, and what those that are there were made from."""
+def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """What the parts are made from, the models of those that are there, and whether these were made from others."""
     reads = reads_of(run, stage)
-    now: dict[str, Any] = {"parts": count, "uses": reads["uses"]}
+    now: dict[str, Any] = {"parts": count}
     for kind in ("tables", "options", "files"):
         now[kind] = {
             name: value for name, value in reads[kind].items() if name not in stage.merging
@@ -254,7 +248,8 @@ def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[s
     before: dict[str, Any] = {}
     with suppress(OSError, ValueError):
         before = read_json(made_from(run.folder, stage))
-    return now, before
+    changed = any(before.get(kind) != value for kind, value in now.items())
+    return now, before.get("uses", {}), changed
 
 
 def _part(run: Run, stage: Stage) -> int:

@@ -65,10 +65,6 @@ def _nothing(*_: Any) -> Any:
     """No price to confirm, no version, nothing to check, to join or to do again."""
 
 
-def _no_prices(run: Run, stage: Stage) -> Sequence[Price]:
-    return ()
-
-
 def _every_row(run: Run, table: str) -> Callable[[DataFrame], DataFrame]:
     return _same
 
@@ -132,7 +128,7 @@ class Stage:
     uses: Callable[[Run], Any] = _nothing
     due: Callable[[Run], bool] = _nothing
     lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _nothing
-    prices: Callable[[Run, Stage], Sequence[Price]] = _no_prices
+    prices: Callable[[Run, Stage], Sequence[Price]] = _nothing
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
     options: tuple[str, ...] | None = None

@@ -13,6 +13,7 @@ from pandas import DataFrame
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import GIVEN, python
+from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
@@ -288,12 +289,12 @@ def asked_at_most(run: Run, classifier: Classifier) -> Most:
     if not traits_of(classifier).limits.free:
         sample = walk.config.score.placebo_sample
     images, placebos = walk.pictures_asked(sample)
-    return Most(images + min(FIRST, len(walk.files)), walk.parts + 1, placebos)
+    return worst_parts(images + min(FIRST, len(walk.files)), walk.parts + 1), placebos
 
 
 def unedited_at_most(run: Run, classifier: Classifier) -> Most:
     """Every photo once."""
-    return Most(len(run.inputs.files), run.inputs.parts)
+    return worst_parts(len(run.inputs.files), run.inputs.parts), 0
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------

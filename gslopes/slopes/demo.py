@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import frozen, runfolder, tables, text
+from gslopes.core import frozen, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
@@ -100,9 +100,8 @@ def demo(
     """
     out = Path(out)
     runfolder.make_folder(out)
-    minutes = text.many(max(1, round(faces / 240)), "minute")  # as measured on two cores
     executor.note(
-        f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores."
+        f"{faces:,} drawn faces, and a classifier with a planted bias. The first faces tell how long all take."
     )
     with runfolder.storage(out):
         given = drawn_faces(out / "rendered-photos", faces)

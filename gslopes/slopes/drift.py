@@ -15,7 +15,7 @@ from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
-from gslopes.ask.scoring.cost import confirm_cost, estimate
+from gslopes.ask.scoring.cost import Price, confirm_cost, estimate
 from gslopes.core import frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import UsageError
@@ -101,7 +101,8 @@ def check_drift(
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
     budget = Budget(cost_limits.budget)
-    budget.agree(confirm_cost([estimate(model, [len(edits)])], cost_limits, executor))
+    price = estimate(model, [len(edits)], stage="drift")
+    budget.agree(confirm_cost([price], cost_limits, executor))
     usage = UsageStats()
     order = int(runfolder.read_manifest(run).get("seed") or 0)
     parts: list[PartProgress] = []
@@ -118,6 +119,12 @@ def check_drift(
     drift = _compared(run, model.name, edits, parts[0].rows(model.name), models)
     runfolder.write_json(run / f"drift-{runfolder.slug(model.name)}.json", drift.as_dict())
     return drift
+
+
+def price_drift(run: Path, classifier: str, sample: int = 50) -> Price:
+    """What ``check_drift`` costs at most; nobody is asked.  Raises: UsageError if the run has no answers of it."""
+    model = load_classifier(classifier, "cpu")
+    return estimate(model, [len(_sampled(run, model.name, sample, 0))], stage="drift")
 
 
 def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:

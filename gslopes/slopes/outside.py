@@ -67,7 +67,7 @@ def prices(run: Run, stage: Stage | None = None) -> list[Price]:
     photos = len(walk.files)
     if parts:
         photos = min(photos, len(missing) * walk.config.part)
-    due = estimate(walk.asked_of_editor(), [photos] * walk.asked_of_each, "editor")
+    due = estimate(walk.asked_of_editor(), [photos] * walk.asked_of_each, stage="editor")
     return [replace(due, name=walk.editor.name)]
 
 

@@ -62,10 +62,12 @@ def try_editor(
     sheet: Path,
     device: str = "auto",
     ends: Sequence[str] = (),
+    yes: bool = False,
 ) -> EditorTrial:
     """Edit one photo along one attribute, as an audit does, at both ends and the centre, or at named ends.
 
     editor: empty for the one of named ends that ships.  ends: which of those, all by default.
+    yes: the price is agreed to, whatever it is.
 
     Raises: PhotoError for a photo that cannot be read, or has no usable face; as ``slopes.audit.synthesise``.
     """
@@ -86,6 +88,7 @@ def try_editor(
             steps=_STEPS,
             placebo=False,
             format="png",
+            yes=yes,
         ).folder
         seconds = time.monotonic() - begun
         edits = read_rows(tables.EDITS, run)

@@ -35,8 +35,9 @@ def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(
             tick(10)
     assert text.getvalue().splitlines() == [
         "fit        20 of 120 sweeps",
-        "fit        60 of 120 sweeps, 0.7 a second, 2 minutes left",
-        "fit        100 of 120 sweeps, 0.7 a second, 0 minutes left",
+        "fit        30 of 120 sweeps, 0.7 a second, about 2 minutes for the other 90",
+        "fit        70 of 120 sweeps, 0.7 a second, about 1 minute for the other 50",
+        "fit        110 of 120 sweeps, 0.7 a second, under a minute for the other 10",
         "fit        120 of 120 sweeps, 0.7 a second",
     ]
 
@@ -52,6 +53,24 @@ def test_the_last_line_is_printed_once_though_work_reports_again(
     assert [line.split(",")[0] for line in text.getvalue().splitlines()] == [
         "score      0 of 5 pictures",
         "score      5 of 5 pictures",
+    ]
+
+
+def test_nothing_is_promised_before_it_is_measured_and_it_is_said_again_as_the_end_moves(
+    screen: Any, clock: list[float]
+) -> None:
+    text = screen(False)
+    with progress.progress_line(True, {0: 100}, "synthesise", "photos") as tick:
+        for seconds, photos in ((1, 0), (1, 1), (4, 5), (5, 5), (24, 1), (6, 1), (300, 87)):
+            clock[0] += seconds
+            tick(photos)
+        tick(0)
+    assert text.getvalue().splitlines() == [
+        "synthesise 0 of 100 photos",
+        # measured; a second later it is as told; then the machine got busy; then it is as told again
+        "synthesise 6 of 100 photos, 1.0 a second, about 2 minutes for the other 94",
+        "synthesise 12 of 100 photos, 0.3 a second, about 4 minutes for the other 88",
+        "synthesise 100 of 100 photos, 0.3 a second",
     ]
 
 

@@ -7,6 +7,7 @@ from PIL import Image, ImageFilter
 from gslopes.ask.boxes import centres
 from gslopes.core.records import Crop, Detections, SaliencyMap
 from gslopes.crops.audit import CROPS, audit_crops
+from gslopes.frame.ask import outline_of_prices
 from gslopes.frame.plan import plan
 from tests.crops.cropping_server import lighter
 
@@ -105,7 +106,7 @@ def audit(folder, table, out, *models, cost_limits=None, **options):
 def planned(folder, table, **options):
     """What an audit would do, as JSON has it."""
     built = plan(CROPS, folder, None, {"people": table, **options})
-    return CROPS.outline(built)[1]
+    return CROPS.outline(built)[1] | outline_of_prices(built)[1]
 
 
 def row(result, cropper, **wanted):

@@ -414,18 +414,21 @@ def test_a_line_tells_how_long_all_pictures_take(
         "gslopes.ask.editors.remote.time", SimpleNamespace(monotonic=lambda: next(clock))
     )
     run(Editor(), progress=True)
-    assert "editor     about 40 minutes for 16 pictures, one at a time\n" in capsys.readouterr().err
+    told = "editor     about 40 minutes for 16 pictures, one at a time, as the first 2 took\n"
+    assert told in capsys.readouterr().err
     run(Editor(), "again", progress=True)
     assert " minutes for " not in capsys.readouterr().err  # all were given before
 
 
 def test_a_dry_run_tells_price_and_minutes(gslopes: Callable[..., Any], faces: Faces) -> None:
     editor = "http:http://127.0.0.1:9/edit,rate=0.2,price=40"
-    done = gslopes("audit", faces.photos, "--editor", editor, "--steps", 3, "--dry-run")
+    done = gslopes("audit", faces.photos, "--editor", editor, "--steps", 3, "--dry-run", "--json")
     assert done.code == 0, done.err
-    (line,) = (line for line in done.out.splitlines() if line.startswith("editor "))
+    (price, _) = json.loads(done.out)["prices"]
     # three values and no change, of four photos
-    assert line.endswith("16 pictures, 16 calls, 0.64 USD, 1.3 minutes at the quota")
+    told = "16 pictures, 16 calls, 0.64 USD, 1.3 minutes at the quota"
+    assert price["stage"] == "editor"
+    assert price["text"] == f"http:http://127.0.0.1:9/edit: at most {told}"
 
 
 @pytest.mark.slow

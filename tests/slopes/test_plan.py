@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
+from gslopes.frame.ask import outline_of_prices
 from gslopes.frame.plan import plan
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import configure
@@ -85,14 +86,15 @@ def test_the_plan_counts_photos_pictures_and_calls(home, draw, tmp_path):
         "attribute": ("gender", "race"),
         "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2"),
     }
-    walk = planned(faces.photos, {**options, "placebo": False}, tmp_path / "run")
-    assert (len(walk.files), walk.images, walk.calls) == (5, 60, 120)
-    walk = planned(faces.photos, options, tmp_path / "run")
-    assert (len(walk.files), walk.images, walk.calls) == (
-        5,
-        240,
-        480,
-    )  # by default with three placebo sweeps
+    for placebos, images in ((0, 60), (3, 240)):  # by default with three placebo sweeps
+        asked = {**options, "placebo": bool(placebos)}
+        walk = planned(faces.photos, asked, tmp_path / "run")
+        assert (len(walk.files), walk.images) == (5, images)
+        due = plan(SLOPES, faces.photos, tmp_path / "run", asked)
+        prices = outline_of_prices(due)[1]["prices"]
+        # each of the two is asked about two photos before any is edited
+        assert [price["pictures"] for price in prices] == [images + 2, images + 2]
+        assert [price["placebos"] for price in prices] == [60 * placebos, 60 * placebos]
     assert walk.parts == 1
     assert not (tmp_path / "run").exists()
 

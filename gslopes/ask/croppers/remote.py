@@ -48,7 +48,7 @@ class RemoteCropper:
 
     def requests(self, pictures: int) -> list[Price]:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
-        return [estimate(service, [pictures], "pairs") for service in self._at.values()]
+        return [estimate(service, [pictures], stage="pairs") for service in self._at.values()]
 
     def boxes(
         self, pictures: Sequence[Callable[[], bytes]], tick: Tick

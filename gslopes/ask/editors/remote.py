@@ -17,7 +17,7 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, Question
-from gslopes.ask.scoring.cost import minutes_left
+from gslopes.ask.scoring.cost import first_took
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer
 from gslopes.core.text import many
@@ -103,7 +103,7 @@ class RemoteEditor:
         raise_if_all_failed(pd.DataFrame(rows), f"the first {many(len(rows), 'picture')}", STOPPED)
         if self.usage.asked:
             limits = self._traits.limits
-            self.note(f"editor     {minutes_left(self.pictures, limits, self.usage, seconds)}")
+            self.note(f"editor     {first_took(self.pictures, limits, self.usage, seconds)}")
 
 
 def _asked(client: Client, wish: Wish, photos: Photos) -> Answers:

@@ -4,23 +4,20 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Template
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import UsageStats
+from gslopes.ask.cost import UsageStats, said
 from gslopes.ask.questions import digest, read_picture
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import Limits, traits_of
 
 
@@ -51,7 +48,7 @@ class Price:
     usd_if_lost: float | None = None
 
     def __str__(self) -> str:
-        return _sentence().render(price=self)
+        return said("price.txt.j2", price=self)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -59,18 +56,13 @@ class Price:
         return asdict(self) | {"text": str(self)}
 
 
-@cache
-def _sentence() -> Template:
-    return Template(Path(__file__).with_name("price.txt.j2").read_text("utf-8"))
-
-
 def estimate(
     classifier: Classifier,
     parts: Sequence[int],
-    stage: str = "score",
-    *,
-    cached: int = 0,
     placebos: int = 0,
+    *,
+    stage: str = "score",
+    cached: int = 0,
 ) -> Price:
     """Count what asking will take: the one place in which calls are counted.
 
@@ -143,17 +135,9 @@ def worst_parts(pictures: int, parts: int) -> list[int]:
     return [pictures - alone, *[1] * alone]
 
 
-def minutes_left(pictures: int, limits: Limits, usage: UsageStats, seconds: float) -> str:
-    """How long asking about so many pictures takes, from the first ones, in words.
-
-    usage, seconds: of the first ones, at least one of which was asked.
-    """
-    at_once = max(1, limits.concurrency)
-    rounds = pictures / at_once / -(-usage.asked // at_once)
-    quota = limits.seconds(pictures, pictures * usage.requests // usage.asked)
-    minutes = max(1, round(max(seconds * rounds, quota) / 60))
-    how = f"{at_once} at once" if at_once > 1 else "one at a time"
-    return f"about {many(minutes, 'minute')} for {many(pictures, 'picture')}, {how}"
+def first_took(due: int, limits: Limits, usage: UsageStats, seconds: float) -> str:
+    """What the first pictures took, and how long as many as are due take.  usage, seconds: of the first ones."""
+    return said("first.txt.j2", due=due, limits=limits, usage=usage, seconds=seconds)
 
 
 def total_of(prices: Iterable[Price]) -> tuple[float, float]:
@@ -181,18 +165,13 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
     total, lost = total_of(due)
-    word = "an estimated" if any(item.estimated for item in due) else "up to"
-    if config.budget is not None and config.budget <= total:
-        word = "up to"
-        total = config.budget
+    facts = {"prices": due, "usd": total, "lost": lost, "budget": config.budget}
+    price = said("question.txt.j2", **facts)
+    if config.budget is not None:
+        total = min(total, config.budget)
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
-    price = f"{word} {total:,.2f} USD"
-    if config.budget is None and lost > total:
-        price += f", {lost:,.2f} USD if replies are lost and asked for again each time,"
-    if unknown:
-        price += f" and what your plan says for {', '.join(unknown)}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"This will cost {price}, and no terminal is there to confirm it.",

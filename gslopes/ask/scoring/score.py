@@ -17,7 +17,7 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
 from gslopes.core import runfolder
@@ -253,12 +253,7 @@ def _of_orders(effects: Mapping[str, Sequence[float]]) -> dict[str, Any]:
         for label, numbers in effects.items()
     }
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
-    texts = ", ".join(
-        f"{label} {mean.value:+.1f}"
-        + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
-        for label, mean in largest
-    ).replace("-", "\u2212")
     return {
-        "orders": f"points more where an option is asked earlier: {texts}",
+        "orders": said("orders.txt.j2", means=largest),
         "order_points": round(abs(largest[0][1].value), 1),
     }

@@ -20,13 +20,13 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
-from gslopes.ask.scoring.cost import Price, minutes_left
+from gslopes.ask.scoring.cost import Price, first_took
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer, ByteArray, Classifier
-from gslopes.core.text import many, twins
+from gslopes.core.text import twins
 from gslopes.core.traits import Able, traits_of
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
@@ -66,13 +66,8 @@ def ask_first(
         asked, _ = part.rows(classifier.name)
         limits = traits_of(classifier).limits
         if usage.asked and limits.remote:
-            details = f", {usage}" if str(usage) else ""
-            count = many(usage.asked, "photo")
             due = sum(price.pictures for price in prices if price.name == classifier.name)
-            rest = minutes_left(due, limits, usage, seconds)
-            note.note(
-                f"score      {classifier.name}: {count} asked about before any is edited{details}; {rest}."
-            )
+            note.note(f"score      {classifier.name}: {first_took(due, limits, usage, seconds)}")
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
         compare_alone(classifier, pictures)

@@ -13,6 +13,7 @@ from gslopes.frame.commands import (
     PATH,
     FailIf,
     condition_of,
+    dry_run_option,
     fail_if_options,
     flags,
     json_option,
@@ -51,12 +52,14 @@ class CompareConfig:
 @click.argument("run_b", type=PATH, required=False)
 @flags(CompareConfig, "pair", "photos_csv", "cluster", "out", "drift", "budget", "yes")
 @fail_if_options("the changes", "changed and abs(difference) > 3")
+@dry_run_option
 @open_option
 @json_option
 def compare(
     run_a: Path,
     run_b: Path | None,
     fail_if: FailIf,
+    dry_run: bool,
     show_page: bool,
     as_json: bool,
     **options: Any,
@@ -67,10 +70,11 @@ def compare(
 
     With --drift a classifier is asked again about a sample of the pictures that it answered in RUN_A. The
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
-    label's mean changed, unless by less than would matter.
+    label's mean changed, unless by less than would matter. --dry-run only tells what it will cost.
     """
     from gslopes.core.runfolder import show
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
+    from gslopes.slopes.drift import price_drift
     from gslopes.slopes.page.changes import CONDITION, changed, print_changes
 
     config = build(CompareConfig, options)
@@ -91,7 +95,13 @@ def compare(
                 f"--drift does not take {names}.",
                 "Leave that out; the exit code is 3 if the answers changed.",
             )
+        if dry_run:
+            price = price_drift(run_a, config.drift)
+            print_json(price.facts) if as_json else say(f"{price}")
+            return 0
         return _ask_again(run_a, config.drift, config.limits, as_json)
+    if dry_run:
+        raise UsageError("--dry-run goes with --drift.", "Leave it out: comparing runs is free.")
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)

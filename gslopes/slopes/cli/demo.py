@@ -33,7 +33,7 @@ def demo(
 ) -> int:
     """Audit drawn faces with a classifier whose bias was planted, then sweep one real photo.
 
-    It needs no data and no network, and takes a few minutes on two cores at most.
+    It needs no data and no network. Each step tells how long it takes, once its first faces are done.
     """
     from gslopes.frame.executors import OneProcess
     from gslopes.report.inline import plain

@@ -119,6 +119,7 @@ def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path)
     }
     facts = planned(folder, table, **options)
     assert facts["pictures"] == 40
-    assert len(facts["estimates"]) == 2
-    assert "40 calls, 0.08 USD" in facts["estimates"][0]
+    assert [price["name"][-4:] for price in facts["prices"]] == ["@0.5", "op@1"]
+    assert "40 calls, 0.08 USD" in facts["prices"][0]["text"]
+    assert (facts["calls"], facts["usd"]) == (80, 0.16)
     assert not service.asked

@@ -58,7 +58,8 @@ def test_an_estimate_is_called_one_and_what_is_agreed_to_is_returned(monkeypatch
     tokens = Price("llm:m", 10, 0, 10, 12.0, 0.0, tokens=(11050, 2000), estimated=True)
     assert (
         str(tokens)
-        == "llm:m: 10 pictures, 10 calls, estimated 11,050 + 2,000 tokens, estimated 12.00 USD"
+        == "llm:m: at most 10 pictures, 10 calls, an estimated 11,050 + 2,000 tokens, an estimated 12.00 USD, "
+        "no quota known: the first answers tell how long it takes"
     )
     with pytest.raises(UsageError, match="cost an estimated 12"):
         confirm_cost([tokens], ScoreConfig(), Recorder())
