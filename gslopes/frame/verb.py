@@ -146,7 +146,6 @@ def _carry_out(
 
     about, plan_options: as of ``frame.plan.plan``.  dry_run: the plan alone is printed, and there is no result.
     """
-    from gslopes.frame.executors import OneProcess
     from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
 
@@ -155,7 +154,7 @@ def _carry_out(
         lines, facts = audit.outline(planned)
         print_json(facts) if as_json else say("\n".join([*lines, "Nothing was written."]))
         return None, 0
-    result = carry_out(planned, OneProcess(progress=True))
+    result = carry_out(planned, progress=True)
     alone = [audit.alone[stage](result) for stage in planned.only]
     if as_json:
         print_json(

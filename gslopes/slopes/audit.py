@@ -19,7 +19,7 @@ from gslopes.core import runfolder, runtime, tables, text
 from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
@@ -29,7 +29,6 @@ from gslopes.faces.gate.judge import beards, heads_of, judge_all, measure, reade
 from gslopes.faces.gate.verdict import VALIDITY
 from gslopes.frame.ask import ANSWERS, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
@@ -71,6 +70,7 @@ class Ready:
     editor: PictureEditor | None = None
 
 
+@with_options(RunConfig)
 def audit(
     photos: Any = None,
     out: str | Path | None = None,
@@ -119,6 +119,7 @@ def audit(
     return _carried_out(walk_plan, executor, progress)
 
 
+@with_options(RunConfig)
 def synthesise(
     photos: Any,
     out: str | Path | None = None,
@@ -139,6 +140,7 @@ def synthesise(
     return _carried_out(walk_plan, executor, progress)
 
 
+@with_options(ScoreConfig)
 def score_photos(
     run: str | Path,
     classifier: Given | Sequence[Given] | None = None,
@@ -196,7 +198,7 @@ def _plan(
 
 
 def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    return cast("Walked", carry_out(walk_plan, executor or OneProcess(progress=progress)))
+    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
