@@ -2,7 +2,7 @@
 
 A page of docs/pages may hold ``{{ name argument ... }}``, which a function of ``MACROS`` replaces. A page that is also
 read outside of the site keeps the value next to its call, ``<!-- {{ name argument ... }} -->value<!-- / -->``. Running
-this file writes these values, and a test says when one is old.
+this file writes these values, and what of the package follows from its options; a test says when one is old.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ try:
     import from_code
     import from_gallery
     import from_json
+    import from_options
     import from_papers
     import house
     from mkdocs.structure.files import File, Files
@@ -97,5 +98,6 @@ def _fill(section: Any) -> None:
 
 
 if __name__ == "__main__":
+    from_options.write()
     for page in sorted(PAGES.rglob("*.md")):
         page.write_text(kept(page.read_text("utf-8")), "utf-8")

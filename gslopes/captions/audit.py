@@ -14,8 +14,8 @@ from gslopes.captions.stimuli.readers import StageRows
 from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
 from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, with_labels
 from gslopes.core.executor import Executor
+from gslopes.core.options import with_options
 from gslopes.frame.brought import planned
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
@@ -23,6 +23,7 @@ from gslopes.frame.stages import declared_stages
 from gslopes.report import inline
 
 
+@with_options(CaptionsConfig)
 def audit_captions(
     stages: str | Path,
     out: str | Path | None = None,
@@ -43,9 +44,7 @@ def audit_captions(
         audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", technique=("S1", "D2"))
         audit.tables["measures"], audit.tables["cases"], audit.page
     """
-    return carry_out(
-        planned(CAPTIONS, stages, out, options), executor or OneProcess(progress=progress)
-    )
+    return carry_out(planned(CAPTIONS, stages, out, options), executor, progress)
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

@@ -83,6 +83,8 @@ class LazyGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end with 0 done, 1 our error, 2 usage, 3 photos skipped or answers changed, 4 gate, 130 stopped."""
+        if args is None and (asked := os.environ.get("_GSLOPES_COMPLETE")):
+            return import_module("gslopes.cli.completion").complete(asked)
         _open_streams()
         guard_logs()
         if args is None:

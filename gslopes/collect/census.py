@@ -22,7 +22,7 @@ from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show, without_guard
 from gslopes.core.geometry import warp
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
@@ -76,6 +76,7 @@ class Census:
         return by_occupation(self.composition, self.women)
 
 
+@with_options(CensusConfig)
 def census(
     photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any
 ) -> DataFrame:

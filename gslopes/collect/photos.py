@@ -25,7 +25,7 @@ from gslopes.core import frozen, runfolder, runtime, tables
 from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import csv_bytes, hexdigest
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
@@ -78,6 +78,7 @@ class Collection:
     people: Steps = ()
 
 
+@with_options(CollectConfig)
 def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -> DataFrame:
     """Photos of people at work from a provider, with licence, creator and page of each.
 

@@ -26,6 +26,7 @@ from gslopes.contexts.stimuli.stages import (
 )
 from gslopes.core import tables, text
 from gslopes.core.executor import Executor
+from gslopes.core.options import with_options
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.frame.ask import (
@@ -38,7 +39,6 @@ from gslopes.frame.ask import (
     prices_of,
 )
 from gslopes.frame.brought import planned
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables
@@ -87,6 +87,7 @@ WALK = ("edits", "verdicts", "photos")
 ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK} | ANSWERS
 
 
+@with_options(ContextsConfig)
 def audit_contexts(
     photos: Any,
     out: str | Path | None = None,
@@ -113,7 +114,7 @@ def audit_contexts(
     plan = planned(
         CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=ready
     )
-    return carry_out(plan, executor or OneProcess(progress=progress))
+    return carry_out(plan, executor, progress)
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:

@@ -18,6 +18,7 @@ functions follow from the fields.
 
 import dataclasses
 import functools
+import inspect
 import os
 import re
 import tomllib
@@ -32,6 +33,7 @@ from gslopes.core.config import facts_of, from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @frozen
@@ -79,7 +81,7 @@ class Option:
     def default_words(self) -> str:
         """The default as help and reference have it; empty if there is nothing to show."""
         if self.default is True:
-            return self.shown or f"--{self.flag}"
+            return self.shown or "on"
         nothing = self.default in (None, "", (), dataclasses.MISSING)
         if self.shown or nothing or isinstance(self.default, (bool, dict)):
             return self.shown
@@ -87,6 +89,12 @@ class Option:
         return ",".join(
             f"{value:g}" if isinstance(value, float) else str(value) for value in values
         )
+
+    @property
+    def about(self) -> str:
+        """Its help with its default."""
+        words = self.default_words
+        return self.help + f" [default: {words}]" * bool(words)
 
     @property
     def flag(self) -> str:
@@ -123,6 +131,44 @@ def section(config: type, *, flat: Collection[str] | None = None, group: str = "
     flat: its fields whose options have short names, all of them if None.  group: its heading, if not the field's name.
     """
     return dataclasses.field(default_factory=config, metadata={"section": flat, "group": group})
+
+
+def with_options(config: type) -> Callable[[Function], Function]:
+    """Marks a function whose further keywords are options: its signature and its docstring show them.
+
+    Called with another keyword, it raises ConfigError with the nearest one. ``gslopes/__init__.pyi`` has the same for
+    editors and type checkers.
+    """
+
+    def marked(function: Function) -> Function:
+        own = inspect.signature(function).parameters
+        shown = [one for one in own.values() if one.kind != one.VAR_KEYWORD]
+        known = {*own, *sections_of(config), "config"}
+        lines = [inspect.cleandoc(function.__doc__ or ""), "", "Options:"]
+        for option in options_of(config).values():
+            name = option.name
+            if not (option.positional or "." in name or name in own):
+                kind = inspect.Parameter.KEYWORD_ONLY
+                facts = {"default": option.default, "annotation": option.kind}
+                shown.append(inspect.Parameter(name, kind, **facts))
+                lines.append(f"    {name}: {option.about}")
+
+        @functools.wraps(function)
+        def checked(*args: Any, **given: Any) -> Any:
+            for name in given.keys() - known:
+                find_option(config, name, known)
+            return function(*args, **given)
+
+        checked.__doc__ = "\n".join(lines)
+        checked.__dict__["__signature__"] = inspect.Signature(shown)
+        return typing.cast(Function, checked)
+
+    return marked
+
+
+def sections_of(config: type) -> list[str]:
+    """The names of a configuration's sections."""
+    return [field.name for field in dataclasses.fields(config) if "section" in field.metadata]
 
 
 @functools.cache
@@ -173,7 +219,7 @@ def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
     """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
-    sections = {field.name for field in dataclasses.fields(config) if "section" in field.metadata}
+    sections = sections_of(config)
     nested: dict[str, Any] = {}
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
@@ -198,14 +244,14 @@ def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return both
 
 
-def find_option(config: type, name: str) -> Option:
-    """The option of this name or dotted path.  Raises: ConfigError with the nearest name."""
+def find_option(config: type, name: str, others: Collection[str] = ()) -> Option:
+    """The option of this name or dotted path.  Raises: ConfigError with the nearest name, which may be of others."""
     options = options_of(config)
     name = name.replace("-", "_")
     paths = {".".join(option.path): option for option in options.values()}
     match = options.get(name) or paths.get(name)
     if match is None:
-        hint = nearest(name, [*options, *paths], f"There are: {', '.join(options)}.")
+        hint = nearest(name, [*options, *paths, *others], f"There are: {', '.join(options)}.")
         raise ConfigError(f"There is no option {name!r}.", hint)
     return match
 

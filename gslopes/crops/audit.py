@@ -6,6 +6,7 @@ from typing import Any
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
+from gslopes.core.options import with_options
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking
@@ -19,7 +20,6 @@ from gslopes.crops.stimuli.people import People, check_sizes, read_people
 from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
@@ -27,6 +27,7 @@ from gslopes.frame.stages import declared_stages
 from gslopes.report import inline
 
 
+@with_options(CropsConfig)
 def audit_crops(
     photos: Any,
     out: str | Path | None = None,
@@ -51,7 +52,7 @@ def audit_crops(
         they answered is kept.
     """
     plan = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
-    return carry_out(plan, executor or OneProcess(progress=progress))
+    return carry_out(plan, executor, progress)
 
 
 def read(photos: Path, config: CropsConfig) -> Inputs:

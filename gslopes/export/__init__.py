@@ -16,7 +16,7 @@ from pandas import DataFrame, Series
 from gslopes.core import frozen, runfolder, runtime
 from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.files import csv_bytes, read_json, read_named, show
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.core.progress import Tick, counted
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
@@ -52,6 +52,7 @@ class Exported:
         return {**asdict(self), "path": str(self.path), "splits": dict(self.splits)}
 
 
+@with_options(ExportConfig)
 def export(
     run: str | Path,
     form: Form,

@@ -155,8 +155,6 @@ def flags(config: type, *names: str) -> Callable[[Command], Command]:
 def _flag(
     declared: Option, *, default: Any = None, advanced: bool = False
 ) -> Callable[[Command], Command]:
-    words = declared.default_words
-    text = declared.help + (f" [default: {words}]" if words else "")
     names = [f"--{declared.flag}", declared.name]
     if declared.short:
         names.append(f"-{declared.short}")
@@ -171,7 +169,7 @@ def _flag(
             names[0] += f"/--no-{declared.flag}"
     return click.option(
         *names,
-        help=text,
+        help=declared.about,
         default=default,
         multiple=parse is _named or (declared.several and parse is None),
         cls=Flag,

@@ -8,7 +8,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import show
-from gslopes.frame.executors import engine
+from gslopes.frame.executors import OneProcess, engine
 from gslopes.frame.page import Page, write_page
 from gslopes.frame.parts import do_parts, has_all_parts
 from gslopes.frame.result import Result, result_of
@@ -16,8 +16,10 @@ from gslopes.frame.spec import NOTES, Assets, Audit, Made, Plan, Run, Stage
 from gslopes.frame.stamps import file_of, is_current, reads_of, stamp, stamp_of, tables_of
 
 
-def carry_out(plan: Plan, executor: Executor) -> Result:
+def carry_out(plan: Plan, executor: Executor | None = None, progress: bool = False) -> Result:
     """Do each stage, or those that the plan names, unless it is up to date; the result.
+
+    executor: does the work; None: one process.  progress: whether that one shows lines of progress on stderr.
 
     Raises: RunFolderMismatch, StorageError, UsageError, and whatever a stage raises; KeyboardInterrupt at Ctrl-C.
     """
@@ -26,6 +28,7 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
     config = plan.config
     name = getattr(config, "engine", "one")
     workers = getattr(config, "workers", None)
+    executor = executor or OneProcess(progress=progress)
     executor = engine(executor, name, workers, getattr(config, "device", "cpu"))
     run = Run(plan.audit, plan.folder, plan.config, plan, executor)
     begun = not (run.folder / runfolder.MANIFEST).is_file()

@@ -156,7 +156,6 @@ def _carry_out(
     condition: JSON says what it holds for.
     """
     from gslopes.frame.ask import outline_of_prices
-    from gslopes.frame.executors import OneProcess
     from gslopes.frame.plan import plan
     from gslopes.frame.run import carry_out
 
@@ -169,7 +168,7 @@ def _carry_out(
         else:
             say("\n".join([*lines, told, "Nothing was written."]))
         return None, 0
-    result = carry_out(planned, OneProcess(progress=True))
+    result = carry_out(planned, progress=True)
     alone = [audit.alone[stage](result) for stage in planned.only]
     if as_json and condition:
         alone.append(("", {"fail_if": condition.facts(gated(result.findings))}))

@@ -20,7 +20,7 @@ from gslopes.core.config import to_dict
 from gslopes.core.csv_table import read_csv
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, show
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
@@ -38,7 +38,6 @@ from gslopes.frame.ask import (
     prices_of,
 )
 from gslopes.frame.brought import planned
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
@@ -80,6 +79,7 @@ class Ready:
     editor: PictureEditor | None = None
 
 
+@with_options(RunConfig)
 def audit(
     photos: Any = None,
     out: str | Path | None = None,
@@ -128,6 +128,7 @@ def audit(
     return _carried_out(walk_plan, executor, progress)
 
 
+@with_options(RunConfig)
 def synthesise(
     photos: Any,
     out: str | Path | None = None,
@@ -148,6 +149,7 @@ def synthesise(
     return _carried_out(walk_plan, executor, progress)
 
 
+@with_options(ScoreConfig)
 def score_photos(
     run: str | Path,
     classifier: Given | Sequence[Given] | None = None,
@@ -205,7 +207,7 @@ def _plan(
 
 
 def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    return cast("Walked", carry_out(walk_plan, executor or OneProcess(progress=progress)))
+    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from gslopes.core import config, frozen, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import TableError, UsageError, nearest
-from gslopes.core.options import build
+from gslopes.core.options import build, with_options
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 
@@ -31,6 +31,7 @@ class Columns:
     attribute: str = "attribute"
 
 
+@with_options(Columns)
 def fit_slopes(
     scores: DataFrame,
     asked: DataFrame | None = None,

@@ -1,0 +1,73 @@
+"""What a shell offers after a tab: verbs, options and values, from completion.json; nothing heavy is imported.
+
+``python docs/hooks/hooks.py`` writes that file from the verbs and their options: ``options``, by verb, with what they are
+about; ``values`` of each, of arguments those by "": the values themselves, or their kind. Of a kind there are ``names``
+of gslopes' own, as of what may follow one of them; ``files`` by their patterns; and what is ``read`` in a file or a run
+that is named before: its ending, two patterns, of which the second finds words in what the first finds, and their form.
+"""
+
+import json
+import os
+import re
+from contextlib import suppress
+from glob import escape, glob
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from click.shell_completion import split_arg_string
+
+_TOLD = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+
+def complete(asked: str) -> None:
+    """Print the script of a shell, or what may end $COMP_LINE, a line each; nothing if anything is wrong.
+
+    asked: ``bash_source``, or of another shell; any other text for the rest.
+    """
+    with suppress(Exception):
+        if asked.endswith("_source"):
+            print(Path(__file__).with_suffix(f".{asked.removesuffix('_source')}").read_text("utf-8"))
+            return
+        line = re.sub(r"(\s--[\w-]+)=", r"\1 ", os.environ["COMP_LINE"])
+        *before, text = split_arg_string(line)
+        for value, about in _values(before, text).items():
+            if value.startswith(text):
+                print(f"{value}\t{about}")
+
+
+def _values(before: list[str], text: str) -> dict[str, str]:
+    """What may follow the words before, with what it means."""
+    verb = "gslopes"
+    for word in before:
+        if f"{verb} {word}" in _TOLD["values"]:
+            verb = f"{verb} {word}"
+    kinds = _TOLD["values"][verb]
+    kind = kinds.get(before[-1], kinds[""])
+    if kind == kinds[""] and text.startswith("-"):
+        return _TOLD["options"][verb]
+    if isinstance(kind, dict):
+        return kind
+    there = [word for name in before for word in _read(kind, name)]
+    return _named(kind, text) | dict.fromkeys(there, "")
+
+
+def _named(kind: str, text: str) -> dict[str, str]:
+    """Names of a kind, and what follows one that is typed up to a colon or a comma."""
+    head, start = re.findall("(.*[:,]|)(.*)", text)[0]
+    base = re.split("[:,]", head or kind)[0]
+    patterns = _TOLD["files"].get(base, ())
+    found = [path for pattern in patterns for path in glob(escape(start) + pattern)]
+    found += entry_points(group=f"gslopes.{base}").names
+    found += _read("functions", head.removeprefix("python:").rstrip(":"))
+    names = _TOLD["names"].get(base, {}) | dict.fromkeys(found, "")
+    return {head + name: names[name] for name in names}
+
+
+def _read(kind: str, place: str) -> list[str]:
+    """What a file has of a kind; nothing if it cannot be read."""
+    with suppress(OSError, ValueError, KeyError):
+        ending, first, second, form = _TOLD["read"][kind]
+        text = Path(place.removesuffix(ending) + ending).read_text("utf-8")
+        words = [word for part in re.findall(first, text) for word in re.findall(second, part)]
+        return [form.format(word) for word in words]
+    return []
