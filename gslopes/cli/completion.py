@@ -26,7 +26,9 @@ def complete(asked: str) -> None:
     """
     with suppress(Exception):
         if asked.endswith("_source"):
-            print(Path(__file__).with_suffix(f".{asked.removesuffix('_source')}").read_text("utf-8"))
+            print(
+                Path(__file__).with_suffix(f".{asked.removesuffix('_source')}").read_text("utf-8")
+            )
             return
         line = re.sub(r"(\s--[\w-]+)=", r"\1 ", os.environ["COMP_LINE"])
         *before, text = split_arg_string(line)
