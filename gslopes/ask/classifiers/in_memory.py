@@ -10,7 +10,13 @@ from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.identity import identity_of
-from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
+from gslopes.ask.classifiers.model_file import (
+    ACTIVATIONS,
+    ModelOptions,
+    OwnModel,
+    digest_of_texts,
+    first_words,
+)
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
@@ -65,9 +71,11 @@ def as_classifier(
         return ModuleClassifier(
             model, labels, name or type(model).__name__, version, device, settings
         )
-    if options:
+    activation = "none" if is_pipeline else options.pop("activation", "none")
+    if options or activation not in ACTIVATIONS:
         raise ConfigError(
-            f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
+            f"{', '.join(sorted(options)) or activation}: only a torch module has these.",
+            "Leave them out.",
         )
     if is_pipeline:
         return PipelineClassifier(model, labels, name, unit, version)
@@ -76,7 +84,7 @@ def as_classifier(
             f"A classifier cannot be made of {type(model).__name__}.",
             "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
         )
-    return FunctionClassifier(model, labels, name, unit, version)
+    return FunctionClassifier(model, labels, name, unit, version, activation)
 
 
 # -- torch modules ----------------------------------------------------------------------------------------------------

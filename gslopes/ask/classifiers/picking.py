@@ -26,8 +26,12 @@ LABELS = (
     "tagname",
     "category",
     "description",
+    "labels",
+    "classes",
+    "tags",
+    "categories",
 )
-SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
+SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood", "scores")
 _KEYS = 6  # of a reply, that are shown
 _DEPTH = 4
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")

@@ -19,7 +19,7 @@ depends on, or by ``version=``. If a value has no digest, nothing is kept.
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, Self, cast
@@ -125,7 +125,10 @@ class FunctionEditor(Wished, FunctionClassifier):
             "Return a list with one picture for each. A function of one picture names it image.",
         )
 
-    def _read(self, entry: Any) -> Any:
+    def _read(self, entries: Sequence[Any]) -> list[Any]:
+        return list(map(self._picture, entries))
+
+    def _picture(self, entry: Any) -> Any:
         if entry is None:
             return {"refused": "the function returned None"}
         try:

@@ -186,14 +186,14 @@ def try_classifier(
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
-    sent, seen = what_is_sent(classifier, pictures[0])
-    image = Image.fromarray(seen)
-    image.thumbnail((_SHOWN, _SHOWN))
-    thumbnail.write_bytes(png(np.asarray(image)))
     usage = UsageStats()
     begun = time.monotonic()
     part = _asked(classifier, pictures, cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
+    sent, seen = what_is_sent(classifier, pictures[0])
+    image = Image.fromarray(seen)
+    image.thumbnail((_SHOWN, _SHOWN))
+    thumbnail.write_bytes(png(np.asarray(image)))
     by_picture = {question.photo: answer for question, answer in part.answered()}
     answers = {name: by_picture[digest(data).hex()] for name, data in encoded.items()}
     scores = [dict(answer.labels) for answer in answers.values() if answer.status == "answered"]
