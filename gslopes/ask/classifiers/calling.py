@@ -66,7 +66,6 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     if annotated:
         return _given(sorted(annotated, key=lambda kind: kind not in named), "asked", number)
     others = [kind for kind in KINDS if kind not in named and "rare" not in KINDS[kind]]
-    others.sort(key=lambda kind: (kind == "tensor") != ("torch" in code))
     rest = "single" if named and number == "any" else number
     return [
         *_given(named, "asked", number),
@@ -157,9 +156,9 @@ def _kind_of(data: bytes) -> str:
 
 
 def _path(data: bytes, place: str) -> str:
-    file = Path(place).with_suffix(f".{_kind_of(data)}".replace("jpeg", "jpg"))
-    file.write_bytes(data)
-    return str(file)
+    file = f"{place}.{_kind_of(data)}"
+    Path(file).write_bytes(data)
+    return file
 
 
 def _pixels(data: bytes, place: str = "") -> ByteArray:
@@ -205,11 +204,10 @@ def is_about_form(error: BaseException) -> bool:
     return bool(about) and not re.search(_ERRORS["elsewhere"], _described(error))
 
 
-def advice(error: BaseException, everywhere: bool) -> str:
+def advice(error: BaseException, everywhere: bool) -> Any:
     """What to do about an error.  everywhere: whether it fails in every form."""
-    text = _described(error)
-    hints = (one["hint"] for one in _ERRORS["advice"] if re.search(one["pattern"], text))
-    return str(next(hints, _ERRORS["form" if everywhere else "other"]))
+    text = f"{_described(error)}{' in every form' * everywhere}"
+    return next(one["hint"] for one in _ERRORS["advice"] if re.search(one["pattern"], text))
 
 
 def _described(error: BaseException) -> str:

@@ -1,8 +1,8 @@
 """Estimators of scikit-learn as functions of a list of pictures.
 
-One that learned from rows of 3 S^2 numbers is given pictures of S x S pixels in rows: height, width, colour. One whose
-first step is a function is given pictures as they are, and those of S x S pixels if it takes no others. The scale of
-these, 0 to 1 or 0 to 255, is the one that it learned from, if that can be told.
+It is given pictures as they are, for one whose first step makes features of them; if it takes none of these, but rows
+of 3 S^2 numbers, pictures of S x S pixels, at last in rows: height, width, colour. The scale of these, 0 to 1 or 0 to
+255, is the one that it learned from, if that can be told.
 """
 
 import math
@@ -31,34 +31,33 @@ class Estimator:
         self.labels = tuple(map(str, model.classes_))
         self.notes: list[str] = []
         steps = [step for _, step in getattr(model, "steps", [("", model)])]
-        first, *others = (getattr(step, "n_features_in_", 0) for step in steps)
-        # of a function, which may take anything, the next step tells what it makes of it
-        self._rows = type(steps[0]).__name__ != "FunctionTransformer" or first in others
-        count = first if self._rows else max(others, default=0)
-        self._side = math.isqrt(count // 3)
-        if self._side**2 * 3 != count:
-            self._side = 0
+        counts = [getattr(step, "n_features_in_", 0) for step in steps]
+        self._side = next((side for side in map(_side, counts) if side), 0)
         self._highest = _highest(steps)
 
     def __call__(self, images: Sequence[ByteArray]) -> Any:
         """(H, W, 3) uint8 RGB each, to a row of shares each."""
-        fit = {np.shape(image) for image in images} == {(self._side, self._side, 3)}
-        if self._side and (fit or self._rows):
-            return self._scaled(images)
-        try:
-            return self._model.predict_proba(images)
-        except ValueError:
-            if not self._side:
-                raise
-            return self._scaled(images)
-
-    def _scaled(self, images: Sequence[ByteArray]) -> Any:
+        if any(np.shape(image) != (self._side, self._side, 3) for image in images):
+            try:
+                return self._model.predict_proba(images)
+            except ValueError:
+                if not self._side:
+                    raise
         white = 1 if self._highest is not None and self._highest <= 1 else 255
         why = _TOLD["guessed" if self._highest is None else "known"]
         facts = {"name": self.__name__, "side": self._side, "white": white, "why": why}
-        self.notes[:] = [_TOLD["note"].format(**facts)]
         batch = np.stack([prepare(image, self._side) for image in images]) * (white / 255)
-        return self._model.predict_proba(batch.reshape(len(batch), -1) if self._rows else batch)
+        self.notes[:] = [_TOLD["note"].format(**facts)]
+        try:
+            return self._model.predict_proba(batch)
+        except ValueError:
+            return self._model.predict_proba(batch.reshape(len(batch), -1))
+
+
+def _side(count: int) -> int:
+    """Of the square picture that has so many numbers; 0 if none does."""
+    side = math.isqrt(count // 3)
+    return side * (side**2 * 3 == count)
 
 
 def _highest(steps: Sequence[Any]) -> float | None:

@@ -18,6 +18,7 @@ from gslopes.ask.classifiers.model_file import (
     first_words,
 )
 from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.returned import plain
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
@@ -145,12 +146,10 @@ class ModuleClassifier(OwnModel):
         except RuntimeError as error:  # torch: shapes, types
             raise ClassifierError(f"{first_words(error)}.") from None
         # a tensor, ``logits`` among others, or the first of several
-        if hasattr(outputs, "logits"):
-            outputs = outputs.logits
-        elif isinstance(outputs, dict):
-            outputs = outputs.get("logits", next(iter(outputs.values())))
+        if isinstance(outputs, dict) and "logits" not in outputs:
+            outputs = list(outputs.values())
         outputs = outputs[0] if isinstance(outputs, list | tuple) else outputs
-        return np.asarray(outputs.double().cpu().numpy())
+        return np.asarray(plain(outputs), np.float64)
 
 
 # -- pipelines --------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class PythonOptions:
         check_bounds(self)
 
 
-class FunctionClassifier:
+class FunctionClassifier(Reader):
     """A ``records.Classifier`` over a function; if it may take pictures in several forms, the first that it answers.
 
     Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept only
@@ -105,7 +105,8 @@ class FunctionClassifier:
         self.notes: list[str] = getattr(function, "notes", [])
         self._function = function
         self._labels = tuple(labels or getattr(function, "labels", ())) or (self._own,)
-        self._reader = Reader(self._labels, activation, unit, self._own, self.notes)
+        self._unit = unit
+        self._activation = activation
         self._captions: CaptionReader | None = None  # of a function of captions
         self._named_version = version
         self._names = f" labels {digest_of_texts(self._labels)}" if labels else ""
@@ -190,7 +191,7 @@ class FunctionClassifier:
             if several:
                 share = len(pictures) // len(given)
                 replies = [entry for reply in replies for entry in self._split(reply, share)]
-            return self._read(replies)
+            return self.read(replies)
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the function is given for an encoded picture: in words, and (H, W, 3) uint8 RGB."""
@@ -206,10 +207,6 @@ class FunctionClassifier:
     def _split(self, replies: Any, pictures: int) -> list[Any]:
         """What it returned for a list of pictures, cut into one entry for each.  Raises: ModelError."""
         return split_replies(replies, pictures, self._labels)
-
-    def _read(self, entries: Sequence[Any]) -> list[Any]:
-        """The raw answers of what was returned for each picture, or AnswerErrors."""
-        return list(self._reader.read(entries))
 
     def parse(self, raw: Any) -> Answer:
         """As ``answer_of``."""

@@ -23,23 +23,19 @@ _TOLD = read_toml(Path(__file__).with_name("returned.toml"))
 
 
 class Reader:
-    """Reads what a function returned for pictures; what the first ones show holds for all: which are percentages.
+    """Reads what a function returned; what its first pictures show holds for all: which numbers are percentages.
 
-    labels: of numbers that have no names.  activation: of ``model_file.ACTIVATIONS``, what makes scores of numbers.
-    unit: of numbers; such are no logits.  name: of the function.  notes: to which sentences are added.
+    notes: to which sentences are added.
     """
 
-    def __init__(
-        self, labels: Sequence[str], activation: str, unit: str, name: str, notes: list[str]
-    ) -> None:
-        self._labels = labels
-        self._activation = activation
-        self._unit = unit
-        self._name = name
-        self._notes = notes
-        self._percentages: set[str] | None = None
+    notes: list[str]
+    _own: str  # the function's name
+    _labels: Sequence[str]  # of numbers that have no names
+    _unit = ""  # of numbers; such are no logits
+    _activation = "none"
+    _percentages: set[str] | None = None
 
-    def read(self, entries: Sequence[Any]) -> list[Scores | AnswerError | None]:
+    def read(self, entries: Sequence[Any]) -> list[Any]:
         """Label to score of each; None is a refusal, an AnswerError what cannot be read."""
         passed: set[str] = set()
         plains = list(map(plain, entries))
@@ -62,7 +58,7 @@ class Reader:
             self._note("numbers", low=min(map(min, numbers)), high=max(map(max, numbers)))
 
     def _note(self, which: str, **facts: Any) -> None:
-        self._notes.append(_TOLD[which].format(name=self._name, **facts))
+        self.notes.append(_TOLD[which].format(name=self._own, **facts))
 
     def _scores(self, entry: Any, groups: Groups) -> Scores | AnswerError | None:
         if entry is None:
@@ -71,23 +67,20 @@ class Reader:
             return _odd(entry, self._labels)
         scores = {}
         for name, group in groups.items():
-            values = np.array([*group.values()])
-            if name in (self._percentages or ()):
-                values = values / 100
-            else:
-                values = _ACTIVATIONS[self._activation](values)
-            labels = (_joined(name, label) for label in group)
+            percent = name in (self._percentages or ())
+            values = _READ["percent" if percent else self._activation](np.array([*group.values()]))
+            labels = (f"{name} {label}".lstrip() for label in group)
             scores |= dict(zip(labels, values.tolist(), strict=True))
         return scores
 
 
-_ACTIVATIONS = {**ACTIVATIONS, "none": np.asarray}  # the numbers themselves, wherever they are
+# Numbers themselves are read wherever they lie.
+_READ = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
 
 
 def _percent(group: Scores) -> bool:
-    """Whether numbers add up to 100, but for their rounding."""
-    values = group.values()
-    return max(values) > 1 and min(values) >= 0 and len(values) > 1 and abs(sum(values) - 100) < 0.3
+    """Whether they are several numbers that add up to 100, but for their rounding."""
+    return len(group) > 1 and abs(sum(group.values()) - 100) < 0.3
 
 
 # -- one picture -------------------------------------------------------------------------------------------------------
@@ -129,7 +122,7 @@ def _of_mapping(entry: Mapping[str, Any], labels: Sequence[str], passed: set[str
             continue
         around = "" if number or re.fullmatch(_TOLD["wrappers"], label) else label
         for name, group in found.items():
-            groups.setdefault(_joined(around, name), {}).update(group)
+            groups.setdefault(f"{around} {name}".strip(), {}).update(group)
     return groups
 
 
@@ -155,10 +148,6 @@ def _odd(entry: Any, labels: Sequence[str]) -> AnswerError:
     )
 
 
-def _joined(*names: str) -> str:
-    return " ".join(filter(None, names))
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
@@ -182,9 +171,7 @@ def _pairs(entry: Any) -> list[tuple[str, float]]:
 def _pair(item: Any) -> tuple[str, float] | None:
     """(label, score) of ``{"label": ..., "score": ...}``, of (label, score), (score, label) or (id, label, score)."""
     if isinstance(item, Mapping):
-        label, score = labelled(item)
-        named = score is not None or not {"name", "description"}.isdisjoint(item)
-        item = [label, score] if named else [label, *filter(_is_number, item.values())]
+        item = labelled(item)
     if isinstance(item, list) and len(item) in (2, 3):
         texts = [part for part in item if isinstance(part, str)]
         numbers = list(filter(_is_number, item))
@@ -203,7 +190,8 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     what = many(len(entries), "answer") if entries else repr(whole)
     if whole is None:
         what = "nothing, it may lack its return,"
-    columns = entries if {*map(_innermost, entries)} == {str, float} else []
+    kinds = {type(one[0]) for one in entries if isinstance(one, list) and one}
+    columns = entries if kinds == {str, float} else []
     if isinstance(whole, Mapping):
         columns = list(whole.values())
         entries = [whole]
@@ -224,12 +212,6 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     )
 
 
-def _innermost(value: Any) -> type:
-    while isinstance(value, list) and value:
-        value = value[0]
-    return type(value)
-
-
 # -- plain values ------------------------------------------------------------------------------------------------------
 
 
@@ -242,8 +224,6 @@ def plain(value: Any) -> Any:
         value = value.value if isinstance(value.value, str) else value.name
     if hasattr(value, "to_dict"):  # pandas
         value = value.to_dict(*["records"][: value.ndim - 1])
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
     if hasattr(value, "__array__") and not hasattr(value, "tolist"):
         value = np.asarray(value)
     if hasattr(value, "tolist"):

@@ -125,7 +125,8 @@ class FunctionEditor(Wished, FunctionClassifier):
             "Return a list with one picture for each. A function of one picture names it image.",
         )
 
-    def _read(self, entries: Sequence[Any]) -> list[Any]:
+    def read(self, entries: Sequence[Any]) -> list[Any]:
+        """The pictures that were returned."""
         return list(map(self._picture, entries))
 
     def _picture(self, entry: Any) -> Any:
