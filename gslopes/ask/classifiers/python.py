@@ -31,6 +31,7 @@ from typing import Any, Literal
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
+from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.classifiers.picking import ranked
@@ -87,6 +88,7 @@ class FunctionClassifier(Reader):
     _path = ""  # of a function by its name
     _parts: Any = None  # what its answers depend on, if not on the function alone
     _maker = "as_classifier"
+    _answered = False
     traits = Traits(numbers=True, warns=True, shows=True)
 
     def __init__(
@@ -102,9 +104,10 @@ class FunctionClassifier(Reader):
         plain = name or getattr(inner, "__name__", type(inner).__name__)
         self._own = re.sub(r"[^\w-]", "-", plain).strip("-") or "function"
         self.name = f"{self._own}:unit={unit}" if unit else self._own
-        self.notes: list[str] = getattr(function, "notes", [])
+        own = function if isinstance(function, Estimator) else None
+        self.notes = own.notes if own else []
         self._function = function
-        self._labels = tuple(labels or getattr(function, "labels", ())) or (self._own,)
+        self._labels = tuple(labels) or (own and own.labels) or (self._own,)
         self._unit = unit
         self._activation = activation
         self._captions: CaptionReader | None = None  # of a function of captions
@@ -156,6 +159,7 @@ class FunctionClassifier(Reader):
                         f"{self._own} does not take {expected}: it is given {calling.spoken(form)}."
                     )
                 self._forms[:] = [form]
+                self._answered = True
                 return entries[: len(pictures)]
         raise self._failed(failures, pictures[0])
 
@@ -165,11 +169,12 @@ class FunctionClassifier(Reader):
             return last
         height, width = decoded([picture])[0].shape[:2]
         why = shorten(str(last), 300, placeholder=" …").rstrip(".")
-        message = f"{self._own} failed: {type(last).__name__}: {why}{calling.user_line(last)}. "
+        what = f"{type(last).__name__}: {why}".rstrip(": ")
+        message = f"{self._own} failed: {what}{calling.user_line(last)}. "
         message += f"It was given {calling.spoken(form)}{self._told}, {width} x {height} pixels"
         everywhere = 1 < len(failures) == len(self._forms)
         message += "; it fails in every other form, too" * everywhere
-        if len(self._forms) == 1 and not is_out_of_memory(last):
+        if self._answered and not is_out_of_memory(last):
             # some picture is odd: the others go on without it
             error: GslopesError = ClassifierError(f"{message}.")
         else:

@@ -26,7 +26,7 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 
-from gslopes.ask.classifiers.calling import as_function
+from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
@@ -133,6 +133,8 @@ class FunctionEditor(Wished, FunctionClassifier):
         if entry is None:
             return {"refused": "the function returned None"}
         try:
+            if self._forms[0][0] == BGR and getattr(entry, "shape", ())[-1:] == (3,):
+                entry = entry[..., ::-1]
             return kept(file_of(entry))
         except AnswerError as error:
             return error

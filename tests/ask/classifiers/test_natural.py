@@ -17,7 +17,13 @@ NATURAL = Path(__file__).with_name("natural")
 FILES = sorted(path.stem for path in NATURAL.glob("*.py"))
 # Labels in place of ``red``, and those whose number is no share of red.
 LABELS = {"deepface_analyze": "gender Man"}
-FITTED = {"model_output", "sklearn_features", "sklearn_flatten_step", "sklearn_pixels", "torch_module"}
+FITTED = {
+    "model_output",
+    "sklearn_features",
+    "sklearn_flatten_step",
+    "sklearn_pixels",
+    "torch_module",
+}
 LEVELS = {"bright": 210, "middle": 110, "dark": 20}
 
 

@@ -13,7 +13,10 @@ class Client:
     async def classify(self, path: Path):
         data = path.read_bytes()
         await asyncio.sleep(0)
-        return {"red": cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)[..., 2].mean() / 255}
+        return {
+            "red": cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)[..., 2].mean()
+            / 255
+        }
 
 
 client = Client("http://localhost:9")

@@ -8,7 +8,11 @@ def analyze(img_path, actions=("emotion", "age", "gender", "race"), enforce_dete
     share = 100 * red / 255
     return [
         {
-            "emotion": {"angry": np.float32(share), "sad": 60 - 0.6 * share, "fear": 40 - 0.4 * share},
+            "emotion": {
+                "angry": np.float32(share),
+                "sad": 60 - 0.6 * share,
+                "fear": 40 - 0.4 * share,
+            },
             "dominant_emotion": "angry",
             "region": {"x": 3, "y": 5, "w": 20, "h": 20, "left_eye": (4, 6), "right_eye": None},
             "face_confidence": np.float64(0.92),

@@ -11,7 +11,9 @@ _graph = helper.make_graph(
     [helper.make_tensor_value_info("out", TensorProto.FLOAT, [1, 2])],
 )
 _model = helper.make_model(_graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-session = onnxruntime.InferenceSession(_model.SerializeToString(), providers=["CPUExecutionProvider"])
+session = onnxruntime.InferenceSession(
+    _model.SerializeToString(), providers=["CPUExecutionProvider"]
+)
 
 
 def preprocess(image):

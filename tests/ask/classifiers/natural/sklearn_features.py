@@ -12,4 +12,6 @@ def colours(images):
 rng = np.random.default_rng(0)
 photos = [np.full((9, 7 + k % 3, 3), rng.integers(0, 256, 3), np.uint8) for k in range(60)]
 y = [bool(photo[0, 0, 0] > 120) for photo in photos]
-clf = make_pipeline(FunctionTransformer(colours), LogisticRegression()).fit(photos, np.where(y, "red", "no"))
+clf = make_pipeline(FunctionTransformer(colours), LogisticRegression()).fit(
+    photos, np.where(y, "red", "no")
+)

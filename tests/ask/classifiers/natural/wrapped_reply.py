@@ -5,5 +5,10 @@ def call(photo):
         "id": 7431,
         "model": "colours-v2",
         "time_ms": 12.5,
-        "result": {"predictions": [{"className": "red", "prob": red}, {"className": "green", "prob": green}]},
+        "result": {
+            "predictions": [
+                {"className": "red", "prob": red},
+                {"className": "green", "prob": green},
+            ]
+        },
     }
