@@ -10,8 +10,15 @@ from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.identity import identity_of
-from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
+from gslopes.ask.classifiers.model_file import (
+    ACTIVATIONS,
+    ModelOptions,
+    OwnModel,
+    digest_of_texts,
+    first_words,
+)
 from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.returned import plain
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
@@ -65,9 +72,11 @@ def as_classifier(
         return ModuleClassifier(
             model, labels, name or type(model).__name__, version, device, settings
         )
-    if options:
+    activation = "none" if is_pipeline else options.pop("activation", "none")
+    if options or activation not in ACTIVATIONS:
         raise ConfigError(
-            f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
+            f"{', '.join(sorted(options)) or activation}: only a torch module has these.",
+            "Leave them out.",
         )
     if is_pipeline:
         return PipelineClassifier(model, labels, name, unit, version)
@@ -76,7 +85,7 @@ def as_classifier(
             f"A classifier cannot be made of {type(model).__name__}.",
             "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
         )
-    return FunctionClassifier(model, labels, name, unit, version)
+    return FunctionClassifier(model, labels, name, unit, version, activation)
 
 
 # -- torch modules ----------------------------------------------------------------------------------------------------
@@ -137,12 +146,10 @@ class ModuleClassifier(OwnModel):
         except RuntimeError as error:  # torch: shapes, types
             raise ClassifierError(f"{first_words(error)}.") from None
         # a tensor, ``logits`` among others, or the first of several
-        if hasattr(outputs, "logits"):
-            outputs = outputs.logits
-        elif isinstance(outputs, dict):
-            outputs = outputs.get("logits", next(iter(outputs.values())))
+        if isinstance(outputs, dict) and "logits" not in outputs:
+            outputs = list(outputs.values())
         outputs = outputs[0] if isinstance(outputs, list | tuple) else outputs
-        return np.asarray(outputs.double().cpu().numpy())
+        return np.asarray(plain(outputs), np.float64)
 
 
 # -- pipelines --------------------------------------------------------------------------------------------------------

@@ -10,24 +10,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gslopes.ask.secrets import scrub
+from gslopes.core.config import read_toml
 from gslopes.core.errors import AnswerError, ConfigError
 
 Pairs = tuple[tuple[str, Any], ...]
-LABELS = (
-    "label",
-    "name",
-    "class",
-    "classname",
-    "class_name",
-    "tag",
-    "tagname",
-    "category",
-    "description",
-)
-SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
+_NAMES = read_toml(Path(__file__).with_name("picking.toml"))
+LABELS = _NAMES["labels"]
+SCORES = _NAMES["scores"]
 _KEYS = 6  # of a reply, that are shown
 _DEPTH = 4
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")

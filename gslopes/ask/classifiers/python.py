@@ -31,14 +31,16 @@ from typing import Any, Literal
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
+from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.classifiers.picking import ranked
+from gslopes.ask.classifiers.returned import Reader, split_replies
 from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.traits import Traits
 
@@ -52,6 +54,7 @@ class PythonOptions:
     labels: a text file, one label a line, for a function that returns several numbers; empty: it names its labels.
     kind: ``caption``: it returns a text for each picture, see ``captions``.
     unit: of numbers beyond [0, 1], such as ``years``; pages name it.
+    activation: what makes scores of its numbers, if they are logits.
     batch: pictures in one call.
     """
 
@@ -60,13 +63,14 @@ class PythonOptions:
     labels: str = ""
     kind: Literal["score", "caption"] = "score"
     unit: str = ""
+    activation: Literal["none", "sigmoid", "softmax"] = "none"
     batch: int = 32
 
     def __post_init__(self) -> None:
         check_bounds(self)
 
 
-class FunctionClassifier:
+class FunctionClassifier(Reader):
     """A ``records.Classifier`` over a function; if it may take pictures in several forms, the first that it answers.
 
     Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept only
@@ -84,7 +88,8 @@ class FunctionClassifier:
     _path = ""  # of a function by its name
     _parts: Any = None  # what its answers depend on, if not on the function alone
     _maker = "as_classifier"
-    traits = Traits(numbers=True, warns=True)
+    _answered = False
+    traits = Traits(numbers=True, warns=True, shows=True)
 
     def __init__(
         self,
@@ -93,17 +98,22 @@ class FunctionClassifier:
         name: str = "",
         unit: str = "",
         version: str = "",
+        activation: str = "none",
     ) -> None:
         inner = getattr(function, "func", function)  # of a functools.partial
         plain = name or getattr(inner, "__name__", type(inner).__name__)
         self._own = re.sub(r"[^\w-]", "-", plain).strip("-") or "function"
         self.name = f"{self._own}:unit={unit}" if unit else self._own
-        self.notes: list[str] = []
+        own = function if isinstance(function, Estimator) else None
+        self.notes = own.notes if own else []
         self._function = function
-        self._labels = tuple(labels) or (self._own,)
+        self._labels = tuple(labels) or (own and own.labels) or (self._own,)
+        self._unit = unit
+        self._activation = activation
         self._captions: CaptionReader | None = None  # of a function of captions
         self._named_version = version
         self._names = f" labels {digest_of_texts(self._labels)}" if labels else ""
+        self._names += f" {activation}" * (activation != "none")
         self.identify()
         # Only one once it answered.
         self._forms = calling.forms_of(self._of_pictures(), self._own)
@@ -129,15 +139,19 @@ class FunctionClassifier:
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
         """
         failures: dict[calling.Form, BaseException] = {}
+        read = ""  # the kind of picture that it takes, for sure
         for form in self._forms:
+            if read and (form[0] != read or form[1] in calling.SEVERAL):
+                continue
             try:
                 entries = self._called(form, pictures)
             except (Exception, SystemExit) as error:
-                if is_out_of_memory(error):
-                    raise
+                if is_out_of_memory(error) and len(pictures) > 1:
+                    raise  # it is asked about fewer
                 failures[form] = error
                 if not calling.is_about_form(error):
                     break
+                read = form[0] if isinstance(error, ModelError) else ""
             else:
                 if failures:
                     expected = calling.spoken(self._forms[0])
@@ -145,34 +159,51 @@ class FunctionClassifier:
                         f"{self._own} does not take {expected}: it is given {calling.spoken(form)}."
                     )
                 self._forms[:] = [form]
+                self._answered = True
                 return entries[: len(pictures)]
+        raise self._failed(failures, pictures[0])
+
+    def _failed(self, failures: dict[calling.Form, BaseException], picture: bytes) -> GslopesError:
         form, last = max(failures.items(), key=lambda pair: calling.reached(pair[1]))
         if isinstance(last, GslopesError):
-            raise last
-        height, width = decoded(pictures[:1])[0].shape[:2]
-        why = shorten(str(last), 300, placeholder=" …")
-        message = f"{self._own} failed: {type(last).__name__}: {why}{calling.user_line(last)}. "
+            return last
+        height, width = decoded([picture])[0].shape[:2]
+        why = shorten(str(last), 300, placeholder=" …").rstrip(".")
+        what = f"{type(last).__name__}: {why}".rstrip(": ")
+        message = f"{self._own} failed: {what}{calling.user_line(last)}. "
         message += f"It was given {calling.spoken(form)}{self._told}, {width} x {height} pixels"
-        message += "; it fails in every other form, too" * (1 < len(failures) == len(self._forms))
-        if len(self._forms) == 1:  # some picture is odd: the others go on without it
-            raise ClassifierError(f"{message}.") from last
-        raise ModelError(f"{message}.", "Mend that line and run the same command again.") from last
+        everywhere = 1 < len(failures) == len(self._forms)
+        message += "; it fails in every other form, too" * everywhere
+        if self._answered and not is_out_of_memory(last):
+            # some picture is odd: the others go on without it
+            error: GslopesError = ClassifierError(f"{message}.")
+        else:
+            error = ModelError(f"{message}.", calling.advice(last, everywhere))
+        error.__cause__ = last
+        return error
 
     def _called(self, form: calling.Form, pictures: Sequence[bytes]) -> list[Any]:
-        kind, several = form
+        several = form[1] in calling.SEVERAL
         # what it returns for three shows whether it takes lists
-        if several and (kind, False) in self._forms:
+        if several and {(form[0], "one"), (form[0], "alone")} & {*self._forms}:
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
-            given = calling.in_form(pictures, kind, folder)
-            function = self._of_pictures()
-            replies = list(map(function, [given] if several else given))
+            given = calling.in_form(pictures, form, folder)
+            replies = list(map(self._of_pictures(), given))
             for number, reply in enumerate(replies):
-                if inspect.iscoroutine(reply):
-                    replies[number] = self._runner.run(reply)
+                if inspect.isawaitable(reply) or hasattr(reply, "__aiter__"):
+                    replies[number] = self._runner.run(_awaited(reply))
             if several:
-                replies = self._split(replies[0], len(given))
-            return list(map(self._read, replies))
+                share = len(pictures) // len(given)
+                replies = [entry for reply in replies for entry in self._split(reply, share)]
+            return self.read(replies)
+
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """What the function is given for an encoded picture: in words, and (H, W, 3) uint8 RGB."""
+        (pixels,) = decoded([picture])
+        height, width = pixels.shape[:2]
+        told = calling.KINDS[self._forms[0][0]]["sent"]
+        return f"the whole picture, {width} x {height}, {told}", pixels
 
     def _of_pictures(self) -> Any:
         """The function with nothing left to be given but pictures."""
@@ -180,15 +211,17 @@ class FunctionClassifier:
 
     def _split(self, replies: Any, pictures: int) -> list[Any]:
         """What it returned for a list of pictures, cut into one entry for each.  Raises: ModelError."""
-        return calling.split_replies(replies, pictures, self._labels)
-
-    def _read(self, entry: Any) -> Any:
-        """The raw answer of what was returned for a picture, or an AnswerError."""
-        return calling.read_entry(entry, self._labels)
+        return split_replies(replies, pictures, self._labels)
 
     def parse(self, raw: Any) -> Answer:
         """As ``answer_of``."""
         return answer_of(raw, self._captions)
+
+
+async def _awaited(reply: Any) -> Any:
+    if hasattr(reply, "__aiter__"):
+        return [item async for item in reply]
+    return await reply
 
 
 class PythonClassifier(FunctionClassifier):
@@ -199,7 +232,13 @@ class PythonClassifier(FunctionClassifier):
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         labels = read_labels(existing(options.labels, "labels file")) if options.labels else ()
         self._path = options.path
-        super().__init__(function_at(options.path), labels, version=options.version)
+        super().__init__(
+            function_at(options.path),
+            labels,
+            unit=options.unit,
+            version=options.version,
+            activation=options.activation,
+        )
         self.name = name
         self.traits = replace(self.traits, cached=bool(options.version))
         self.batch = options.batch
@@ -258,18 +297,18 @@ def function_at(path: str) -> Any:
 
 def _only_one(module: Any, file: str) -> str:
     """The name of the only public function or class that a module defines.  Raises: ConfigError."""
-    candidates = [
-        name
+    candidates = {
+        name: value
         for name, value in vars(module).items()
         if not name.startswith("_")
-        and callable(value)
-        and getattr(value, "__module__", "") == module.__name__
-    ]
+        and (callable(value) and getattr(value, "__module__", "") == module.__name__)
+    }
+    named = calling.likeliest(candidates) if candidates else "classify"
     if len(candidates) == 1:
-        return candidates[0]
+        return named
     raise ConfigError(
         f"{file} defines {', '.join(candidates) or 'no public function or class'}.",
-        f"Name the one that is asked, such as {file}:{(candidates or ['classify'])[-1]}.",
+        f"Name the one that is asked, such as {file}:{named}.",
     )
 
 

@@ -19,14 +19,14 @@ depends on, or by ``version=``. If a value has no digest, nothing is kept.
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, Self, cast
 
 import numpy as np
 
-from gslopes.ask.classifiers.calling import as_function
+from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
@@ -125,10 +125,16 @@ class FunctionEditor(Wished, FunctionClassifier):
             "Return a list with one picture for each. A function of one picture names it image.",
         )
 
-    def _read(self, entry: Any) -> Any:
+    def read(self, entries: Sequence[Any]) -> list[Any]:
+        """The pictures that were returned."""
+        return list(map(self._picture, entries))
+
+    def _picture(self, entry: Any) -> Any:
         if entry is None:
             return {"refused": "the function returned None"}
         try:
+            if self._forms[0][0] == BGR and getattr(entry, "shape", ())[-1:] == (3,):
+                entry = entry[..., ::-1]
             return kept(file_of(entry))
         except AnswerError as error:
             return error

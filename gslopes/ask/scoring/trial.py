@@ -1,7 +1,7 @@
 """Before any audit: a classifier and a few unedited photos, so that a mistake costs no more than these."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,8 @@ def ask_first(
         raise_if_all_failed(asked, extent, STOPPED)
         compare_alone(classifier, pictures)
         warn_of(classifier, note)
+        if odd := softmaxed_twice(_scores(answer for _, answer in part.answered())):
+            note.note(f"Warning: {odd}")
 
 
 def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
@@ -191,22 +193,22 @@ def try_classifier(
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
-    sent, seen = what_is_sent(classifier, pictures[0])
-    image = Image.fromarray(seen)
-    image.thumbnail((_SHOWN, _SHOWN))
-    thumbnail.write_bytes(png(np.asarray(image)))
     usage = UsageStats()
     begun = time.monotonic()
     part = _asked(classifier, pictures, cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
+    sent, seen = what_is_sent(classifier, pictures[0])
+    image = Image.fromarray(seen)
+    image.thumbnail((_SHOWN, _SHOWN))
+    thumbnail.write_bytes(png(np.asarray(image)))
     by_picture = {question.photo: answer for question, answer in part.answered()}
     answers = {name: by_picture[digest(data).hex()] for name, data in encoded.items()}
-    scores = [dict(answer.labels) for answer in answers.values() if answer.status == "answered"]
-    if scores:
+    known = _scores(answers.values())
+    if len(known):
         compare_alone(classifier, pictures)
-    known = pd.DataFrame(scores)
     varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
     notes = [*new_notes(classifier), twins([*traits_of(classifier).labels, *known.columns])]
+    notes.append(softmaxed_twice(known))
     return Trial(
         classifier.name,
         sent,
@@ -225,6 +227,33 @@ def try_classifier(
         usage.spent,
         traits_of(classifier).limits.price,
         tuple(filter(None, notes)),
+    )
+
+
+def _scores(answers: Iterable[Answer]) -> pd.DataFrame:
+    """A row of those that are answers, a column a label."""
+    return pd.DataFrame([dict(one.labels) for one in answers if one.status == "answered"])
+
+
+def softmaxed_twice(scores: pd.DataFrame) -> str:
+    """A sentence if the scores of every picture are what a softmax makes of shares; else empty.
+
+    Logarithms of these differ as the shares do, which add up to 1: from the lowest by 1 in all, at most. Few models
+    are so undecided about every picture, if there are labels enough; with two or three, all are nearly undecided, or
+    as sure as can be.
+
+    scores: a row a picture, a column a label.
+    """
+    shares = scores.to_numpy(float)
+    if min(shares.shape) < 2 or not shares.all() or not (abs(shares.sum(axis=1) - 1) < 1e-3).all():
+        return ""
+    above = np.log(shares / shares.min(axis=1, keepdims=True)).sum(axis=1)
+    few = shares.shape[1] < 4
+    if above.max() > 1.01 or (few and above.max() > 0.15 and above.min() < 0.95):
+        return ""
+    return (
+        f"The scores of every picture add up to 1 and lie between {shares.min():.3f} and {shares.max():.3f}, as if a "
+        "softmax was applied twice: leave one out if so."
     )
 
 

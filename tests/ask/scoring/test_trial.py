@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 import gslopes
 from gslopes.ask.classifiers.in_memory import as_classifier
-from gslopes.ask.scoring.trial import try_classifier, what_is_sent
+from gslopes.ask.scoring.trial import softmaxed_twice, try_classifier, what_is_sent
 from gslopes.core.errors import BudgetReached, ClassifierError, ModelError
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits, Traits
@@ -363,3 +364,74 @@ def test_a_function_of_one_picture_at_a_time_and_one_of_numbers_are_compared_too
         try_classifier(as_classifier(age), [photo], tmp_path / "sent.png", tmp_path / "cache")
     alone = as_classifier(lambda picture: {"bright": float(picture.mean() / 255)}, name="alone")
     assert try_classifier(alone, [photo], tmp_path / "sent.png", tmp_path / "cache").failed == 0
+
+
+# -- softmax twice ----------------------------------------------------------------------------------------------------
+
+
+def softmax(values: np.ndarray) -> np.ndarray:
+    powers = np.exp(values - values.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def drawn(labels: int, spread: float, alike: float, n: int = 300) -> np.ndarray:
+    """Shares (n, 3, labels) of three pictures each; of 0.9 alike: one photo, mirrored and darker."""
+    rng = np.random.default_rng(labels)
+    of_photo, of_picture = rng.normal(size=(n, 1, labels)), rng.normal(size=(n, 3, labels))
+    return softmax(spread * (of_photo * alike**0.5 + of_picture * (1 - alike) ** 0.5))
+
+
+@pytest.mark.parametrize("alike", [0, 0.9])
+@pytest.mark.parametrize("spread", [0.5, 1, 2, 5])
+@pytest.mark.parametrize("labels", [2, 3, 4, 7, 20, 1000])
+def test_a_softmax_of_shares_is_told_from_an_undecided_model(labels, spread, alike):
+    shares = drawn(labels, spread, alike)
+    alarms = np.mean([bool(softmaxed_twice(pd.DataFrame(one))) for one in shares])
+    assert alarms <= 0.02
+    found = np.mean([bool(softmaxed_twice(pd.DataFrame(one))) for one in softmax(shares)])
+    assert found > 0.98 or labels < 4
+
+
+def test_what_is_nearly_the_same_for_every_picture_is_said_and_what_is_no_softmax_is_not():
+    rows = [[0.336, 0.333, 0.331], [0.335, 0.334, 0.331]]
+    assert softmaxed_twice(pd.DataFrame(rows)) == (
+        "The scores of every picture add up to 1 and lie between 0.331 and 0.336, as if a softmax was applied twice: "
+        "leave one out if so."
+    )
+    sure = softmax(np.array([[1.0, 0.0], [0.0, 1.0], [0.998, 0.002]]))
+    assert softmaxed_twice(pd.DataFrame(sure))
+    for others in (
+        rows[:1],
+        [[0.6, 0.3, 0.1], [0.35, 0.33, 0.32]],
+        [[0.3, 0.3, 0.3], [0.3, 0.3, 0.3]],
+        [[1.0, 0.0], [0.0, 1.0]],
+        [[0.5, 0.5, np.nan], [0.5, np.nan, 0.5]],
+        [[1.0], [1.0]],
+        [],
+    ):
+        assert not softmaxed_twice(pd.DataFrame(others))
+
+
+def test_an_audit_and_a_trial_say_it(faces, tmp_path, photo):
+    def classify(image):
+        share = image.mean() / 255
+        return dict(
+            zip("abcde", softmax(np.array([share, 1 - share, 0, 0, 0])).tolist(), strict=True)
+        )
+
+    found = try_classifier(as_classifier(classify), [photo], tmp_path / "sent.png")
+    assert any("as if a softmax was applied twice" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda bgr: {"blue": bgr[..., 0].mean() / 255}, "BGR, 0 to 255"),
+        (lambda img_tensor: {"blue": img_tensor[2].mean()}, "a tensor, RGB, 0 to 1"),
+        (lambda image_bytes: {"size": len(image_bytes)}, "the bytes of its file"),
+    ],
+)
+def test_the_form_that_is_given_is_what_is_said_to_be_sent(photo, tmp_path, function, words):
+    found = try_classifier(as_classifier(function), [photo], tmp_path / "sent.png")
+    assert found.sent == f"the whole picture, 40 x 30, {words}"
+    assert not found.failed

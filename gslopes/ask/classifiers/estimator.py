@@ -1,0 +1,71 @@
+"""Estimators of scikit-learn as functions of a list of pictures.
+
+It is given pictures as they are, for one whose first step makes features of them; if it takes none of these, but rows
+of 3 S^2 numbers, pictures of S x S pixels, at last in rows: height, width, colour. The scale of these, 0 to 1 or 0 to
+255, is the one that it learned from, if that can be told.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gslopes.ask.pictures import prepare
+from gslopes.core.config import read_toml
+from gslopes.core.records import ByteArray
+
+_TOLD = read_toml(Path(__file__).with_name("estimator.toml"))
+
+
+class Estimator:
+    """The probabilities of an estimator for a list of pictures.
+
+    labels: of its classes.  notes: what it is given, if that is decided here.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.__name__ = type(model).__name__
+        self.labels = tuple(map(str, model.classes_))
+        self.notes: list[str] = []
+        steps = [step for _, step in getattr(model, "steps", [("", model)])]
+        counts = [getattr(step, "n_features_in_", 0) for step in steps]
+        self._side = next((side for side in map(_side, counts) if side), 0)
+        self._highest = _highest(steps)
+
+    def __call__(self, images: Sequence[ByteArray]) -> Any:
+        """(H, W, 3) uint8 RGB each, to a row of shares each."""
+        if any(np.shape(image) != (self._side, self._side, 3) for image in images):
+            try:
+                return self._model.predict_proba(images)
+            except ValueError:
+                if not self._side:
+                    raise
+        white = 1 if self._highest is not None and self._highest <= 1 else 255
+        why = _TOLD["guessed" if self._highest is None else "known"]
+        facts = {"name": self.__name__, "side": self._side, "white": white, "why": why}
+        batch = np.stack([prepare(image, self._side) for image in images]) * (white / 255)
+        self.notes[:] = [_TOLD["note"].format(**facts)]
+        try:
+            return self._model.predict_proba(batch)
+        except ValueError:
+            return self._model.predict_proba(batch.reshape(len(batch), -1))
+
+
+def _side(count: int) -> int:
+    """Of the square picture that has so many numbers; 0 if none does."""
+    side = math.isqrt(count // 3)
+    return side * (side**2 * 3 == count)
+
+
+def _highest(steps: Sequence[Any]) -> float | None:
+    """The highest of the numbers that the first step which keeps some has learned."""
+    learned = (
+        np.max(getattr(step, name))
+        for step in steps
+        for name in _TOLD["learned"]
+        if hasattr(step, name)
+    )
+    return next(learned, None)
