@@ -424,7 +424,7 @@ def test_a_dry_run_tells_price_and_minutes(gslopes: Callable[..., Any], faces: F
     editor = "http:http://127.0.0.1:9/edit,rate=0.2,price=40"
     done = gslopes("audit", faces.photos, "--editor", editor, "--steps", 3, "--dry-run", "--json")
     assert done.code == 0, done.err
-    (price, _) = json.loads(done.out)["prices"]
+    price, *_ = json.loads(done.out)["prices"]
     # three values and no change, of four photos
     told = "16 pictures, 16 calls, 0.64 USD, 1.3 minutes at the quota"
     assert price["stage"] == "editor"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core.errors import BudgetReached
@@ -15,6 +16,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import drawn_faces
+from tests.conftest import ROOT
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -23,9 +25,9 @@ SHORT = {"steps": 3, "placebo": False, "unedited": False, "fit.permutations": 99
 TASK = "llm:m,prompt=loan,repeats=2,max_tokens=3,price_in=2.5,price_out=10"
 
 
-@pytest.fixture
-def faces(tmp_path: Path) -> dict[str, Any]:
-    return drawn_faces(tmp_path / "drawn", 2)
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return drawn_faces(tmp_path_factory.mktemp("drawn"), 2)
 
 
 def plan_of(faces: dict[str, Any], run: Path, *names: str, **options: Any) -> Any:
@@ -44,6 +46,7 @@ def spent(notes: str) -> float:
     return sum(float(usd) for usd in re.findall(r"([\d.]+) USD spent", notes))
 
 
+@pytest.mark.slow
 def test_the_worst_case_is_what_was_promised_by_call_and_by_cent(
     provider: FakeProvider, faces: dict[str, Any], tmp_path: Path, capsys: Any
 ) -> None:
@@ -71,6 +74,7 @@ def test_the_worst_case_is_what_was_promised_by_call_and_by_cent(
     assert prices_of(plan) == []
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_promised_what_is_left_and_pays_no_more(
     provider: FakeProvider, faces: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -87,7 +91,8 @@ def test_a_resumed_run_is_promised_what_is_left_and_pays_no_more(
 
 
 @pytest.mark.parametrize(
-    ("name", "calls"), [("rekognition:price=1000", 3 * 8), (TASK, 3 * (4 + 7))]
+    ("name", "calls"),
+    [pytest.param("rekognition:price=1000", 3 * 8, marks=pytest.mark.slow), (TASK, 3 * (4 + 7))],
 )
 def test_calls_whose_replies_are_lost_are_billed_as_often_as_was_told(
     provider: FakeProvider,
@@ -113,6 +118,58 @@ def test_calls_whose_replies_are_lost_are_billed_as_often_as_was_told(
     carry_out(plan, OneProcess(progress=True))
     assert len(provider.log.calls) == calls
     assert spent(capsys.readouterr().err) == pytest.approx(price["usd_if_lost"], abs=0.006)
+
+
+def test_the_plan_in_the_docs_is_what_is_printed(
+    gslopes: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("PHOTOS").mkdir()
+    for number in range(200):
+        Image.new("L", (8, 8), number).save(f"PHOTOS/{number}.png")
+    page = (ROOT / "docs/pages/start/paid-service.md").read_text("utf-8")
+    (command,) = re.findall(r"(?m)^gslopes (audit .* --dry-run)$", page)
+    done = gslopes(*command.split())
+    assert done.code == 0, done.err
+    printed = done.out[done.out.index("score ") : done.out.index("Nothing was written.")]
+    assert f"```text\n{printed}```" in page
+
+
+KNOWN = {  # of a classifier, what the plan must say of four pictures: three values of one photo, and the photo
+    "celeba-tagger": "at most 4 pictures, free, on this machine",
+    "google:price=0": "4 calls, under 0.01 USD, under a tenth",  # 0: as listed
+    "rekognition:price=1e9,rate=0.01": "4 calls, 4,000,000.00 USD, 6.7 minutes at the quota",
+    "azure:price=0.001": "4 calls, under 0.01 USD, under a tenth",
+    "http:http://127.0.0.1:9/tag,batch=2,price=2000,rate=0.1": "3 calls, 8.00 USD, 0.5 minutes at",
+    "http:http://127.0.0.1:9/free": "no price, no quota known: the first answers tell",
+    "imagga": "4 calls, price unknown, no quota known",
+    "llm:a,prompt=loan,repeats=3": "24 calls, an estimated 28,056 + 4,800 tokens, price unknown",
+    "llm:b,prompt=labels,scores=repeats,price_in=1,price_out=1": "20 calls, an estimated",
+    "llm:c,prompt=loan,scores=logprobs,price=1000": "8 calls, an estimated 9,352 + 1,600 tokens, 4.00 USD,",
+    "llm:d,prompt=loan,url=http://localhost:9/v1": "40 calls, an estimated 46,760 + 8,000 tokens, no price",
+}
+
+
+def test_every_plan_names_what_is_known_and_what_is_not(
+    faces: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = plan_of(faces, tmp_path / "run", *KNOWN, limit=1)
+    _, facts = outline_of_prices(plan)
+    for price, told in zip(facts["prices"], KNOWN.values(), strict=True):
+        assert told in price["text"]
+    assert "price=USD_PER_1000" in facts["prices"][6]["text"]
+    assert "price_in and price_out" in facts["prices"][7]["text"]
+    known = [price["usd"] for price in facts["prices"]]
+    assert known.count(None) == 2
+    assert facts["usd"] == pytest.approx(sum(filter(None, known)))
+
+
+def test_of_two_with_one_name_the_options_of_the_last_count_in_plan_and_run(
+    faces: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = plan_of(faces, tmp_path / "run", "google:price=2", "google:price=1000", limit=1)
+    (price,) = prices_of(plan)
+    assert price["usd"] == 4.0 == plan.models["google"].traits.limits.cost(4)
 
 
 def losing(provider: FakeProvider, trouble: Callable[[Any], str]) -> Callable[..., Any]:
