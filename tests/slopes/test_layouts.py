@@ -42,6 +42,22 @@ def colours(pairs: PairSet, unit: str) -> list[tuple[int, ...]]:
 # --- published ones ---
 
 
+FOUND = {
+    "social-counterfactuals": [
+        "gender: male − female",
+        "race: Latino − Black",
+        "race: White − Black",
+    ],
+    "cultural-counterfactuals": [
+        "context: Mosque − Buddhist temple",
+        "context: Synagogue − Buddhist temple",
+    ],
+    "coco-counterfactuals": ["subject: counterfactual − before"],
+    "parallel-images": ["gender: woman − man", "race: White − Black"],
+    "visual-counterfact": ["picture: counterfactual − before"],
+}
+
+
 @pytest.mark.parametrize("name", FOUND)
 def test_a_published_layout_is_recognised_by_its_columns(tmp_path: Path, name: str) -> None:
     pairs = read_pairs(SETS[name](tmp_path / "set", draw, 3), placebos=False)
