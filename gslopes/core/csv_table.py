@@ -184,17 +184,11 @@ def read_frame(
             _check_most(len(names), MOST_COLUMNS, "columns")
             if len(set(names)) < len(names):
                 raise ValueError("it has two columns of one name")
-            batches = []
             size = 0
             for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=columns):
                 size += batch.nbytes
                 _check_most(size, LARGEST_UNPACKED, "bytes")
-                batches.append(batch)
-            if not batches:
-                return parquet.read(columns).to_pandas()
-            return pa.Table.from_batches(batches).to_pandas()
-    except FileNotFoundError as error:
-        raise raises(f"There is no file {show(path)}.", hint) from error
+            return parquet.read(columns).to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         why = why_unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
         raise raises(f"{show(path)} is not a readable table: {why}.", hint) from error

@@ -348,9 +348,11 @@ def fitted_by(run: Run) -> FitConfig:
     if run.config.pairs is None or config.photos_csv is not None or not table.is_file():
         return config
     columns = read_csv(table).columns
-    groups = tuple(name for name in ("group",) if name in columns)
-    cluster = "cluster" if "cluster" in columns else ""
-    return replace(config, photos_csv=table, groups=groups, cluster=cluster)
+    named = {
+        "groups": ("group",) * ("group" in columns),
+        "cluster": "cluster" * ("cluster" in columns),
+    }
+    return replace(config, photos_csv=table, **named)
 
 
 def is_gated(run: Run) -> bool:

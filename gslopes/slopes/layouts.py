@@ -10,7 +10,7 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, partial
 from itertools import chain
@@ -29,13 +29,14 @@ from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.errors import UnknownName, UsageError, nearest
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, parse_json, read_text, show
 from gslopes.photos.folder import list_files
-from gslopes.slopes.cells import Picture, cells_of, is_held
+from gslopes.slopes.cells import Picture, cells_of
 
 FOLDER = Path(__file__).parent / "data"
 TEXTS: Mapping[str, Any] = tomllib.loads((FOLDER / "pairs.toml").read_text("utf-8"))
 FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
 JOINT = " · "  # between the parts of a unit's name
-_ROW = " "  # where a row is, in place of a column
+_ROW = " "  # in place of a column: where a row is,
+_PICTURE = "  "  # and its picture
 
 
 @frozen
@@ -118,12 +119,10 @@ def _known(asked: Layout) -> dict[str, LayoutFile]:
     name = asked.layout
     if not name:
         return shipped()
-    if name.endswith(".toml"):
-        beside = Path(asked.path) / name
-        return {name: read_layout(beside if is_file(beside) else Path(name))}
-    if name not in shipped():
-        raise UnknownName("layout", name, shipped())
-    return {name: shipped()[name]}
+    places = (Path(asked.path) / name, Path(name), FOLDER / "layouts" / f"{name}.toml")
+    for file in filter(is_file, places):
+        return {name: read_layout(file)}
+    raise UnknownName("layout", name, shipped())
 
 
 # -- columns ----------------------------------------------------------------------------------------------------------
@@ -137,13 +136,12 @@ def _found(text: str, columns: Collection[str]) -> list[str]:
     return [next((name for name in part.split("|") if name in columns), "") for part in parts]
 
 
-def _lacking(layout: Layout, columns: Collection[str], is_named: bool) -> dict[str, str]:
+def _lacking(layout: Layout, columns: Collection[str], is_named: bool) -> list[str]:
     """The fields that name no column.  is_named: whether an attribute may be a name."""
-    needed = ["picture"] + ["unit"] * bool(layout.unit)
+    needed = ["picture", *["unit"] * bool(layout.unit)]
     if "+" not in layout.picture:
-        needed += ["values"] if is_named and layout.attribute else ["attribute", "values"]
-    fields = {field: getattr(layout, field) for field in needed}
-    return {field: text for field, text in fields.items() if "" in (_found(text, columns) or [""])}
+        needed += ["attribute", "values"][is_named and bool(layout.attribute) :]
+    return [name for name in needed if "" in (_found(getattr(layout, name), columns) or [""])]
 
 
 def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFile, list[str]]:
@@ -152,22 +150,22 @@ def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFi
     Raises: UsageError, with the columns that are there, and a command; ConfigError, UnknownName.
     """
     known = _known(asked)
-    more = {field: text for field, text in asdict(asked).items() if text}
+    more = {name: text for name, text in asdict(asked).items() if text}
     path = more.pop("path")
     by_name = bool(more.pop("layout", ""))
     fits = [name for name, one in known.items() if not _lacking(one, columns, by_name)]
-    ours = next(iter(known))
-    if fits[1:] and ours not in fits and not more:
+    first = next(iter(known))
+    if fits[1:] and first not in fits:
         raise refused("several", show(file), " and ".join(fits), path, fits[0])
-    base = known[fits[0] if fits and (ours in fits or not fits[1:]) else ours]
-    if more and not fits and not by_name:
-        base = replace(base, attribute="", value="")
+    base = known[(fits or [first])[0]]
     layout = replace(base, **more)
-    if "value" not in more and layout.attribute.count("+") != base.attribute.count("+"):
+    if more and not fits and not by_name:
+        layout = replace(base, **({"attribute": "", "value": ""} | more))
+    if "value" not in more and layout.attribute.count("+") != layout.value.count("+"):
         layout = replace(layout, value="")
-    for field, text in _lacking(layout, columns, by_name or bool(more)).items():
-        absent = [part for part in text.split("+") if part not in columns]
-        name = absent[0] if field in more else field.rstrip("s")
+    for field in _lacking(layout, columns, by_name or bool(more)):
+        text = more.get(field.rstrip("s")) or field.rstrip("s")
+        name = next(part for part in text.split("+") if part not in columns)
         error = refused("column", show(file), name, ", ".join(columns), _command(path, columns))
         error.hint = nearest(name, columns, error.hint)
         raise error
@@ -216,25 +214,24 @@ def _files(path: Path) -> list[Path]:
     """The tables of a set; of the first kind that is there."""
     if not path.is_dir():
         return [path]
-    for kind in TEXTS["tables"]:
-        files = sorted(path.rglob(kind))
-        if found := [file for file in files if "/." not in f"/{file.relative_to(path)}"]:
-            return found
-    return []
+    found = (sorted(path.rglob(kind)) for kind in TEXTS["tables"])
+    return next(filter(None, found), [])
 
 
 def _table(file: Path) -> DataFrame:
-    """The cells of a table; of Parquet those that hold pictures."""
+    """The cells of a table, each row's place the index; of Parquet those that hold pictures."""
     try:
         if file.suffix == ".parquet":
-            return cells_of(file)
-        if file.suffix == ".jsonl":
+            table = cells_of(file)
+        elif file.suffix == ".jsonl":
             lines = read_text(file, LARGEST_TABLE, raises=UsageError).splitlines()
-            return DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+            table = DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+        else:
+            csv = read_csv(file, strip=True, hint=TEXTS["refused"]["table"][1])
+            return csv.frame().set_axis([f"line {line}" for line in csv.lines])
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise refused("table", show(file), (str(error).splitlines() or [""])[0]) from error
-    csv = read_csv(file, strip=True, hint=TEXTS["refused"]["table"][1])
-    return csv.frame().set_axis([f"line {line}" for line in csv.lines])
+    return table.set_axis([f"row {row + 1}" for row in range(len(table))])
 
 
 def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFrame:
@@ -244,45 +241,38 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
     columns = {field: _found(getattr(layout, field), names) for field in FIELDS}
     columns["unit"] = columns["unit"] + fixed or [_ROW]
     used = {*chain(*columns.values())} - {"", _ROW}
-    read_now = sorted(name for name in used if not is_held(table[name]))
     if file.suffix == ".parquet":
-        table = table.assign(**read_frame(file, columns=read_now))
-    places = (row if isinstance(row, str) else f"row {row + 1}" for row in table.index)
-    where = [f"{show(file)}, {place}" for place in places]
-    texts = {name: list(map(partial(_text, name), where, table[name])) for name in read_now}
-    texts[_ROW] = where
-    spelled = {text.casefold(): name for text, name in layout.names.items()}
+        unread = sorted(name for name in used if table[name].isna().all())
+        table = table.assign(**read_frame(file, columns=unread).set_axis(table.index))
+    table[_ROW] = [f"{show(file)}, {place}" for place in table.index]
+    table = pd.concat(table.assign(**{"": one, _PICTURE: table[one]}) for one in columns["picture"])
+    texts = {
+        name: list(map(partial(_text, name), table[_ROW], table[name]))
+        for name in (*used, _ROW, "", _PICTURE)
+    }
     base = file.parent / layout.folder
     root = base if asked.folder else path if path.is_dir() else path.parent
-    parts = []
-    for column in columns["picture"]:
-        texts[""] = [column] * len(table)
-        part = DataFrame({"where": where, "name": texts.get(column, where)})
-        for field in ("unit", "group", "placebo", "shown"):
-            cells = zip(*(texts[name] for name in columns[field] if name), strict=True)
-            part[field] = list(map(_joined, cells)) or ""
-        values = zip(layout.attribute.split("+"), columns["values"] or [""], strict=True)
-        for number, (attribute, value) in enumerate(values):
-            (name,) = _found(attribute, names) or [""]
-            part[f"attribute{number}"] = (
-                texts[name] if name not in ("", value) else attribute.split("|")[-1]
-            )
-            part[f"value{number}"] = [spelled.get(one.casefold(), one) for one in texts[value]]
-        if column in texts:
-            place = partial(_file, root, base, layout.ending)
-            part["picture"] = list(map(place, where, texts[column]))
-        else:
-            part["picture"] = table[column].tolist()
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    place = partial(_file, root, base, layout.ending)
+    pictures = list(map(place, texts[_ROW], table[_PICTURE]))
+    rows = DataFrame({"where": texts[_ROW], "name": texts[_PICTURE], "picture": pictures})
+    for field in ("unit", "group", "placebo", "shown"):
+        cells = zip(*(texts[name] for name in columns[field] if name), strict=True)
+        rows[field] = [JOINT.join(filter(None, row)) for row in cells] or ""
+    spelled = {text.casefold(): name for text, name in layout.names.items()}
+    values = zip(layout.attribute.split("+"), columns["values"] or [""], strict=True)
+    for number, (attribute, value) in enumerate(values):
+        (name,) = _found(attribute, names) or [""]
+        is_name = name in ("", value)
+        rows[f"attribute{number}"] = attribute.split("|")[-1] if is_name else texts[name]
+        rows[f"value{number}"] = [spelled.get(one.casefold(), one) for one in texts[value]]
+    return rows
 
 
-def _joined(cells: Iterable[str]) -> str:
-    return JOINT.join(filter(None, cells))
-
-
-def _file(root: Path, base: Path, ending: str, where: str, name: str) -> Picture:
-    """The picture that a row names.  Raises: UsageError if it lies outside of the set."""
+def _file(root: Path, base: Path, ending: str, where: str, cell: Any) -> Picture:
+    """The picture that a row names, or holds.  Raises: UsageError if it lies outside of the set."""
+    if isinstance(cell, Picture):
+        return cell
+    name = _text("", where, cell)
     file = base / (name if Path(name).suffix else name + ending)
     if not is_file(file):
         file = Path(str(file).replace("\\", "/"))

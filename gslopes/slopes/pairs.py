@@ -10,7 +10,7 @@ included, and what stays the same for all of them is its cluster.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -33,8 +33,9 @@ from gslopes.slopes.layouts import JOINT, read_rows, refused
 
 SweepOf = tuple[
     str, str, DataFrame, list[float]
-]  # sweep, placebo, pictures (units by steps), values
+]  # name, placebo, pictures (units by values), values
 ALL = ("", *placebo.KINDS)
+KINDS = ("", *placebo.KINDS)
 MOST = 0.5  # of the units that have a whole grid
 _DIGESTED = ["unit", "attribute", "value", "placebo", "group", "shown", "name"]
 _ROUNDED = 6e-5  # values that somebody wrote with four digits
@@ -67,26 +68,21 @@ def read_pairs(
     Raises: UsageError; UnknownName for a baseline or a layout; ConfigError.
     """
     wide = _folded(pd.concat(read_rows(path), ignore_index=True).fillna(""))
+    wide = wide[wide["unit"].isin(wide["unit"].unique()[:limit])]
     rows = _checked(_by_attribute(wide))
     baselines = [name.strip() for name in baseline.split(",") if name.strip()]
     for name in baselines:
         if name not in (known := rows["value"].unique()):
             raise UnknownName("baseline", name, filter(None, known))
     values: dict[str, list[float]] = {}
-    sweeps = _plain(show(path), rows, baselines)
-    if crossed := _grid(wide, baselines):
-        grid, cells = crossed
+    sweeps = [*_plain(show(path), rows, baselines)]
+    if crossed := _grid(rows, [name for name, kind, *_ in sweeps if not kind]):
+        grid, sweeps = crossed
         values = grid.sweeps
-        steps = [float(step) for step in range(len(cells.columns))]
-        empty = cells[:0]  # placebos are ours
-        sweeps = iter((grid.name, kind, empty if kind else cells, steps) for kind in ALL)
         rows = rows.assign(unit=rows["cluster"], shown=rows["cluster"], cluster="")
-    wanted = rows["cluster"].where(rows["cluster"] != "", rows["unit"])
-    kept = rows[wanted.isin(wanted.unique()[:limit])]
-    units = kept.drop_duplicates("unit").set_index("unit")[["shown", "group", "cluster"]]
-    units = units.assign(lacks="")
-    kinds = ALL if placebos else ALL[:1]
-    edits, more = _edits([one for one in sweeps if one[1] in kinds], units)
+    units = rows.drop_duplicates("unit").set_index("unit")
+    units = units[["shown", "group", "cluster"]].assign(lacks="")
+    edits, others = _edits([one for one in sweeps if placebos or not one[1]], units)
     originals = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
     original = originals.groupby(level=0).first()
     units["picture"] = [original.get(unit, Picture(Path())) for unit in units.index]
@@ -97,10 +93,10 @@ def read_pairs(
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows[_DIGESTED].assign(size=sizes).to_csv()
     facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
-    return PairSet(units, edits, values | more, facts)
+    return PairSet(units, edits, values | others, facts)
 
 
-def _edits(sweeps: Iterable[SweepOf], units: DataFrame) -> tuple[DataFrame, dict[str, list[float]]]:
+def _edits(sweeps: Sequence[SweepOf], units: DataFrame) -> tuple[DataFrame, dict[str, list[float]]]:
     """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
     values: dict[str, list[float]] = {}
     parts = []
@@ -130,66 +126,59 @@ def _plain(path: str, rows: DataFrame, baselines: Sequence[str]) -> Iterator[Swe
     if cells.empty:
         raise refused("empty", path)
     for attribute in cells.columns.unique("attribute"):
-        attributes, kinds = (
-            cells.columns.get_level_values(name) for name in ("attribute", "placebo")
-        )
-        edited = (attributes == attribute) & (kinds == "")
-        pictures = cells.loc[:, edited].droplevel([0, 1], axis=1)
+        of_kinds = cells[attribute]
+        pictures = of_kinds.get("", DataFrame())
         for sweep, levels, numbers in _sweeps((path, attribute), pictures, baselines):
-            for kind in ALL:
-                columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
-                part = cells.reindex(columns=columns).set_axis(levels, axis=1)
-                yield sweep, kind, part, numbers
+            for kind in KINDS:
+                part = of_kinds.reindex(columns=[(kind, level) for level in levels])
+                yield sweep, kind, part.set_axis(levels, axis=1), numbers
 
 
 def _by_attribute(wide: DataFrame) -> DataFrame:
-    """A row a picture and attribute, whose unit has the values of the others in its name, and is one of a cluster."""
-    count = len([name for name in wide if str(name).startswith("value")])
+    """A row a picture and attribute; if there are several, a unit has the values of the others in its name, and is one
+    of a cluster.
+    """
+    values = wide.filter(like="value")
     parts = []
-    for number in range(count):
-        others = [wide[f"value{other}"] for other in range(count) if other != number]
-        cells = zip(wide["unit"], *others, strict=True)
+    for number in range(values.shape[1]):
+        others = values.drop(columns=f"value{number}").agg(JOINT.join, axis=1)
         part = wide.assign(
-            cluster=wide["unit"] if others else "",
-            unit=[JOINT.join(filter(None, row)) for row in cells],
-            attribute=wide[f"attribute{number}"],
-            value=wide[f"value{number}"],
+            other=others, attribute=wide[f"attribute{number}"], value=wide[f"value{number}"]
         )
-        parts.append(part[part["value"] != ""] if others else part)
+        parts.append(part)
     rows = pd.concat(parts, ignore_index=True)
-    varying = rows.groupby(["attribute", "unit"])["value"].transform("nunique") > 1
-    varying = varying.groupby(rows["attribute"]).transform("any")
-    if count > 1 and varying.any():
-        rows = rows[varying]
+    if len(parts) > 1:
+        rows = rows[rows["value"] != ""]
+        rows = rows.assign(cluster=rows["unit"], unit=rows["unit"] + JOINT + rows["other"])
+        varying = rows.groupby(["attribute", "unit"])["value"].transform("nunique") > 1
+        varying = varying.groupby(rows["attribute"]).transform("any")
+        rows = rows[varying] if varying.any() else rows
+    else:
+        rows["cluster"] = ""
     return rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
 
 
-def _grid(wide: DataFrame, baselines: Sequence[str]) -> tuple[Grid, DataFrame] | None:
-    """The grid that two attributes of names make, and its pictures, units by steps; None if they make none."""
-    if "value1" not in wide or "value2" in wide or wide["placebo"].any():
+def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] | None:
+    """The grid that two attributes of names make, and its sweeps; None if they make none.  sweeps: names."""
+    axes: dict[str, list[str]] = {}
+    for sweep in sweeps:
+        attribute, level, base = placebo.ends_of(sweep) or ("", "", "")
+        axes.setdefault(attribute, [base]).append(level)
+    if len(axes) != 2 or "" in axes or rows["placebo"].any():
         return None
-    attributes = [wide[f"attribute{axis}"].unique() for axis in (0, 1)]
-    counts = wide[["value0", "value1"]].nunique()
-    texts = pd.concat([wide["value0"], wide["value1"]])
-    named = _numbers(texts).isna() & (texts != "")
-    if max(map(len, attributes)) > 1 or counts.min() != 2 or not named.all():
-        return None
-    levels = []
-    axes = counts.sort_values(kind="stable").index.tolist()
-    for axis in axes:
-        names = sorted(wide[axis].unique(), key=lambda name: name not in baselines)
-        usual = next((n for n in baselines if n in names), wide[axis].mode()[0])
-        levels.append([usual, *sorted(set(names) - {usual})])
-    cells = wide.pivot(index="unit", columns=axes[::-1], values="picture")
-    cells = cells.reindex(columns=list(product(*levels[::-1])))
-    if cells.notna().all(axis=1).mean() < MOST:
+    (first, levels), (second, names) = sorted(axes.items(), key=lambda axis: len(axis[1]))
+    own = rows[rows["attribute"] == first]
+    cells = own.pivot(index="cluster", columns=["other", "value"], values="picture")
+    cells = cells.reindex(columns=list(product(names, levels)))
+    if len(levels) > 2 or cells.notna().all(axis=1).mean() < MOST:
         return None
     cells.columns = [" ".join(reversed(step)) for step in cells.columns]
-    first, second = (placebo.plain(str(attributes[int(axis[-1])][0])) for axis in axes)
-    base, level = map(placebo.plain, levels[0])
-    others = tuple(map(placebo.plain, levels[1]))
-    steps = tuple(map(float, range(len(others))))
-    return Grid((placebo.contrast(first, level, base), second), ((0.0, 1.0), steps), others), cells
+    places = tuple(map(float, range(len(names))))
+    grid = Grid(
+        (placebo.contrast(first, *levels[::-1]), second), ((0.0, 1.0), places), tuple(names)
+    )
+    steps = list(map(float, range(len(cells.columns))))
+    return grid, [(grid.name, kind, cells[: 0 if kind else None], steps) for kind in KINDS]
 
 
 def _check_files(path: Path | str, files: set[Path]) -> None:
@@ -211,27 +200,22 @@ def _folded(wide: DataFrame) -> DataFrame:
     for column in wide.filter(regex="^(value|attribute|group)"):
         names = Series(normal_names(wide[column]), wide.index, dtype=object)
         if column != "group":
-            wrong = (names == "") & (wide[column] != "")
-            _refuse(wide.assign(column=column), "nothing", wrong, "column", column)
+            _refuse(wide, "nothing", (names == "") & (wide[column] != ""), column)
+            names = names.map(placebo.plain)
         numbers = _numbers(names) + 0.0  # of two zeros one
-        wide[column] = names
-        if column.startswith("value"):
-            wide[column] = names.mask(numbers.notna(), numbers.map(str))
+        wide[column] = names.mask(numbers.notna() & column.startswith("value"), numbers.map(str))
     return wide
 
 
 def _checked(rows: DataFrame) -> DataFrame:
     """The rows.  Raises: UsageError about the first row that is wrong."""
-
-    def refuse(what: str, wrong: Series, *columns: str) -> None:
-        _refuse(rows, what, wrong, *columns)
-
-    refuse("nameless", (rows[["name", "unit", "attribute"]] == "").any(axis=1))
-    refuse("kind", ~rows["placebo"].isin(["", *placebo.KINDS]), "placebo")
-    refuse("groups", rows["group"] != rows.groupby("unit")["group"].transform("first"), "unit")
+    _refuse(rows, "nameless", (rows[["name", "attribute"]] == "").any(axis=1))
+    _refuse(rows, "kind", ~rows["placebo"].isin(KINDS), "placebo")
+    groups = rows.groupby("unit")["group"].transform("first")
+    _refuse(rows, "groups", rows["group"] != groups, "unit")
     places = rows.groupby(["unit", "attribute", "placebo", "value"])["where"]
     rows["first"] = places.transform("first")
-    refuse("twice", places.cumcount() > 0, "unit", "attribute", "value", "first")
+    _refuse(rows, "twice", places.cumcount() > 0, "unit", "attribute", "value", "first")
     return rows.drop(columns="first")
 
 
@@ -253,7 +237,7 @@ def _sweeps(
     if levels:
         if most < len(levels):
             raise refused("full", *about, len(levels), most)
-        yield placebo.plain(about[1]), levels, _even(numbers.tolist())
+        yield about[1], levels, _even(numbers.tolist())
         return
     base = next((name for name in baselines if name in names), str(has_picture.sum().idxmax()))
     others = [
@@ -263,7 +247,7 @@ def _sweeps(
         raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
         yield (
-            placebo.contrast(*map(placebo.plain, (about[1], level, base))),
+            placebo.contrast(about[1], level, base),
             [base, level],
             [0.0, 1.0],
         )

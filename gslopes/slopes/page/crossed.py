@@ -62,8 +62,9 @@ def panels(
                 levels=grid.levels,
                 ends=[words.ends(grid.names[0]), grid.levels or words.ends(grid.names[1])],
                 values=[
-                    _names(grid.names[0])
-                    or [numbers.value(value, sign=True) for value in grid.values[0]],
+                    words.ends(grid.names[0])
+                    if ends_of(grid.names[0])
+                    else [numbers.value(value, sign=True) for value in grid.values[0]],
                     grid.levels or [numbers.value(value, sign=True) for value in grid.values[1]],
                 ],
                 at=list(map(words.perceived, crossings)),
@@ -74,11 +75,6 @@ def panels(
             )
         )
     return drawn
-
-
-def _names(attribute: str) -> Sequence[str]:
-    """Those of the ends of a contrast, the baseline first; none of another attribute."""
-    return (ends_of(attribute) or ())[:0:-1]
 
 
 def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[str]) -> Content:
