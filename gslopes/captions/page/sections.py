@@ -11,7 +11,7 @@ from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
 from gslopes.core.summary import FINDING
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.frame.findings import decide
+from gslopes.frame.findings import decide, surest
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
@@ -275,8 +275,8 @@ def judged(tables: Tables) -> DataFrame:
     texts = DataFrame(map(_texts, records(rows)), rows.index, ["contrast", "label", "said", "noun"])
     rows = rows.assign(model=rows["stage"], reason=rows["note"], **texts)
     later = (rows["technique"] == "S3").astype(int)
-    surest = ranked(rows, later, "q", -rows["value"].abs())
-    repeated = surest.groupby(["stage", "contrast", "noun"]).cumcount()
+    order = ranked(rows, later, surest(rows), -rows["value"].abs(), "label")
+    repeated = order.groupby(["stage", "contrast", "noun"]).cumcount()
     stages = rows["stage"].map([*STAGES][::-1].index)
     return rows.assign(rank=100 * stages + 50 * later + repeated)
 
