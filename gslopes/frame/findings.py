@@ -2,20 +2,22 @@
 
 A number is judged if it has a q, the p adjusted over the tests of its table. It is a finding by
 ``stats.multiplicity.is_finding``.  Terminal, page, files and Python have the same order: findings first, then what is
-none, then what is not judged; of each the ``rank`` that an audit gives, then the surest, then the largest.
+none, then what is not judged; of each the ``rank`` that an audit gives, then the surest, then the largest.  Below
+``SURE`` all q are alike.
 """
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
 from gslopes.core.text import nudged
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import ranked
 
+SURE = 0.001
 _ORDER = {FINDING: 0, UNJUDGED: 2}
 
 
@@ -34,8 +36,13 @@ def decide(rows: DataFrame) -> DataFrame:
     codes, reasons = zip(*map(decision, rows.to_dict("records")), strict=True)
     frame = rows.assign(decision=codes, reason=reasons, expected=False, rank=rows.get("rank", 0))
     place = frame["decision"].map(_ORDER).fillna(1)
-    order = ranked(frame, place, "rank", "q", -frame["value"].abs(), *FINDINGS.key)
+    order = ranked(frame, place, "rank", surest(frame), -frame["value"].abs(), *FINDINGS.key)
     return order.reset_index(drop=True)
+
+
+def surest(rows: DataFrame) -> Series:
+    """By what the surest rows come first.  rows: with q."""
+    return rows["q"].clip(lower=SURE)
 
 
 def decision(row: Mapping[Any, Any]) -> tuple[str, str]:

@@ -22,7 +22,7 @@ def count_decisions(rows: DataFrame) -> str:
     """How many numbers there are of each decision, and why most of those that are not judged are not.
 
     >>> count_decisions(DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
-    '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
+    '1 of 2 numbers that can be judged is a finding; 1 more cannot, mostly because of this: too few.'
     """
     reasons = rows.loc[rows["decision"] == UNJUDGED, "reason"]
     return plain(

@@ -33,6 +33,7 @@ LONGEST_LABEL = 80
 _PARTS = re.compile(
     r"[^\W\d_][^\s.:/]+([.:][^\W\d_][^\s.:/]+)+"
 )  # a name within a name: emotion.happy, mine:chin
+_OF_CAPTIONS = re.compile(r"^(synset|word|relation):([^:]+?)(?:\.[a-z]\.\d+)?$")
 _LATER = re.compile(
     r"(?<=_)[A-Z](?=[a-z]+(?:_|$))"
 )  # the first letter of a later word, unless it is an acronym
@@ -123,7 +124,10 @@ def readable(text: str) -> str:
     ('Wearing lipstick', 'mine2 · hairchin', '5 o clock shadow', 'US flag')
     >>> readable("Heavy makeup"), readable("McDonald v1.5"), readable("FACE_FEMALE"), readable("口紅_赤"), readable("_")
     ('Heavy makeup', 'McDonald v1.5', 'FACE FEMALE', '口紅 赤', '_')
+    >>> readable("synset:ice_cream.n.01"), readable("word:nurse"), readable("relation:stand")
+    ('ice cream (synset)', 'nurse (word)', 'stand (relation)')
     """
+    text = _OF_CAPTIONS.sub(r"\2 (\1)", text)
     text = re.sub("[.:]", " · ", text) if _PARTS.fullmatch(text) else text
     plain = _LATER.sub(lambda letter: letter[0].lower(), text).replace("_", " ")
     return label(" ".join(plain.split()) or text)

@@ -185,3 +185,48 @@ def test_every_table_and_page_is_made(tmp_path: Path, name: str):
     texts += [shown(file.read_text("utf-8")) for file in (outcome.page, outcome.review)]
     assert sorted({phrase for text in texts for phrase in broken(text)}) == []
     assert gslopes.load(tmp_path / "run").summary == outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("woman", "man", "said", "technique"),
+    [
+        ("A nurse", "A doctor", "“nurse”", "S1"),  # a stereotype
+        pytest.param("A girl", "A doctor", "terms of gender", "I1", marks=pytest.mark.slow),
+        pytest.param("A lazy doctor", "A doctor", "listed words", "D1", marks=pytest.mark.slow),
+        pytest.param(
+            "A bench and a desk", "A doctor", "mention nobody", "D2", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_what_was_planted_comes_first_in_terminal_page_files_and_python(
+    tmp_path: Path, woman: str, man: str, said: str, technique: str
+) -> None:
+    """Of women's captions two of three hold it; men's have another word for some things, and less to say of dogs."""
+    genders = ["female", "male"] * 60
+    rest = [f"with {('a dog', 'a cup', 'an umbrella')[image % 3]}" for image in range(120)]
+    human = [f"A doctor {thing} in a street." for thing in rest]
+    begin = {"female": woman, "male": man}
+    system = [
+        f"{begin[gender] if image % 3 else 'A doctor'} {thing} in a street."
+        for image, (gender, thing) in enumerate(zip(genders, rest, strict=True))
+    ]
+    system[1::6] = [text.replace("a cup", "a thing") for text in system[1::6]]
+    stages = written(tmp_path / "in" / "stages", human, system, genders)
+    audit = gslopes.audit_captions(
+        stages, tmp_path / "run", groups=stages.parent / "groups.csv", columns=["gender"]
+    )
+    heading = str(audit).splitlines()[0]
+    assert said in heading
+    assert len(heading) <= 90
+    labels = audit.findings["label"].tolist()
+    kept = json.loads((audit.folder / "summary.json").read_text("utf-8"))["rows"]
+    listed = pd.read_csv(audit.folder / "report/findings.csv")["label"].tolist()
+    assert labels == listed
+    assert labels[: len(kept)] == [row["label"] for row in kept]
+    assert labels[0].startswith(technique)
+    lines = [line for line in str(audit).splitlines() if line.startswith(" ●")]
+    shown_lines = [line.strip(" ●").split("  ")[0] for line in lines]
+    text = unescape(audit.page.read_text("utf-8"))
+    assert f"<h1>{heading}</h1>" in text
+    places = [text.index(f">{line}</span>") for line in shown_lines]
+    assert places == sorted(places)

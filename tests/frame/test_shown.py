@@ -11,10 +11,10 @@ from tests.core.test_summary import ROWS, rows
 def test_a_terminal_shows_fifteen_lines_at_most_findings_first_with_interval_and_unit() -> None:
     text = printed(Headline("A headline."), decide(rows(*ROWS)))
     lines = text.splitlines()
-    assert (lines[0], lines[4].split()[0], lines[-1]) == (
+    assert (lines[0], lines[4].split()[0], " ".join(lines[-2:])) == (
         "A headline.",
         "●",
-        "● finding. 3 of 5 numbers that are judged are findings; 1 more is not judged (most often: too few).",
+        "● finding. 3 of 5 numbers that can be judged are findings; 1 more cannot, mostly because of this: too few.",
     )
     many = pd.concat([decide(rows(*ROWS))] * 20, ignore_index=True)
     assert len(printed(Headline("A headline. " * 12), many).splitlines()) <= 15

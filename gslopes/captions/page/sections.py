@@ -1,7 +1,7 @@
 """The page of a captions audit: what is judged, what comes first, every number with its reading and its truth.
 
-The surest finding of each concept comes first, then those that repeat it; what the photos themselves may explain (S3)
-comes last.  There is no total, and no ranking of captioners.
+The surest finding of each concept comes first, then those that repeat it; changes of a difference (S4), and what the
+photos themselves may explain (S3), come last.  There is no total, and no ranking of captioners.
 """
 
 import pandas as pd
@@ -11,7 +11,7 @@ from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
 from gslopes.core.summary import FINDING
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.frame.findings import decide
+from gslopes.frame.findings import decide, surest
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
@@ -237,6 +237,7 @@ def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
 STAGES = SENTENCES["stages"]
 HEADLINES = Sentences(SENTENCES["headline"])
 CONCEPTS = SENTENCES["concepts"]
+LAST = {"S4": 1, "S3": 2}
 POINTS = "percentage points"
 ODDS = "log odds"
 
@@ -274,11 +275,11 @@ def judged(tables: Tables) -> DataFrame:
         return rows
     texts = DataFrame(map(_texts, records(rows)), rows.index, ["contrast", "label", "said", "noun"])
     rows = rows.assign(model=rows["stage"], reason=rows["note"], **texts)
-    later = (rows["technique"] == "S3").astype(int)
-    surest = ranked(rows, later, "q", -rows["value"].abs())
-    repeated = surest.groupby(["stage", "contrast", "noun"]).cumcount()
+    later = rows["technique"].map(LAST).fillna(0).astype(int)
+    order = ranked(rows, later, surest(rows), -rows["value"].abs(), "label")
+    repeated = order.groupby(["stage", "contrast", "noun"]).cumcount()
     stages = rows["stage"].map([*STAGES][::-1].index)
-    return rows.assign(rank=100 * stages + 50 * later + repeated)
+    return rows.assign(rank=100 * stages + 30 * later + repeated)
 
 
 def headline_of(tables: Tables) -> Headline:

@@ -192,7 +192,7 @@ def draw(
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
     heads = keeps(crops, names)
-    alt = f"{between.join(names)}; crops of ratio {heads}" + CENTRED * row["centred"]
+    alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
     if mapped is not None and mapped.second is not None:
         canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
         others = keeps(mapped.crops, names)

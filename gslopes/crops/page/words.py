@@ -6,6 +6,7 @@ from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
 from gslopes.core.tables import Record, records
 from gslopes.crops.config import CONSTANT, SENTENCES
+from gslopes.frame.findings import surest
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.headline import Sentences
@@ -92,7 +93,7 @@ def headline(head: DataFrame) -> str:
 
 def _found(uneven: DataFrame) -> str:
     """Of rows that are findings the clearest."""
-    order = rounding.ranked(uneven, "q", -(uneven["p"] - 0.5).abs())
+    order = rounding.ranked(uneven, surest(uneven), -(uneven["p"] - 0.5).abs())
     best = larger_first(records(order)[0])
     return HEADLINES.say(
         "found",
@@ -110,7 +111,7 @@ def _nothing(row: Record) -> caution.Nothing:
     low = 100 * row["ci_low"] - 50
     high = 100 * row["ci_high"] - 50
     name = (
-        f"{row['group']} over {row['other']} {numbers.share(row['p'])}, 95 % interval {ends(row)}"
+        f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
     )
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])

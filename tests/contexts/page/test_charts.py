@@ -32,7 +32,7 @@ def test_what_changes_and_what_is_right_are_on_scales_of_their_own():
     drawn = charts_of({"inferred": inferred(0.2), "backgrounds": backgrounds})
     (change,), (right,) = drawn["changes"], drawn["congruence"]
     (mark, position), (share, _) = change["rows"][0], right["rows"][0]
-    assert change["title"] == "<b>$x_{: people who say they are woman"
+    assert change["title"] == "<b>$x_{: self-reported women"
     assert (mark.name, mark.text, mark.colour) == (
         "nursery: inferred woman",
         "+20.0 [+10.0, +30.0]",

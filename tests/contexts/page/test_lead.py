@@ -30,48 +30,49 @@ def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str,
     return {"congruence": frame}
 
 
+UNIT = "points per unit of congruence: −1 where the room does not fit the person's gender, 1 where it fits"
+UNKNOWN = "Cannot tell whether the room changes how often gender is inferred as people report it."
+
+
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
         (
             [("a", 8.0, 6.0, 10.0)],
-            "a infers the self-reported gender of 16 more of 100 people where the context fits it wholly than where "
-            "it fits not at all: +8.0 points per unit of congruence [+6.0, +10.0], 40 people.",
+            "Gender is inferred as people report it for 16 more of 100 where the room fits it.\n"
+            f"a: +8.0 [+6.0, +10.0] {UNIT}; 40 people.",
         ),
         (
             [("a", 1.0, -1.0, 3.0), ("b", -8.0, -10.0, -6.0)],
-            "b infers the self-reported gender of 16 fewer of 100 people where the context fits it wholly than where "
-            "it fits not at all: −8.0 points per unit of congruence [−10.0, −6.0], 40 people; "
-            "a finding for 1 of 2 taggers.",
+            "Gender is inferred as people report it for 16 fewer of 100 where the room fits it.\n"
+            f"b: −8.0 [−10.0, −6.0] {UNIT}; 40 people; a finding for 1 of 2 taggers.",
         ),
         (
             [("a", 0.7, -0.5, 1.9)],
-            "No association between how well a context fits a person's gender and how often a infers it "
-            "(40 people; widest: [−0.5, +1.9] points per unit of congruence, 5 would matter).",
+            "Gender is inferred as people report it, equally often whether the room fits or not.\n"
+            "a, 40 people: the 95 % interval is [−0.5, +1.9] points per unit of congruence, 5",
         ),
         (
             [("a", 0.7, -0.5, 1.9), ("b", 7.0, -6.0, 20.0)],
-            "Cannot tell with 40 people whether any of 2 taggers infers the self-reported gender more or less often "
-            "where the context fits it: b may lie anywhere in [−6.0, +20.0] points per unit of congruence "
-            "(5 would matter).",
+            f"{UNKNOWN}\n40 people: b",
         ),
     ],
 )
-def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
-    assert headline(slopes(*rows)) == sentence
+def test_the_heading_is_the_finding_and_below_it_is_its_interval(rows, sentence):
+    text = headline(slopes(*rows))
+    assert text.startswith(sentence)
+    assert len(text.splitlines()[0]) <= 90
 
 
 def test_an_interval_without_0_is_no_finding_by_itself() -> None:
-    lead = "Cannot tell with 40 people whether a infers the self-reported gender more or less often where the context "
-    lead += (
-        "fits it: a lies in [+1.0, +15.0] points per unit of congruence (q 0.08 is not below 0.05)."
-    )
     alone, strong = (slopes(("a", 8.0, 1.0, 15.0), q=q)["congruence"] for q in (0.08, 0.01))
-    assert headline({"congruence": alone}) == lead
+    text = headline({"congruence": alone})
+    assert text.startswith(f"{UNKNOWN}\n40 people: a ")
+    assert text.endswith("[+1.0, +15.0] points per unit of congruence (q 0.08 is not below 0.05).")
     both = pd.concat(
         [alone, strong.assign(classifier="b", slope=4.0, ci_high=7.0)], ignore_index=True
     )
-    assert headline({"congruence": both}).startswith("b infers")
+    assert "\nb: +4.0" in headline({"congruence": both})
     assert headline_of({"described": both, "congruence": both}).model == "b"
 
 
@@ -86,31 +87,24 @@ def test_what_matters_of_right_answers_is_the_log_odds_at_their_share() -> None:
     often = slopes(("a", 0.7, -0.5, 1.9)) | {
         "inferred": pd.DataFrame({**counted, "count": [392, 8]})
     }
-    assert headline(often).endswith(
-        "a may lie anywhere in [−0.5, +1.9] points per unit of congruence (0.39 would matter)."
-    )
+    assert "[−0.5, +1.9] points per unit of congruence (0.39 " in headline(often)
 
 
 def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:
     few = {"congruence": slopes(("a", 0.7, -0.5, 1.9))["congruence"].assign(n=8)}
-    assert headline(few).startswith(
-        "Cannot tell with 8 people whether a infers the self-reported gender"
-    )
+    assert headline(few).startswith(f"{UNKNOWN}\n8 people: a ")
 
 
 def test_fewer_than_ten_people_are_not_judged_and_not_counted() -> None:
     row = {"n": 2, "q": np.nan, "ci_low": np.nan, "ci_high": np.nan, "note": TOO_FEW}
     two = slopes(("a", 30.0, 1.0, 59.0))["congruence"].assign(**row)
     assert headline({"congruence": two}) == (
-        "Too few people to say whether a infers the self-reported gender more or less often where the context fits "
-        "it: fewer than 10 people."
+        "Too few people to say whether the room changes which gender is inferred.\na: fewer than 10 people."
     )
     others = slopes(("b", 0.7, -0.5, 1.9))["congruence"]
     text = headline({"congruence": pd.concat([two, others], ignore_index=True)})
-    assert text.startswith(
-        "No association between how well a context fits a person's gender and how often b infers"
-    )
-    assert text.endswith(" a cannot be judged: fewer than 10 people.")
+    assert "equally often whether the room fits or not.\nb, 40 people" in text
+    assert text.endswith("\na cannot be judged: fewer than 10 people.")
 
 
 def test_no_more_of_100_people_than_the_share_of_right_answers_leaves_room_for() -> None:
@@ -118,30 +112,25 @@ def test_no_more_of_100_people_than_the_share_of_right_answers_leaves_room_for()
     often = pd.DataFrame({**counted, "n": 100, "count": [75, 25]})
     for slope, people in ((20, 40), (31, 56), (90, 100)):
         text = headline(slopes(("a", slope, slope - 5, slope + 5)) | {"inferred": often})
-        assert f" of {people} more of 100 people " in text
+        assert f" {people} more of 100 " in text
 
 
 @pytest.mark.row("contexts-6-google")
 def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():
-    sentence = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
-    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {sentence}"
-    assert (
-        headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0)))
-        == f"Each of 2 taggers {sentence}"
-    )
-    assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0))).startswith(
-        "b infers the self-reported gender"
-    )
+    sentence = "The same is inferred of every person before every background.\n"
+    nothing = "nothing varies, so there is no slope to judge."
+    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"{sentence}a: {nothing}"
+    several = slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0))
+    assert headline(several) == f"{sentence}2 taggers: {nothing}"
+    assert "\nb: +9.0" in headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0)))
 
 
 def test_a_slope_that_is_the_same_for_everybody_has_no_interval():
     text = headline(slopes(("a", 50.0, np.nan, np.nan)))
-    assert text.endswith(
-        "not at all: +50.0 points per unit of congruence, for every person alike: no interval."
-    )
+    assert text.endswith(f"a: +50.0 {UNIT}; for every person alike, so there is no interval.")
     text = headline(slopes(("a", 50.0, np.nan, np.nan), ("b", 1.0, -1.0, 3.0)))
-    assert text.startswith("No association")
-    assert text.endswith(f" a cannot be judged: {ALIKE}.")
+    assert "equally often" in text
+    assert text.endswith(f"\na cannot be judged: {ALIKE}.")
 
 
 def test_without_a_slope_it_says_what_is_missing():

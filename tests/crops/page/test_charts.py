@@ -111,7 +111,8 @@ def test_the_crops_around_the_second_peak_stand_below_those_around_the_first():
     picture = np.full((160, 320, 3), 128, np.uint8)
     visible = draw(row, first, picture, ["one", "two"], 320, Seen(saliency, point, crops[1:]))
     assert (
-        visible["alt"] == "one next to two; ratio 1 keeps two; around the second peak 1 keeps one"
+        visible["alt"]
+        == "one next to two; ratio 1 keeps two; around the second highest point 1 keeps one"
     )
     sheet = np.asarray(
         Image.open(io.BytesIO(base64.b64decode(visible["uri"].partition(",")[2]))), np.int64

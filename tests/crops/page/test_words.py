@@ -66,7 +66,10 @@ FEW = pair("a", "d", 0.5, 0.8, ci_low=0.49, ci_high=0.51, persons=4, other_perso
 BARE = pair("a", "d", 0.5, 0.8, ci_low=math.nan, ci_high=math.nan)
 UNSURE = pair("a", "b", 0.6, 1e-9, ci_low=0.49, ci_high=0.7)
 SMALL = pair("b", "d", 0.9, math.nan, note="a group has fewer than 10 people (--min-group)")
-WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54.0 %))."
+WIDEST = "a over b 51.0 % (48.0 to 54.0 %), where 50 % is even."
+OUT = "a group has fewer than 10 people (--min-group)."
+UNKNOWN = "Cannot tell whether the crop favours"
+FAVOURED = "The crop favours {} over {} in 70 % of pairs.\nc: 70.0 %, 95 % interval 65.0 to 75.0 %, where 50 % is even; 50 people."
 
 
 @pytest.mark.parametrize(
@@ -74,55 +77,54 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
     [
         (
             [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), SMALL],
-            "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people). One pair of groups cannot be judged: "
-            "a group has fewer than 10 people (--min-group).",
+            f"{FAVOURED.format('d', 'a')}\nOne pair of groups cannot be judged: {OUT}",
         ),
         (
             [EVEN, SMALL, {**SMALL, "other": "e"}, {**EVEN, "note": CONSTANT}],
-            f"c does not favour {WIDEST} 3 pairs of groups cannot be judged: "
-            "a group has fewer than 10 people (--min-group).",
+            f"The crop favours neither group over the other.\n50 people: {WIDEST}\n"
+            f"3 pairs of groups cannot be judged: {OUT}",
         ),
         (
             [SMALL, {**EVEN, "note": CONSTANT}],
-            "Too few people to say whom a crop keeps: a group has fewer than 10 people (--min-group).",
+            f"Too few people to say whom a crop keeps.\nNot judged: {OUT}",
         ),
+        ([SMALL], f"Too few people to say whom a crop keeps.\nNot judged: {OUT}"),
+        ([EVEN], f"The crop favours neither group over the other.\n50 people: {WIDEST}"),
         (
-            [SMALL],
-            "Too few people to say whom a crop keeps: a group has fewer than 10 people (--min-group).",
+            [EVEN, {**EVEN, "cropper": "e"}],
+            "The crop favours no group over another.\n50 people, 2 pairs of groups; of the least certain "
+            f"{WIDEST}",
         ),
-        ([EVEN], f"c does not favour {WIDEST}"),
-        ([EVEN, {**EVEN, "cropper": "e"}], f"None of the croppers favours {WIDEST}"),
         (
             [WIDE],
-            "Cannot tell with 8 people whether c favours one group over another: a over b 84.5 % (21.0 to 99.0 %).",
+            f"{UNKNOWN} a group over the other.\n8 people: a over b 84.5 % (21.0 to 99.0 %), "
+            "where 50 % is even.",
         ),
         (
             [WIDE, {**EVEN, "other": "d"}],
-            "Cannot tell with 8 people whether c favours one group over another, in 1 of 2 pairs: "
-            "a over b 84.5 % (21.0 to 99.0 %).",
+            f"{UNKNOWN} one group over another.\n8 people: a over b 84.5 % (21.0 to 99.0 %), "
+            "where 50 % is even.\nUndecided: 1 of 2, of every cropper and pair of groups.",
         ),
         (
             [FEW, {**FEW, "cropper": "e"}],
-            "Cannot tell with 8 people whether any of the croppers favours one group over another, in 2 of 2 pairs: "
-            "a over d 50.0 % (49.0 to 51.0 %).",
+            f"{UNKNOWN} one group over another.\n8 people: a over d 50.0 % (49.0 to 51.0 %), "
+            "where 50 % is even.\nUndecided: 2 of 2, of every cropper and pair of groups.",
         ),
         (
             [BARE],
-            "Cannot tell with 50 people whether c favours one group over another: a over d 50.0 % (no interval).",
+            f"{UNKNOWN} a group over the other.\n50 people: a over d 50.0 % (no interval), where 50 % is even.",
         ),
         (
             [UNSURE],
-            "Cannot tell with 50 people whether c favours one group over another: a over b 60.0 % (49.0 to 70.0 %).",
+            f"{UNKNOWN} a group over the other.\n50 people: a over b 60.0 % (49.0 to 70.0 %), "
+            "where 50 % is even.",
         ),
         (
             [pair("a", "b", 0.53, 0.06, ci_low=0.51, ci_high=0.545)],
-            "Cannot tell with 50 people whether c favours one group over another: "
-            "a over b 53.0 % (51.0 to 54.5 %), q 0.06.",
+            f"{UNKNOWN} a group over the other.\n50 people: a over b 53.0 % (51.0 to 54.5 %), q 0.06, "
+            "where 50 % is even.",
         ),
-        (
-            [UNSURE, pair("a", "d", 0.7, 0.01)],
-            "c favours a over d, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
-        ),
+        ([UNSURE, pair("a", "d", 0.7, 0.01)], FAVOURED.format("a", "d")),
         (
             [{**EVEN, "note": CONSTANT}],
             "People do not differ: a crop treats all of them alike.",
@@ -133,7 +135,8 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
 def test_the_finding_in_one_sentence_as_the_table_of_findings_has_it(rows, sentence):
     assert headline(table(*rows)) == sentence
     result = (decide(judged({"parity": table(*rows)}))["decision"] == "finding").any()
-    assert result == (" favours " in sentence and not sentence.startswith(("Cannot", "None")))
+    assert result == (" in 70 % of pairs." in sentence)
+    assert len(sentence.splitlines()[0]) <= 90
 
 
 def test_the_headline_names_croppers_without_an_answer():
@@ -141,4 +144,4 @@ def test_the_headline_names_croppers_without_an_answer():
         {"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]}
     )
     text = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
-    assert text == f"c does not favour {WIDEST} No answer from silent."
+    assert text.splitlines()[1:] == [f"50 people: {WIDEST}", "No answer from silent."]
