@@ -8,10 +8,7 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(kind: type[T]) -> type[T]:
-    """A dataclass with slots that cannot be changed.
-
-    ``core.records`` and ``core.traits`` spell it out: the site's reference reads their fields from the source.
-    """
+    """A dataclass with slots that cannot be changed."""
     return dataclass(frozen=True, slots=True)(kind)
 
 

@@ -6,20 +6,20 @@ pixel at (0, 0). *Chip frame*: the same, in the aligned square chip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers
 
 FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Photo:
     """One decoded photo.
 
@@ -45,7 +45,7 @@ POINTS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Detections:
     """All faces found in one photo, in the photo frame.
 
@@ -63,7 +63,7 @@ class Detections:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Face:
     """The one face of a photo that is edited, in the photo frame.
 
@@ -78,7 +78,7 @@ class Face:
     matrix: Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crop:
     """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it has one."""
 
@@ -89,7 +89,7 @@ class Crop:
     point: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class SaliencyMap:
     """Where a model expects people to look in a picture.
 
@@ -102,7 +102,7 @@ class SaliencyMap:
     y: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """A model's answer about one picture: labels, a box, a map or another picture.
 
@@ -142,7 +142,7 @@ class Masker(Protocol):
     ) -> FloatArray: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Motion:
     """How the parts of faces move with an attribute: lips, eyes and brows to their places at each value.
 
@@ -165,7 +165,7 @@ class Motion:
         return np.broadcast_to(self.field, (len(self.distances), *self.field.shape[-3:]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Tone:
     """How far the colour of skin goes towards the faces' at an end of the attribute, see ``faces.compose.tone``.
 
@@ -196,7 +196,7 @@ class Tone:
         return list(zip(shares, ends, strict=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class Ends:
     """A face at K values as shares of the way to its ends: the chip times exp(shares[k] * ratios[towards[k]]).
 
@@ -209,7 +209,7 @@ class Ends:
     shares: FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class EditedChip:
     """One chip at K values.
 
@@ -224,7 +224,7 @@ class EditedChip:
     tone: Tone | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_identity
 class EditedChips:
     """B edited chips at K values.
 

@@ -1,14 +1,15 @@
 """What a classifier declares beyond ``ask`` and ``parse``: one frozen record, with its limits and its price."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from gslopes.core import frozen
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, Classifier
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """The limits and the price of a classifier; the defaults are a local one's: no limits, no price.
 
@@ -69,7 +70,7 @@ class Limits:
 LOCAL = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestUsage:
     """What one request took: tokens in and out, and USD, None if the price of a token is not known.
 
@@ -81,7 +82,7 @@ class RequestUsage:
     usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traits:
     """What a classifier declares about itself, as its attribute ``traits``; without it, these defaults hold.
 
