@@ -55,8 +55,9 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     pairs = tuple(_checked(label, score, numbers) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
-        double = Counter(labels).most_common(1)[0][0]
-        raise AnswerError(f"The classifier returned the label {double!r} twice.")
+        raise AnswerError(
+            f"The classifier returned the label {Counter(labels).most_common(1)[0][0]!r} twice."
+        )
     version = str(answer.version)
     if answer.status == "answered":
         return replace(answer, labels=pairs, reason="", version=version, map=None)

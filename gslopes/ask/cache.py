@@ -99,9 +99,9 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
         raise StorageError(
-            f"Answers cannot be kept in {show(folder)}: {why}.", _ELSEWHERE
+            f"Answers cannot be kept in {show(folder)}: {(error.strerror or str(error)).lower()}.",
+            _ELSEWHERE,
         ) from error
 
 
@@ -302,8 +302,9 @@ class AnswerCache:
         """The rows of a query that are about these pictures, which it does not name itself."""
         keys = list(dict.fromkeys(pictures))
         for chunk in batches(keys, CHUNK):
-            marks = ",".join("?" * len(chunk))
-            yield from self.rows(f"{query} AND picture IN ({marks})", *values, *chunk)
+            yield from self.rows(
+                f"{query} AND picture IN ({','.join('?' * len(chunk))})", *values, *chunk
+            )
 
     def _delete(self, rows: str, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Within a transaction.  rows: a table and the beginning of a condition."""

@@ -103,5 +103,7 @@ def train(arguments: tuple[str, ...]) -> int:
         command: click.Command = import_module("training.commands").train
         return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)
     except ModuleNotFoundError as error:
-        problem = f"Trainings need {error.name}, which is not installed."
-        raise UsageError(problem, "Install it: pip install -e '.[train]'.") from error
+        raise UsageError(
+            f"Trainings need {error.name}, which is not installed.",
+            "Install it: pip install -e '.[train]'.",
+        ) from error

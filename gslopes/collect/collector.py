@@ -59,8 +59,10 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
         raise DownloadError("refused", SkipReason.of(error.reason)) from error
     height, width = pixels.shape[:2]
     if min(width, height) < min_side:
-        detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
-        raise refused(Reason.TOO_SMALL, detail)
+        raise refused(
+            Reason.TOO_SMALL,
+            f"shorter side {min(width, height)} pixels, at least {min_side} wanted",
+        )
     photo = hexdigest(data)
     path = f"{photo[:16]}.{suffix}"
     return {"photo": photo, "path": path, "width": width, "height": height, "bytes": len(data)}

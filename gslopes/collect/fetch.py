@@ -286,8 +286,7 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
             raise TooLarge(b"")
         body = decoded(response.iter_stream(), "identity", max_bytes)
     except TooLarge:
-        limit = f"more than {max_bytes / 2**20:.2g} MiB"
-        raise refused(Reason.FILE_TOO_LARGE, limit) from None
+        raise refused(Reason.FILE_TOO_LARGE, f"more than {max_bytes / 2**20:.2g} MiB") from None
     if promised not in (-1, len(body)):
         raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
     return Reply(headers.get("content-type", "").partition(";")[0].strip().lower(), body)
@@ -304,8 +303,9 @@ def _translated_errors(seconds: float) -> Iterator[None]:
     try:
         yield
     except DeadlineExceeded as error:
-        too_late = SkipReason(Reason.TOO_SLOW, f"{seconds:g} seconds")
-        raise DownloadError("failed", too_late) from error
+        raise DownloadError(
+            "failed", SkipReason(Reason.TOO_SLOW, f"{seconds:g} seconds")
+        ) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
         kind = Reason.CONNECTION_BROKE
         if isinstance(error, httpcore.TimeoutException):

@@ -32,9 +32,9 @@ class Target:
             return resolve_name(self.path)
         except Exception as error:  # a plug-in may fail in any way while it is imported
             owner = f" of the package {self.package}" if self.package else ""
-            message = f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}."
             raise UsageError(
-                message, f"Repair or remove {self.package or 'this installation'}."
+                f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}.",
+                f"Repair or remove {self.package or 'this installation'}.",
             ) from error
 
 

@@ -167,9 +167,10 @@ def read_manifest(run: Path) -> dict[str, Any]:
         try:
             _check_form(key, manifest[key])
         except ConfigError as error:
-            hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
-            problem = f"{show(path)} is damaged: its {key!r} makes no sense."
-            raise UsageError(problem, hint) from error
+            raise UsageError(
+                f"{show(path)} is damaged: its {key!r} makes no sense.",
+                "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN.",
+            ) from error
     return manifest
 
 
@@ -231,8 +232,10 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
 def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
     """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
     if out.resolve().is_relative_to(photos.resolve()):
-        problem = f"The {what} {show(out)} lies inside the photos folder {show(photos)}."
-        raise UsageError(problem, "Choose a folder outside of it with --out.")
+        raise UsageError(
+            f"The {what} {show(out)} lies inside the photos folder {show(photos)}.",
+            "Choose a folder outside of it with --out.",
+        )
 
 
 @contextmanager

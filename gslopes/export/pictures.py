@@ -168,18 +168,18 @@ def _split(photos: Series, people: DataFrame, config: ExportConfig, seed: int) -
         return Series(TRAIN, index=photos.index)
     column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
     if config.split_by and column not in people:
-        columns = ", ".join(map(str, people))
         raise UsageError(
-            f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {columns}."
+            f"{config.photos_csv} has no column {config.split_by!r}.",
+            f"It has {', '.join(map(str, people))}.",
         )
     units = photos.map(people[column].str.strip()) if config.split_by else photos
     units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo is its own unit
     order = sorted(units.unique(), key=lambda unit: hexdigest(f"{seed}:{unit}"))
     count = round(config.split * len(order))
     if not 0 < count < len(order):
-        hint = "Choose another share, or leave out --split."
         raise UsageError(
-            f"{len(order)} photos or people cannot be split {config.split:g} to the rest.", hint
+            f"{len(order)} photos or people cannot be split {config.split:g} to the rest.",
+            "Choose another share, or leave out --split.",
         )
     return units.isin(order[:count]).map({True: TRAIN, False: TEST})
 

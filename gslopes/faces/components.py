@@ -81,8 +81,10 @@ def default_components(
             editors[sweep] = editor_of(name, device, reader, calibrated, ends)
     size, *others = {editor.size for editor in editors.values()}
     if others:
-        problem = f"The editors of {', '.join(editors)} work at different sizes of the face."
-        raise UsageError(problem, "Run them one after the other, each with another --out.")
+        raise UsageError(
+            f"The editors of {', '.join(editors)} work at different sizes of the face.",
+            "Run them one after the other, each with another --out.",
+        )
     # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
     finder: Finder
     if config.find.landmarks:

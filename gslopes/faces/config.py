@@ -76,9 +76,9 @@ class EditConfig:
                 f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once."
             )
         if taken := [name for name in self.attributes if CROSS in name]:
-            hint = f"Give the editor's attribute a name without {CROSS}."
             raise ConfigError(
-                f"The attribute {taken[0]!r} has the name of two that are crossed.", hint
+                f"The attribute {taken[0]!r} has the name of two that are crossed.",
+                f"Give the editor's attribute a name without {CROSS}.",
             )
         for name in self.attributes:
             values_for(name, self.steps, self.range)
@@ -143,8 +143,10 @@ class ComposeConfig:
     def blend_of_ours(self) -> Literal["difference", "ratio", "paste"] | None:
         """The blend of one of our own editors; None for its own.  Raises: ConfigError for ``whole``."""
         if self.blend == "whole":
-            hint = "Leave out blend=whole, or name an --editor of others."
-            raise ConfigError("Our own editors edit nothing but the face: no whole is kept.", hint)
+            raise ConfigError(
+                "Our own editors edit nothing but the face: no whole is kept.",
+                "Leave out blend=whole, or name an --editor of others.",
+            )
         if self.blend == "auto":
             return None
         return self.blend

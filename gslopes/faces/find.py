@@ -139,8 +139,9 @@ def _face(row: dict[str, str], where: str) -> list[float]:
         except ValueError:
             values.append(math.nan)
         if not math.isfinite(values[-1]):
-            problem = f"The {name} in {where} is not a number: {row[name]!r}."
-            raise UsageError(problem, "Write it in pixels.")
+            raise UsageError(
+                f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels."
+            )
     if not (values[2] > values[0] and values[3] > values[1]):
         raise UsageError(f"The box in {where} is empty: x1 and y1 must be greater than x0 and y0.")
     return values

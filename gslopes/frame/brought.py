@@ -113,8 +113,10 @@ def _fill(run: Path, photos: Any) -> Path | None:
     if others := others or [
         name for path, name in short.items() if not filecmp.cmp(path, folder / name)
     ]:
-        hint = "Give the same photos to resume it, or name a new folder with out=."
-        raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
+        raise RunFolderMismatch(
+            f"{show(run)} has other photos, as {show(others[0])} shows.",
+            "Give the same photos to resume it, or name a new folder with out=.",
+        )
     if not listed:
         raise UsageError(f"No photo is given: {relatives[0]} is a file of another kind.", _FORMS)
     runfolder.settle({folder / name for name in names.values()})
@@ -187,10 +189,9 @@ def _image(photo: Any, number: int) -> Any:
     high = pixels.max()
     if not 0 <= low <= high <= white:
         numbers = "floats" if white == 1 else "integers"
-        hint = "Undo what normalises them for a network: give floats from 0 to 1, or integers from 0 to 255."
         raise UsageError(
             f"Photo {number} holds {numbers} from {low:.5g} to {high:.5g}, not from 0 to {white}.",
-            hint,
+            "Undo what normalises them for a network: give floats from 0 to 1, or integers from 0 to 255.",
         )
     plain = (np.round(pixels * 255) if white == 1 else pixels).astype(np.uint8)
     return Image.fromarray(plain[..., 0] if plain.shape[2:] == (1,) else plain)
@@ -206,11 +207,9 @@ def _photo_column(frame: Any) -> Any:
     if len(columns) == 1:
         return columns[0]
     names = ", ".join(map(str, columns or frame.columns))
-    problem = (
-        f"{'Several columns hold' if columns else 'No column holds'} paths of photos: {names}."
-    )
     raise UsageError(
-        problem, f"Give a table with one such column; paths start in {show(Path.cwd())}."
+        f"{'Several columns hold' if columns else 'No column holds'} paths of photos: {names}.",
+        f"Give a table with one such column; paths start in {show(Path.cwd())}.",
     )
 
 

@@ -36,8 +36,10 @@ def plan(
         planned = _again(audit, source, out, options, about)
     else:
         if out is not None and show(out) != str(out):  # Parquet could open no file in it
-            hint = "Choose another with --out."
-            raise UsageError(f"The run folder's name {show(out)} is not valid UTF-8.", hint)
+            raise UsageError(
+                f"The run folder's name {show(out)} is not valid UTF-8.",
+                "Choose another with --out.",
+            )
         if audit.configure is not None:
             config = audit.configure(source, options, about["only"], given, out)
         else:
@@ -63,8 +65,10 @@ def _again(
     """The plan of an existing run, with the options given over those that it has."""
     old = refuse_older(run, audit, goes_on=True)
     if old.get("kind", audit.name) != audit.name:
-        hint = f"Give {audit.sentences['source']} instead."
-        raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", hint)
+        raise UsageError(
+            f"{show(run)} is not a run of gslopes {audit.name}.",
+            f"Give {audit.sentences['source']} instead.",
+        )
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."

@@ -55,8 +55,10 @@ def prepare(folder: Path, names: list[str]) -> None:
     for part in (PHOTOS, MASKS):
         make_folder(folder / part)
         if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
-            message = f"{folder / part} holds other files already, such as {others[0]}."
-            raise StorageError(message, "Give a new folder.")
+            raise StorageError(
+                f"{folder / part} holds other files already, such as {others[0]}.",
+                "Give a new folder.",
+            )
 
 
 def pictures(part: str, mode: str) -> ByteArray:

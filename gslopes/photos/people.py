@@ -28,8 +28,9 @@ class People(CsvTable):
             if name in plain:
                 return plain[name]
         problem = f"{show(self.path)} has no column that says which photo a row is about"
-        columns = ", ".join(self.columns)
-        raise self.raises(f"{problem}, but {columns}.", f"Call it one of {', '.join(usual)}.")
+        raise self.raises(
+            f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}."
+        )
 
     def parts_of(self, name: str) -> list[str]:
         """The columns that ``a + b`` crosses.  Raises: UnknownName with the nearest name."""
@@ -61,8 +62,10 @@ class People(CsvTable):
                     continue
                 lines = f"lines {self.lines[first]} and {self.lines[row]} with different {column}"
                 pair = f"{str(cells[first])[:80]!r} and {str(cells[row])[:80]!r}"
-                problem = f"{show(self.path)} names {str(photo)[:80]!r} in {lines}: {pair}."
-                raise self.raises(problem, "Keep one of them.")
+                raise self.raises(
+                    f"{show(self.path)} names {str(photo)[:80]!r} in {lines}: {pair}.",
+                    "Keep one of them.",
+                )
         return rows
 
 
@@ -108,8 +111,10 @@ def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
     for name in matches:
         if names[name] != names[matches[0]]:
             pair = f"{show(matches[0])} and {show(name)}"
-            problem = f"{pair} are the same picture, with different rows in the table."
-            raise UsageError(problem, "Correct the table, or leave one out.")
+            raise UsageError(
+                f"{pair} are the same picture, with different rows in the table.",
+                "Correct the table, or leave one out.",
+            )
     return matches
 
 
@@ -135,9 +140,9 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
             matches.setdefault(photo, rows[name])
     if not matches:
         column = people.photo_column()
-        hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
         raise UsageError(
-            f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint
+            f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.",
+            f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}.",
         )
     about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[*matches.values()]]
     return about.set_axis(pd.Index([*matches]))

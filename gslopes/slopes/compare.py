@@ -82,8 +82,10 @@ def split_pair(
     for index in (index for index, char in enumerate(text) if char == "="):
         if text[:index] in old and text[index + 1 :] in new:
             return text[:index], text[index + 1 :]
-    names = f"The first run has {', '.join(sorted(old)) or 'none'}; the second {', '.join(sorted(new)) or 'none'}."
-    raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
+    raise UsageError(
+        f"{text!r} is not OLD=NEW with a classifier of each run.",
+        f"The first run has {', '.join(sorted(old)) or 'none'}; the second {', '.join(sorted(new)) or 'none'}.",
+    )
 
 
 def write_page(

@@ -139,6 +139,8 @@ def _entry(entry: str, wordnet: WordNet | None, path: Path) -> str:
     name = wordnet.by_id(entry) if is_id else entry
     is_synset = name is not None and re.fullmatch(r".+\.[nvars]\.\d+", name)
     if name is None or (is_synset and not wordnet.known(name)):
-        problem = f"{path} names {entry}, which is not a synset of {wordnet.name}."
-        raise ConfigError(problem, "Look it up, or take it out.")
+        raise ConfigError(
+            f"{path} names {entry}, which is not a synset of {wordnet.name}.",
+            "Look it up, or take it out.",
+        )
     return name

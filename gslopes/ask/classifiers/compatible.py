@@ -124,8 +124,9 @@ class CompatibleService(service.OnePictureService):
             unknown = chat.unknown_parameters(facts, names)
             if unknown:
                 self._drop(unknown)
-        wait = service.seconds_to_wait(reply.headers)
-        raise service.error_of(self.SERVICE, kind, words, self._variables, wait)
+        raise service.error_of(
+            self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers)
+        )
 
     def _drop(self, names: Sequence[str]) -> None:
         """Ask without these parameters from now on.  Raises: Unfinished."""

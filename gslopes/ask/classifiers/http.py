@@ -100,8 +100,10 @@ class RequestOptions(AddressOptions):
     def __post_init__(self) -> None:
         AddressOptions.__post_init__(self)
         if self.field and self.body == "raw":
-            hint = f"Leave it out, or give body=multipart,field={self.field}."
-            raise ConfigError("A raw body has no field.", hint)
+            raise ConfigError(
+                "A raw body has no field.",
+                f"Leave it out, or give body=multipart,field={self.field}.",
+            )
 
 
 class Endpoint(service.Service):

@@ -399,9 +399,8 @@ class TorchScriptClassifier(ModelFile):
     def _run(self, values: FloatArray) -> NDArray[Any]:
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
-            shape = outputs.shape
             raise ClassifierError(
-                f"The {self._what} answers {len(values)} pictures with shape {shape}."
+                f"The {self._what} answers {len(values)} pictures with shape {outputs.shape}."
             )
         return outputs
 

@@ -184,10 +184,10 @@ def _settings(kind: str, taken: Any, options: DiffusersOptions) -> JsonObject:
     for name in ("image", "prompt", *chosen):
         if _PARAMETERS.get(name, name) not in taken:
             has = ", ".join(one for one in _PARAMETERS if _PARAMETERS[one] in taken)
-            hint = (
-                f"Name a pipeline that edits a picture by a sentence. Options of this one: {has}."
+            raise ConfigError(
+                f"The call of {kind} takes no {name}.",
+                f"Name a pipeline that edits a picture by a sentence. Options of this one: {has}.",
             )
-            raise ConfigError(f"The call of {kind} takes no {name}.", hint)
     if "mask_image" in taken and options.takes == "photo":
         raise ConfigError(f"{kind} paints within a mask of the aligned face.", "Give takes=chip.")
     return {_PARAMETERS[name]: getattr(options, name) for name in chosen}

@@ -59,8 +59,10 @@ class HttpEditOptions(RequestOptions):
         odd = [item for item in self.send.split("/") if self.send and "=" not in item]
         odd += [f"{{{name}}}" for name in self.told if name not in _PARTS]
         if odd:
-            hint = f"Such as send=prompt={{text}}/seed={{seed}}; there are {', '.join(_PARTS)}."
-            raise ConfigError(f"http cannot read {odd[0]!r}.", hint)
+            raise ConfigError(
+                f"http cannot read {odd[0]!r}.",
+                f"Such as send=prompt={{text}}/seed={{seed}}; there are {', '.join(_PARTS)}.",
+            )
         if self.prompt and self.told and "text" not in self.told:
             raise ConfigError(
                 "The sentences of prompt are sent nowhere.", "Add send=prompt={text}."

@@ -101,9 +101,8 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
     grouped = {image for values in groups.values() for image in values}
     if grouped and not grouped & images:
         theirs = examples(grouped)
-        ours = examples(images)
         raise UsageError(
-            f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}.",
+            f"{config.groups} names none of the images: it has {theirs}, the captions have {examples(images)}.",
             "Use the same ids in both.",
         )
     text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""

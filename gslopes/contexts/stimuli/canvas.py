@@ -90,8 +90,11 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         ends[reached >= share] = scale
         scale = sum(ends) / 2
     if scale > LARGEST_SCALE:
-        larger = f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
-        raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, larger)
+        raise DoesNotFit(
+            share,
+            opaque(LARGEST_SCALE) / area,
+            f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}",
+        )
     wide, high = size(scale)
     return Placement(
         scale=scale,

@@ -76,9 +76,9 @@ def read_people(
     if not len(people.lines):
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     if not columns:
-        last = [*people.columns][-1]
         raise UsageError(
-            "No grouping is given to compare.", f"Name one with --groups, such as {last}."
+            "No grouping is given to compare.",
+            f"Name one with --groups, such as {[*people.columns][-1]}.",
         )
     traits = {column: people.groups(column) for column in columns}
     rows = people.by_photo(traits)
@@ -91,8 +91,10 @@ def read_people(
         (rows[names[photo][0]], photo.relative, photo) for photo in photos if names[photo]
     )
     if not named:
-        first = f"The first photo there is {photos[0].relative}."
-        raise UsageError(f"{show(table)} names none of the photos in {show(folder)}.", first)
+        raise UsageError(
+            f"{show(table)} names none of the photos in {show(folder)}.",
+            f"The first photo there is {photos[0].relative}.",
+        )
     who = next((name for name in ("person", "id") if name in people.columns), "")
     portraits = []
     for row, relative, photo in named:

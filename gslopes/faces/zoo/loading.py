@@ -75,8 +75,9 @@ def build(spec: ModelSpec) -> nn.Module:
         return EditGroups(from_dict(EditGroupsConfig, shape))
     if spec.network == "edit-field":
         if "edit-field" not in TEACHERS:
-            problem = f"The model {spec.name} is a teacher."
-            raise ModelError(problem, "Only training uses it: import training.")
+            raise ModelError(
+                f"The model {spec.name} is a teacher.", "Only training uses it: import training."
+            )
         return TEACHERS["edit-field"](spec)
     if spec.network == "tone-scale":
         return ToneScale(**spec.config)
@@ -99,8 +100,10 @@ def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel
     spec, state, digest = read_weights(folder)
     module = build(spec)
     if misfit := fill(module, state):
-        hint = "Copy the whole folder again: its files belong together."
-        raise ModelError(f"{folder} does not fit its own spec: it {misfit}", hint)
+        raise ModelError(
+            f"{folder} does not fit its own spec: it {misfit}",
+            "Copy the whole folder again: its files belong together.",
+        )
     return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
 
 

@@ -68,8 +68,10 @@ class FaceReader:
         """Raises: ModelError for an attribute that it cannot read."""
         for name in names:
             if name not in ("gender", "race", "age", *self.labels):
-                problem = f"The model {self.model.spec.name} cannot read {name!r} from a face."
-                raise ModelError(problem, "Name a reader that was trained on it.")
+                raise ModelError(
+                    f"The model {self.model.spec.name} cannot read {name!r} from a face.",
+                    "Name a reader that was trained on it.",
+                )
 
 
 def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:

@@ -109,9 +109,10 @@ class ModelSpec:
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in pairwise(self.steps))
         if self.steps and (len(self.steps) != 7 or not rising):
-            problem = f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}."
-            hint = "Correct it, or leave it out; python -m training steps finds it."
-            raise ConfigError(problem, hint)
+            raise ConfigError(
+                f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.",
+                "Correct it, or leave it out; python -m training steps finds it.",
+            )
 
     @property
     def names(self) -> list[str]:
@@ -171,8 +172,10 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
     actual = sha256_of(path)
     recorded = (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != recorded:
-        message = f"{path} is damaged: its sha256 is {actual[:12]}…, not {recorded[:12]}…."
-        raise ModelError(message, "Restore the file from a release.")
+        raise ModelError(
+            f"{path} is damaged: its sha256 is {actual[:12]}…, not {recorded[:12]}….",
+            "Restore the file from a release.",
+        )
     try:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])

@@ -232,12 +232,16 @@ def _check(needs: Sequence[Path], version: str) -> None:
     """Raises: UsageError unless this machine has the same version, and sees the files."""
     host = socket.gethostname()
     if gslopes_version() != version:
-        message = f"The machine {host} has gslopes {gslopes_version()}, not {version}."
-        raise UsageError(message, "Install the same version on every machine of the cluster.")
+        raise UsageError(
+            f"The machine {host} has gslopes {gslopes_version()}, not {version}.",
+            "Install the same version on every machine of the cluster.",
+        )
     for path in needs:
         if not path.exists():
-            hint = "Photos and run folder must lie on a file system that all machines share, under the same names."
-            raise UsageError(f"The machine {host} does not see {show(path)}.", hint)
+            raise UsageError(
+                f"The machine {host} does not see {show(path)}.",
+                "Photos and run folder must lie on a file system that all machines share, under the same names.",
+            )
 
 
 def portable(error: BaseException) -> BaseException:
