@@ -81,10 +81,19 @@ def check(wrong: list[str]) -> None:
     assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:20]])
 
 
-SLOW = [pytest.param("crops", marks=pytest.mark.slow)]  # 45 s
+# The two that ``.ci/arithmetic`` runs, too, are marked golden.
+HOUSES = [
+    "contexts",
+    pytest.param("captions", marks=(pytest.mark.slow, pytest.mark.golden)),
+    pytest.param("crops", marks=pytest.mark.slow),
+]
+WALKS = [
+    pytest.param("labels", marks=(pytest.mark.slow, pytest.mark.golden)),
+    pytest.param("gated", marks=pytest.mark.slow),
+]
 
 
-@pytest.mark.parametrize("name", [*(one for one in houses.HOUSES if one != "crops"), *SLOW])
+@pytest.mark.parametrize("name", HOUSES)
 def test_no_table_and_no_page_of_a_sibling_audit_moves(name: str, tmp_path: Path):
     wrong = of_tables(houses.found_in(name, tmp_path), houses.FOLDER / f"{name}.json")
     for run, text in houses.shown(tmp_path / "runs").items():
@@ -92,7 +101,7 @@ def test_no_table_and_no_page_of_a_sibling_audit_moves(name: str, tmp_path: Path
     check(wrong)
 
 
-@pytest.mark.parametrize("name", ["labels", pytest.param("gated", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", WALKS)
 def test_no_table_and_no_page_of_the_walk_moves(name: str, tmp_path: Path):
     tables, text = walk.shown(name, tmp_path)
     check(

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from _pytest.mark import ParameterSet
 
 from gslopes.core import placebo, tables
 from gslopes.slopes.drift import changes_of
@@ -139,10 +141,19 @@ def _gathered(present: np.ndarray, values: np.ndarray, attribute: str = "gender"
     return answers
 
 
-@pytest.mark.parametrize("clusters", [False, True])
-@pytest.mark.parametrize("gated", [False, True])
-@pytest.mark.parametrize(("photos", "least"), [(6, 2), (12, 3), (24, 3), (40, 10)])
-@pytest.mark.parametrize("sweep", SWEEPS)
+def designs() -> list[ParameterSet]:
+    """Every combination; of each sweep and size one is quick, another of gate and clusters each time."""
+    sizes = [(6, 2), (12, 3), (24, 3), (40, 10)]
+    found = []
+    for number, (sweep, size) in enumerate(product(SWEEPS, sizes)):
+        for kind, (gated, clusters) in enumerate(product((False, True), repeat=2)):
+            quick = kind == (number + number // 4) % 4
+            marks = () if quick else (pytest.mark.slow, pytest.mark.evidence)
+            found.append(pytest.param(sweep, *size, gated, clusters, marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("sweep", "photos", "least", "gated", "clusters"), designs())
 def test_no_table_of_a_fit_has_an_interval_that_cannot_be(
     sweep: str, photos: int, least: int, gated: bool, clusters: bool
 ) -> None:

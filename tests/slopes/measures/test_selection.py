@@ -89,6 +89,8 @@ def test_the_p_of_losses_is_twice_the_smaller_of_t_and_of_cochrans_q() -> None:
         assert trend.p == pytest.approx(min(1, 2 * smaller))
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_finding_of_photos_whose_own_answers_were_refused_is_open(answers) -> None:
     """No label moves; a picture with the label is refused the more often, the further up: the rest seems to fall."""
     decisions = []

@@ -83,6 +83,7 @@ def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_thos
         assert fitted == pytest.approx([line.slope, line.intercept], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.row("slopes-figure-3-colours")
 @pytest.mark.figures("png")
 @pytest.mark.parametrize("published", [False, True])
