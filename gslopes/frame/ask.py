@@ -29,7 +29,6 @@ from gslopes.frame.parts import Missing, missing_of, missing_parts
 from gslopes.frame.spec import Made, Plan, Run, Stage, Tables
 from gslopes.report.inline import plain
 
-NOWHERE = Path("/dev/null")  # the folder of a plan without one
 Most = tuple[list[int], int]  # pictures of each part, and how many of all are of placebo sweeps
 ASKED = "classifiers"  # in run.json: name to version, and the models that a service names
 STOPPED = "stopped"  # in the same entry, if it was not asked about every picture yet
@@ -239,7 +238,7 @@ def prices_of(run: Run) -> list[Price]:
 
 def outline_of_prices(planned: Plan) -> tuple[str, dict[str, Any]]:
     """The prices of a plan, as text and as JSON."""
-    folder = planned.folder or NOWHERE
+    folder = planned.folder or Path("/dev/null")
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     usd, lost = total_of(prices)
     about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}
