@@ -73,7 +73,7 @@ def try_(
         if len(names) > 1 or len(attribute) > 1:
             raise UsageError("One photo is edited along one attribute.", "Leave out the others.")
         if dry_run:
-            hint = "Write gslopes synthesise PHOTOS --editor NAME --out RUN --dry-run."
+            hint = "Write gslopes audit PHOTOS --editor NAME --dry-run."
             raise UsageError("The price of an editor is told by another command.", hint)
         trial = try_editor(editor, Path(names[0]), attribute[0], out, device, ends, yes)
     else:

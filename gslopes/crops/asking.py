@@ -69,7 +69,7 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     run.once(agreed).update(due)
 
 
-def requests_of(run: Run, pictures: Mapping[str | None, int]) -> list[Price]:
+def requests_of(run: Run, pictures: Mapping[Any, int]) -> list[Price]:
     """What asking services about this many pictures costs at most."""
     due: list[Price] = []
     for name, count in pictures.items():

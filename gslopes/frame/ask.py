@@ -4,7 +4,6 @@ Who was asked, and in which version, is in ``run.json``; more may be asked later
 stay in the tables.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -54,7 +53,7 @@ def ask(
     folder: str = "",
     needed: bool = False,
     options: tuple[str, ...] = (),
-    most: Callable[[Run, Classifier], Most],
+    most: Callable[[Run, Classifier], Most] = lambda run, model: ([], 0),
 ) -> Stage:
     """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
 
@@ -65,7 +64,7 @@ def ask(
     whom: the classifiers that are asked, by default all of this command.
     folder: for the tables of scores and of what was asked, without others; run.json names who was asked by it.
     needed: whether it is an error if no one is asked; else the stage is left out.
-    most: about how many pictures a classifier is asked at most, before they are made.
+    most: about how many pictures a classifier is asked at most, before they are made; else they have no price yet.
     """
     makes = (f"{folder}/scores", f"{folder}/asked") if folder else tuple(ANSWERS)
     asking = _Asking(pictures, makes, gate, whom, folder or ASKED, most)
@@ -239,7 +238,7 @@ def prices_of(run: Run) -> list[Price]:
 
 def outline_of_prices(planned: Plan) -> tuple[str, dict[str, Any]]:
     """The prices of a plan, as text and as JSON."""
-    folder = planned.folder or Path(os.devnull)
+    folder = planned.folder or Path("/dev/null")
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     usd, lost = total_of(prices)
     about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}

@@ -30,6 +30,7 @@ from gslopes.stats.rounding import STORED, exceeds, ranked
 
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
+SAMPLE = 50  # pictures
 FEWEST = 1 + math.ceil(
     -math.log2(multiplicity.LEVEL)
 )  # photos: with fewer, all changes of signs together show no p below LEVEL
@@ -83,7 +84,7 @@ def check_drift(
     classifier: str | Classifier,
     executor: Executor,
     *,
-    sample: int = 50,
+    sample: int = SAMPLE,
     seed: int = 0,
     cost_limits: CostLimits | None = None,
 ) -> Drift:
@@ -121,10 +122,10 @@ def check_drift(
     return drift
 
 
-def price_drift(run: Path, classifier: str, sample: int = 50) -> Price:
+def price_drift(run: Path, classifier: str) -> Price:
     """What ``check_drift`` costs at most; nobody is asked.  Raises: UsageError if the run has no answers of it."""
     model = load_classifier(classifier, "cpu")
-    return estimate(model, [len(_sampled(run, model.name, sample, 0))], stage="drift")
+    return estimate(model, [len(_sampled(run, model.name, SAMPLE, 0))], stage="drift")
 
 
 def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:

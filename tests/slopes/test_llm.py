@@ -45,7 +45,7 @@ def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: Fake
     run = write_run(tmp_path / "run", 12, part=6)
     printed = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
     assert (
-        "84 pictures, 420 calls, estimated " in printed
+        "at most 84 pictures, 420 calls, an estimated " in printed
     )  # before: five answers each, if there were no probabilities
     assert " + 84,000 tokens, " in printed
     assert "84 calls" in printed

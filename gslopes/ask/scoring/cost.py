@@ -140,12 +140,10 @@ def first_took(due: int, limits: Limits, usage: UsageStats, seconds: float) -> s
     return said("first.txt.j2", due=due, limits=limits, usage=usage, seconds=seconds)
 
 
-def total_of(prices: Iterable[Price]) -> tuple[float, float]:
+def total_of(prices: Sequence[Price]) -> tuple[float, float]:
     """USD of all whose price is known, and what they are if each call is lost as often as it is sent."""
-    known = [price for price in prices if price.usd]
-    return sum(price.usd or 0.0 for price in known), sum(
-        price.usd_if_lost or 0.0 for price in known
-    )
+    usd = sum(price.usd or 0.0 for price in prices)
+    return usd, sum(price.usd_if_lost or 0.0 for price in prices)
 
 
 def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Executor) -> float:

@@ -6,6 +6,9 @@ import pytest
 
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import BudgetReached, ServiceError, UsageError
+from gslopes.crops.audit import CROPS
+from gslopes.frame.ask import outline_of_prices
+from gslopes.frame.plan import plan
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import Lighter, audit, draw_people, planned, row, truth
 
@@ -107,6 +110,20 @@ def test_every_change_that_asks_anew_is_confirmed_anew(service, portraits, tmp_p
         with pytest.raises(UsageError, match="will cost"):
             asks(7, **changed)
     assert sum(service.asked.values()) == before
+
+
+def test_a_plan_of_a_run_tells_what_is_left_to_pay(service, portraits, tmp_path):
+    folder, table, _ = portraits
+    options = {"groups": ("team",), "cropper": (f"{service.url},price=1000",), "min_group": 2}
+    limits = CostLimits(cache=tmp_path / "cache", yes=True)
+    audit(folder, table, tmp_path / "run", cost_limits=limits, pairs=4, **options)
+
+    def left(pairs):
+        about = {**options, "people": table, "pairs": pairs, "ratios": (0.5, 1.0)}
+        return outline_of_prices(plan(CROPS, folder, tmp_path / "run", about))[1]
+
+    assert left(4)["prices"] == []
+    assert (left(20)["calls"], left(20)["usd"]) == (left(20)["usd"], 80.0)  # a change asks anew
 
 
 def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path):
