@@ -61,5 +61,6 @@ def cells_of(path: Path) -> DataFrame:
     table = DataFrame(index=range(len(places)), columns=schema.names, dtype=object)
     for field in schema:
         if pa.types.is_struct(field.type) or pa.types.is_binary(field.type):
-            table[field.name] = [Picture(path, field.name, *place) for place in places]
+            cells: Any = [Picture(path, field.name, *place) for place in places]
+            table[field.name] = cells
     return table

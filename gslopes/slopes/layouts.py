@@ -158,9 +158,8 @@ def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFi
     if fits[1:] and first not in fits:
         raise refused("several", show(file), " and ".join(fits), path, fits[0])
     base = known[(fits or [first])[0]]
-    layout = replace(base, **more)
-    if more and not fits and not by_name:
-        layout = replace(base, **({"attribute": "", "value": ""} | more))
+    bare = {"attribute": "", "value": ""} if more and not fits and not by_name else {}
+    layout = replace(base, **(bare | more))
     if "value" not in more and layout.attribute.count("+") != layout.value.count("+"):
         layout = replace(layout, value="")
     for field in _lacking(layout, columns, by_name or bool(more)):
@@ -197,17 +196,16 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
     files = _files(path)
     for file in files:
         yield _standard(path, file, asked, _table(file))
-    if not files:
-        names = [file.relative for file in list_files(path)]
-        for layout, pattern in ((name, one.files) for name, one in _known(asked).items()):
-            matches = [re.fullmatch(pattern, name) for name in names]
-            rows = [{**match.groupdict(), "picture": match[0]} for match in matches if match]
-            if rows:
-                yield _standard(
-                    path, path / "names", replace(asked, layout=layout), DataFrame(rows)
-                )
-                return
-        raise refused("folder", show(path))
+    if files:
+        return
+    names = [file.relative for file in list_files(path)]
+    for name, layout in _known(asked).items():
+        matches = filter(None, (re.fullmatch(layout.files, one) for one in names))
+        if rows := [match.groupdict() | {"picture": match[0]} for match in matches]:
+            place = path / "names"
+            yield _standard(path, place, replace(asked, layout=name), DataFrame(rows))
+            return
+    raise refused("folder", show(path))
 
 
 def _files(path: Path) -> list[Path]:
@@ -245,7 +243,8 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
         unread = sorted(name for name in used if table[name].isna().all())
         table = table.assign(**read_frame(file, columns=unread).set_axis(table.index))
     table[_ROW] = [f"{show(file)}, {place}" for place in table.index]
-    table = pd.concat(table.assign(**{"": one, _PICTURE: table[one]}) for one in columns["picture"])
+    parts = [table.assign(**{"": one}, **{_PICTURE: table[one]}) for one in columns["picture"]]
+    table = pd.concat(parts)
     texts = {
         name: list(map(partial(_text, name), table[_ROW], table[name]))
         for name in (*used, _ROW, "", _PICTURE)
