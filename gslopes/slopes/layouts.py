@@ -26,7 +26,7 @@ from gslopes.ask.names import ARGUMENT, read, split
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv, read_frame
-from gslopes.core.errors import UnknownName, UsageError, nearest
+from gslopes.core.errors import ConfigError, UnknownName, UsageError, nearest
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, parse_json, read_text, show
 from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of
@@ -108,7 +108,12 @@ def shipped() -> dict[str, LayoutFile]:
 
 def read_layout(file: Path) -> LayoutFile:
     """A layout's file.  Raises: ConfigError."""
-    return from_dict(LayoutFile, {"path": "", **read_toml(file)})
+    layout = from_dict(LayoutFile, {"path": "", **read_toml(file)})
+    try:
+        re.compile(layout.files)
+    except re.error as error:
+        raise ConfigError(f"{show(file)}: files is no pattern: {error}.", "Mend it.") from error
+    return layout
 
 
 def _known(asked: Layout) -> dict[str, LayoutFile]:
@@ -119,7 +124,8 @@ def _known(asked: Layout) -> dict[str, LayoutFile]:
     name = asked.layout
     if not name:
         return shipped()
-    places = (Path(asked.path) / name, Path(name), FOLDER / "layouts" / f"{name}.toml")
+    path = Path(asked.path)
+    places = path / name, path.parent / name, Path(name), FOLDER / "layouts" / f"{name}.toml"
     for file in filter(is_file, places):
         return {name: read_layout(file)}
     raise UnknownName("layout", name, shipped())
@@ -151,7 +157,7 @@ def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFi
     """
     known = _known(asked)
     more = {name: text for name, text in asdict(asked).items() if text}
-    path = more.pop("path")
+    path = more.pop("path", "")
     by_name = bool(more.pop("layout", ""))
     fits = [name for name, one in known.items() if not _lacking(one, columns, by_name)]
     first = next(iter(known))

@@ -24,7 +24,7 @@ from gslopes.core import frozen, placebo
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UnknownName
-from gslopes.core.files import show
+from gslopes.core.files import is_file, show
 from gslopes.core.runfolder import FARTHEST
 from gslopes.core.text import many
 from gslopes.photos.folder import size_of
@@ -127,7 +127,7 @@ def _plain(path: str, rows: DataFrame, baselines: Sequence[str]) -> Iterator[Swe
     if cells.empty:
         raise refused("empty", path)
     for attribute in cells.columns.unique("attribute"):
-        of_kinds: DataFrame = cells.loc[:, attribute]
+        of_kinds: Any = cells[attribute]
         pictures = of_kinds.get("", DataFrame())
         for sweep, levels, numbers in _sweeps((path, attribute), pictures, baselines):
             for kind in KINDS:
@@ -182,7 +182,7 @@ def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] 
 
 def _check_files(path: Path | str, files: set[Path]) -> None:
     """Raises: UsageError if pictures are missing."""
-    if lost := [show(file) for file in sorted(files) if not file.is_file()]:
+    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
         pictures = many(len(files), "picture")
         raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
