@@ -35,6 +35,7 @@ FOLDER = Path(__file__).parent / "data"
 TEXTS: Mapping[str, Any] = tomllib.loads((FOLDER / "pairs.toml").read_text("utf-8"))
 FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
 JOINT = " · "  # between the parts of a unit's name
+LARGEST_TEXTS = 1 << 28  # bytes that are read of Parquet besides pictures
 _ROW = " "  # in place of a column: where a row is,
 _PICTURE = "  "  # and its picture
 
@@ -247,7 +248,9 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
     used = {*chain(*columns.values())} - {"", _ROW}
     if file.suffix == ".parquet":
         unread = sorted(name for name in used if table[name].isna().all())
-        table = table.assign(**read_frame(file, columns=unread).set_axis(table.index))
+        table = table.assign(
+            **read_frame(file, columns=unread, limit=LARGEST_TEXTS).set_axis(table.index)
+        )
     table[_ROW] = [f"{show(file)}, {place}" for place in table.index]
     parts = [table.assign(**{"": one}, **{_PICTURE: table[one]}) for one in columns["picture"]]
     table = pd.concat(parts)

@@ -20,6 +20,7 @@ import gslopes
 from gslopes.core import csv_table, runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
+from gslopes.slopes import cells
 from gslopes.slopes.config import configure
 from gslopes.slopes.layouts import shipped
 from gslopes.slopes.pairs import PairSet, read_pairs
@@ -379,7 +380,7 @@ def test_parquet_is_read_in_bounds_and_only_the_columns_that_count(
     assert len(read_pairs(path).units) == 2
     with pytest.raises(UsageError, match="bytes, and at most 50,000 are read"):
         read_pairs(f"{path},unit=caption")
-    monkeypatch.setattr(csv_table, "MOST_ROWS", 5)
+    monkeypatch.setattr(cells, "MOST_ROWS", 5)
     with pytest.raises(UsageError, match="6 rows, and at most 5 are read"):
         read_pairs(path)
 
