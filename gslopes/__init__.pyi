@@ -130,7 +130,9 @@ class _RunOptionsReport(TypedDict, total=False):
 
 class _RunOptions(TypedDict, total=False):
     pairs: str | Path | None
-    """A set that others made, in place of PHOTOS. [SET]"""
+    """A set that others made, in place of PHOTOS; its columns by unit=COLUMN, attribute=COLUMN, value=COLUMN, or
+    layout=FILE. [SET[,key=value]]
+    """
     baseline: str | None
     """The named value in --pairs, or end of an editor, that the rest is compared with; of several attributes with
     commas. [VALUE; default: the commonest; of our editors the photo as it is]

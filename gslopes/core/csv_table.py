@@ -23,9 +23,8 @@ from gslopes.core.text import many, printable, some_of
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_UNPACKED = 1 << 30  # bytes of what is read of Parquet
+LARGEST_UNPACKED = 4 << 30  # bytes of what is read of Parquet
 MOST_COLUMNS = 16_384  # a spreadsheet has no more
-MOST_ROWS = 10_000_000  # of Parquet, whose cells may take no room
 ROWS_AT_ONCE = 1024
 
 
@@ -169,7 +168,7 @@ def read_frame(
     """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``.
 
     columns: those of Parquet that are read, all by default: in batches, whose bytes are counted before the next one.
-    limit: bytes of a CSV.
+    limit: bytes of a CSV, or of what is read of Parquet.
     """
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
@@ -180,21 +179,23 @@ def read_frame(
     try:
         with open_regular(path) as file, pq.ParquetFile(file) as parquet:
             names = parquet.schema_arrow.names
-            _check_most(parquet.metadata.num_rows, MOST_ROWS, "rows")
-            _check_most(len(names), MOST_COLUMNS, "columns")
+            check_most(len(names), MOST_COLUMNS, "columns")
             if len(set(names)) < len(names):
                 raise ValueError("it has two columns of one name")
             size = 0
             for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=columns):
-                size += batch.nbytes
-                _check_most(size, LARGEST_UNPACKED, "bytes")
+                for column in batch.columns:
+                    decode = getattr(column, "dictionary_decode", lambda: column)  # noqa: B023
+                    size += decode().nbytes
+                check_most(size, min(limit, LARGEST_UNPACKED), "bytes")
             return parquet.read(columns).to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         why = why_unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
         raise raises(f"{show(path)} is not a readable table: {why}.", hint) from error
 
 
-def _check_most(count: int, most: int, things: str) -> None:
+def check_most(count: int, most: int, things: str) -> None:
+    """Raises: ValueError if a table has more than are read."""
     if count > most:
         raise ValueError(f"it has {count:,} {things}, and at most {most:,} are read")
 

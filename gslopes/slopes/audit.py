@@ -348,11 +348,9 @@ def fitted_by(run: Run) -> FitConfig:
     if run.config.pairs is None or config.photos_csv is not None or not table.is_file():
         return config
     columns = read_csv(table).columns
-    named = {
-        "groups": ("group",) * ("group" in columns),
-        "cluster": "cluster" * ("cluster" in columns),
-    }
-    return replace(config, photos_csv=table, **named)
+    groups = ("group",) * ("group" in columns)
+    cluster = "cluster" * ("cluster" in columns)
+    return replace(config, photos_csv=table, groups=groups, cluster=cluster)
 
 
 def is_gated(run: Run) -> bool:

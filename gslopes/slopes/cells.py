@@ -12,10 +12,12 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from gslopes.core import frozen
+from gslopes.core.csv_table import check_most
 from gslopes.core.files import open_regular
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import photo_bytes
 
+MOST_ROWS = 2_000_000  # of a table, which may take no room in its file
 _STREAMED: Any = {"buffer_size": 1 << 20, "pre_buffer": False}  # pages are read one by one
 
 
@@ -51,15 +53,17 @@ def _row_group(path: Path, column: str, group: int) -> pa.ChunkedArray:
 def cells_of(path: Path) -> DataFrame:
     """The columns of a table: in those that may hold pictures each cell's place, nothing in the others.
 
-    Raises: OSError, ArrowException.
+    Raises: OSError, ArrowException; ValueError for too many rows.
     """
     with open_regular(path) as file, pq.ParquetFile(file) as parquet:
+        check_most(parquet.metadata.num_rows, MOST_ROWS, "rows")
         schema = parquet.schema_arrow
         groups = range(parquet.num_row_groups)
         sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
     places = [(group, row) for group in groups for row in range(sizes[group])]
     table = DataFrame(index=range(len(places)), columns=schema.names, dtype=object)
     for field in schema:
-        if pa.types.is_struct(field.type) or pa.types.is_binary(field.type):
-            table[field.name] = [Picture(path, field.name, *place) for place in places]
+        if str(field.type).startswith(("struct", "binary", "large_binary")):
+            cells: Any = [Picture(path, field.name, *place) for place in places]
+            table[field.name] = cells
     return table

@@ -26,7 +26,7 @@ from gslopes.ask.names import ARGUMENT, read, split
 from gslopes.core import frozen
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv, read_frame
-from gslopes.core.errors import UnknownName, UsageError, nearest
+from gslopes.core.errors import ConfigError, UnknownName, UsageError, nearest
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, parse_json, read_text, show
 from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of
@@ -35,6 +35,7 @@ FOLDER = Path(__file__).parent / "data"
 TEXTS: Mapping[str, Any] = tomllib.loads((FOLDER / "pairs.toml").read_text("utf-8"))
 FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
 JOINT = " · "  # between the parts of a unit's name
+LARGEST_TEXTS = 1 << 28  # bytes that are read of Parquet besides pictures
 _ROW = " "  # in place of a column: where a row is,
 _PICTURE = "  "  # and its picture
 
@@ -108,7 +109,12 @@ def shipped() -> dict[str, LayoutFile]:
 
 def read_layout(file: Path) -> LayoutFile:
     """A layout's file.  Raises: ConfigError."""
-    return from_dict(LayoutFile, {"path": "", **read_toml(file)})
+    layout = from_dict(LayoutFile, {"path": "", **read_toml(file)})
+    try:
+        re.compile(layout.files)
+    except re.error as error:
+        raise ConfigError(f"{show(file)}: files is no pattern: {error}.", "Mend it.") from error
+    return layout
 
 
 def _known(asked: Layout) -> dict[str, LayoutFile]:
@@ -119,7 +125,8 @@ def _known(asked: Layout) -> dict[str, LayoutFile]:
     name = asked.layout
     if not name:
         return shipped()
-    places = (Path(asked.path) / name, Path(name), FOLDER / "layouts" / f"{name}.toml")
+    path = Path(asked.path)
+    places = path / name, path.parent / name, Path(name), FOLDER / "layouts" / f"{name}.toml"
     for file in filter(is_file, places):
         return {name: read_layout(file)}
     raise UnknownName("layout", name, shipped())
@@ -151,16 +158,15 @@ def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFi
     """
     known = _known(asked)
     more = {name: text for name, text in asdict(asked).items() if text}
-    path = more.pop("path")
+    path = more.pop("path", "")
     by_name = bool(more.pop("layout", ""))
     fits = [name for name, one in known.items() if not _lacking(one, columns, by_name)]
     first = next(iter(known))
     if fits[1:] and first not in fits:
         raise refused("several", show(file), " and ".join(fits), path, fits[0])
     base = known[(fits or [first])[0]]
-    layout = replace(base, **more)
-    if more and not fits and not by_name:
-        layout = replace(base, **({"attribute": "", "value": ""} | more))
+    bare = {"attribute": "", "value": ""} if more and not fits and not by_name else {}
+    layout = replace(base, **(bare | more))
     if "value" not in more and layout.attribute.count("+") != layout.value.count("+"):
         layout = replace(layout, value="")
     for field in _lacking(layout, columns, by_name or bool(more)):
@@ -197,17 +203,16 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
     files = _files(path)
     for file in files:
         yield _standard(path, file, asked, _table(file))
-    if not files:
-        names = [file.relative for file in list_files(path)]
-        for layout, pattern in ((name, one.files) for name, one in _known(asked).items()):
-            matches = [re.fullmatch(pattern, name) for name in names]
-            rows = [{**match.groupdict(), "picture": match[0]} for match in matches if match]
-            if rows:
-                yield _standard(
-                    path, path / "names", replace(asked, layout=layout), DataFrame(rows)
-                )
-                return
-        raise refused("folder", show(path))
+    if files:
+        return
+    names = [file.relative for file in list_files(path)]
+    for name, layout in _known(asked).items():
+        matches = filter(None, (re.fullmatch(layout.files, one) for one in names))
+        if rows := [match.groupdict() | {"picture": match[0]} for match in matches]:
+            place = path / "names"
+            yield _standard(path, place, replace(asked, layout=name), DataFrame(rows))
+            return
+    raise refused("folder", show(path))
 
 
 def _files(path: Path) -> list[Path]:
@@ -243,9 +248,12 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
     used = {*chain(*columns.values())} - {"", _ROW}
     if file.suffix == ".parquet":
         unread = sorted(name for name in used if table[name].isna().all())
-        table = table.assign(**read_frame(file, columns=unread).set_axis(table.index))
+        table = table.assign(
+            **read_frame(file, columns=unread, limit=LARGEST_TEXTS).set_axis(table.index)
+        )
     table[_ROW] = [f"{show(file)}, {place}" for place in table.index]
-    table = pd.concat(table.assign(**{"": one, _PICTURE: table[one]}) for one in columns["picture"])
+    parts = [table.assign(**{"": one}, **{_PICTURE: table[one]}) for one in columns["picture"]]
+    table = pd.concat(parts)
     texts = {
         name: list(map(partial(_text, name), table[_ROW], table[name]))
         for name in (*used, _ROW, "", _PICTURE)

@@ -24,7 +24,7 @@ from gslopes.core import frozen, placebo
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UnknownName
-from gslopes.core.files import show
+from gslopes.core.files import is_file, show
 from gslopes.core.runfolder import FARTHEST
 from gslopes.core.text import many
 from gslopes.photos.folder import size_of
@@ -106,7 +106,8 @@ def _edits(sweeps: Sequence[SweepOf], units: DataFrame) -> tuple[DataFrame, dict
         if not kind:
             lacking = have.map(f"{{}} of {len(numbers)} values of {sweep}".format)
             if placebo.CROSS in sweep:
-                lacking += ", without " + part.isna().dot(part.columns + ", ").str.rstrip(", ")
+                gone = (part.columns[row] for row in part.isna().to_numpy())
+                lacking += [f", without {', '.join(names)}" for names in gone]
             units["lacks"] += (lacking + "; ").where(have.between(1, len(numbers) - 1), "")
         name = placebo.name(sweep, kind) if kind else sweep
         values[name] = numbers
@@ -126,7 +127,7 @@ def _plain(path: str, rows: DataFrame, baselines: Sequence[str]) -> Iterator[Swe
     if cells.empty:
         raise refused("empty", path)
     for attribute in cells.columns.unique("attribute"):
-        of_kinds = cells[attribute]
+        of_kinds: Any = cells[attribute]
         pictures = of_kinds.get("", DataFrame())
         for sweep, levels, numbers in _sweeps((path, attribute), pictures, baselines):
             for kind in KINDS:
@@ -140,22 +141,20 @@ def _by_attribute(wide: DataFrame) -> DataFrame:
     """
     values = wide.filter(like="value")
     parts = []
-    for number in range(values.shape[1]):
-        others = values.drop(columns=f"value{number}").agg(JOINT.join, axis=1)
-        part = wide.assign(
-            other=others, attribute=wide[f"attribute{number}"], value=wide[f"value{number}"]
+    for name in values:
+        number = str(name).removeprefix("value")
+        others = values.drop(columns=name).agg(JOINT.join, axis=1)
+        parts.append(
+            wide.assign(other=others, attribute=wide[f"attribute{number}"], value=wide[name])
         )
-        parts.append(part)
-    rows = pd.concat(parts, ignore_index=True)
+    rows = pd.concat(parts, ignore_index=True).assign(cluster="")
     if len(parts) > 1:
-        rows = rows[rows["value"] != ""]
         rows = rows.assign(cluster=rows["unit"], unit=rows["unit"] + JOINT + rows["other"])
+        rows = rows[rows["value"] != ""]
         varying = rows.groupby(["attribute", "unit"])["value"].transform("nunique") > 1
         varying = varying.groupby(rows["attribute"]).transform("any")
-        rows = rows[varying] if varying.any() else rows
-    else:
-        rows["cluster"] = ""
-    return rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
+        rows = rows[varying | (not varying.any())]
+    return rows.assign(shown=rows["shown"].mask(rows["shown"] == "", rows["unit"]))
 
 
 def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] | None:
@@ -183,7 +182,7 @@ def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] 
 
 def _check_files(path: Path | str, files: set[Path]) -> None:
     """Raises: UsageError if pictures are missing."""
-    if lost := [show(file) for file in sorted(files) if not file.is_file()]:
+    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
         pictures = many(len(files), "picture")
         raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
@@ -197,7 +196,7 @@ def _refuse(rows: DataFrame, what: str, wrong: Series, *columns: str) -> None:
 def _folded(wide: DataFrame) -> DataFrame:
     """The rows, each name and number in one spelling.  Raises: UsageError for a text that may be none."""
     _refuse(wide, "nameless", wide["unit"] == "")
-    for column in wide.filter(regex="^(value|attribute|group)"):
+    for column in map(str, wide.filter(regex="^(value|attribute|group)")):
         names = Series(normal_names(wide[column]), wide.index, dtype=object)
         if column != "group":
             _refuse(wide, "nothing", (names == "") & (wide[column] != ""), column)

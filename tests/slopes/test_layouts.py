@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.core import csv_table, tables
+from gslopes.core import csv_table, runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
+from gslopes.slopes import cells
 from gslopes.slopes.config import configure
 from gslopes.slopes.layouts import shipped
 from gslopes.slopes.pairs import PairSet, read_pairs
@@ -378,7 +380,7 @@ def test_parquet_is_read_in_bounds_and_only_the_columns_that_count(
     assert len(read_pairs(path).units) == 2
     with pytest.raises(UsageError, match="bytes, and at most 50,000 are read"):
         read_pairs(f"{path},unit=caption")
-    monkeypatch.setattr(csv_table, "MOST_ROWS", 5)
+    monkeypatch.setattr(cells, "MOST_ROWS", 5)
     with pytest.raises(UsageError, match="6 rows, and at most 5 are read"):
         read_pairs(path)
 
@@ -474,7 +476,9 @@ def test_units_that_share_a_set_are_one_cluster(edited: Callable, tmp_path: Path
     )
     slopes = audit.tables["slopes"].query("attribute == 'gender: male − female'")
     assert slopes["n"].max() == 16
-    assert slopes["units"].max() == 8
+    given = pd.read_csv(tmp_path / "run" / runfolder.GIVEN_TABLE)
+    assert given["cluster"].nunique() == 8
+    assert "clusters" in audit.page.read_text("utf-8")
 
 
 @pytest.mark.slow
