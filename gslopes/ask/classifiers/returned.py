@@ -65,7 +65,7 @@ class Reader:
             return None
         if entry and not groups:
             return _odd(entry, self._labels)
-        scores = {}
+        scores: Scores = {}
         for name, group in groups.items():
             percent = name in (self._percentages or ())
             values = _READ["percent" if percent else self._activation](np.array([*group.values()]))
@@ -75,7 +75,7 @@ class Reader:
 
 
 # Numbers themselves are read wherever they lie.
-_READ = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
+_READ: dict[str, Any] = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
 
 
 def _percent(group: Scores) -> bool:

@@ -277,7 +277,7 @@ WRONG = {
         import json
         def classify(image):
             return json.loads("<html>Bad gateway</html>")""",
-        "classify failed: JSONDecodeError: Expecting value: line 1 column 1 (char 0) (wrong_no_json.py:16: return json.",
+        "classify failed: JSONDecodeError: Expecting value: line 1 column 1 (char 0) (wrong_no_json.py:16: return ",
     ),
     "no_module": (
         """
