@@ -25,6 +25,7 @@ import re
 import sys
 import weakref
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -121,9 +122,10 @@ class FunctionClassifier(Reader):
         self.identify()
         # Only one once it answered.
         self._forms = calling.forms_of(self._of_pictures(), self._own)
-        # One for all calls: the connections of a client belong to one.
-        self._runner = asyncio.Runner()
-        weakref.finalize(self, self._runner.close)
+        # One for all calls: the connections of a client belong to one. In a thread: notebooks have one running.
+        self._loop = asyncio.new_event_loop()
+        self._thread = ThreadPoolExecutor(1)
+        weakref.finalize(self, self._loop.close)
 
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
@@ -196,7 +198,8 @@ class FunctionClassifier(Reader):
             replies = list(map(self._of_pictures(), given))
             for number, reply in enumerate(replies):
                 if inspect.isawaitable(reply) or hasattr(reply, "__aiter__"):
-                    replies[number] = self._runner.run(_awaited(reply))
+                    settled = self._thread.submit(self._loop.run_until_complete, _awaited(reply))
+                    replies[number] = settled.result()
             if several:
                 share = len(pictures) // len(given)
                 replies = [entry for reply in replies for entry in self._split(reply, share)]
