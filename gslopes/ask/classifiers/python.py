@@ -260,9 +260,7 @@ def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
     captions: reads the text of a function of captions, which is the only key of a mapping, or the answer itself.
     """
     if captions:
-        return captions.answer(
-            [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
-        )
+        return captions.answer(list(raw) if isinstance(raw, dict) and len(raw) == 1 else [raw])
     if raw is None:
         return Answer("refused", (), "the function returned None")
     return Answer("answered", ranked(raw))
