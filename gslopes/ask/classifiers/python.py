@@ -93,7 +93,6 @@ class FunctionClassifier(Reader):
     _path = ""  # of a function by its name
     _parts: Any = None  # what its answers depend on, if not on the function alone
     _maker = "as_classifier"
-    _answered = False
     traits = Traits(numbers=True, warns=True, shows=True)
 
     def __init__(
@@ -120,7 +119,8 @@ class FunctionClassifier(Reader):
         self._names = f" labels {digest_of_texts(self._labels)}" if labels else ""
         self._names += f" {activation}" * (activation != "none")
         self.identify()
-        # Only one once it answered.
+        # Only one once it answered. Copies, of one editor for each wish, share both.
+        self._answered: set[calling.Form] = set()
         self._forms = calling.forms_of(self._of_pictures(), self._own)
         # One for all calls: the connections of a client belong to one. In a thread: notebooks have one running.
         self._loop = asyncio.new_event_loop()
@@ -165,7 +165,7 @@ class FunctionClassifier(Reader):
                         f"{self._own} does not take {expected}: it is given {calling.spoken(form)}."
                     )
                 self._forms[:] = [form]
-                self._answered = True
+                self._answered.add(form)
                 return entries[: len(pictures)]
         raise self._failed(failures, pictures[0])
 
