@@ -166,7 +166,7 @@ def _pixels(data: bytes, place: str = "") -> ByteArray:
 
 
 def _floats(data: bytes, place: str = "") -> FloatArray:
-    return _pixels(data).astype(np.float32) / 255
+    return _pixels(data) / np.float32(255)
 
 
 def _base64(data: bytes, place: str = "") -> str:

@@ -32,8 +32,9 @@ class Estimator:
         self.notes: list[str] = []
         steps = [step for _, step in getattr(model, "steps", [("", model)])]
         counts = [getattr(step, "n_features_in_", 0) for step in steps]
-        self._side = next((side for side in map(_side, counts) if side), 0)
-        self._highest = _highest(steps)
+        self._side = next(filter(None, map(_side, counts)), 0)
+        learned = (getattr(step, name, None) for step in steps for name in _TOLD["learned"])
+        self._learned = next((one for one in learned if one is not None), None)
 
     def __call__(self, images: Sequence[ByteArray]) -> Any:
         """(H, W, 3) uint8 RGB each, to a row of shares each."""
@@ -43,11 +44,11 @@ class Estimator:
             except ValueError:
                 if not self._side:
                     raise
-        white = 1 if self._highest is not None and self._highest <= 1 else 255
-        why = _TOLD["guessed" if self._highest is None else "known"]
-        facts = {"name": self.__name__, "side": self._side, "white": white, "why": why}
+        guessed = self._learned is None
+        white = 255 if guessed or np.max(self._learned) > 1 else 1
+        facts = {"name": self.__name__, "side": self._side, "white": white}
         batch = np.stack([prepare(image, self._side) for image in images]) * (white / 255)
-        self.notes[:] = [_TOLD["note"].format(**facts)]
+        self.notes[:] = [_TOLD["guessed" if guessed else "known"].format(**facts)]
         try:
             return self._model.predict_proba(batch)
         except ValueError:
@@ -58,14 +59,3 @@ def _side(count: int) -> int:
     """Of the square picture that has so many numbers; 0 if none does."""
     side = math.isqrt(count // 3)
     return side * (side**2 * 3 == count)
-
-
-def _highest(steps: Sequence[Any]) -> float | None:
-    """The highest of the numbers that the first step which keeps some has learned."""
-    learned = (
-        np.max(getattr(step, name))
-        for step in steps
-        for name in _TOLD["learned"]
-        if hasattr(step, name)
-    )
-    return next(learned, None)

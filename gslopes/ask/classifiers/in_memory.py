@@ -48,7 +48,7 @@ def as_classifier(
         no digest, such as a session of a compiled library, its answers are not kept between calls.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
-        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``. Of a function: ``activation``.
 
     Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
 
@@ -73,10 +73,13 @@ def as_classifier(
             model, labels, name or type(model).__name__, version, device, settings
         )
     activation = "none" if is_pipeline else options.pop("activation", "none")
-    if options or activation not in ACTIVATIONS:
+    if options:
         raise ConfigError(
-            f"{', '.join(sorted(options)) or activation}: only a torch module has these.",
-            "Leave them out.",
+            f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
+        )
+    if activation not in ACTIVATIONS:
+        raise ConfigError(
+            f"activation must be one of {', '.join(ACTIVATIONS)}, not {activation!r}."
         )
     if is_pipeline:
         return PipelineClassifier(model, labels, name, unit, version)

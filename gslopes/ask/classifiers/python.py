@@ -3,12 +3,16 @@
     def smiles(image):
         return {"smile": float(model(image))}
 
-It takes one picture or a list, as arrays (H, W, 3) of uint8 in RGB order, PIL images or paths of copies: as its first
-parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``list[...]``) or named (``image``, ``images``,
-``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a class instantiated. For each picture
-it returns a mapping of label to score in [0, 1], or to a number in a unit; None if it will not judge it. A
-label, (label, score), lists of them, ``{"label": ..., "score": ...}`` records, a Series and a DataFrame of one row are
-read, too. A number or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``.
+It takes one picture, a list, or a batch: arrays (H, W, 3) of uint8 in RGB order, BGR if it is named ``bgr``, PIL
+images, paths of copies, files' bytes, open files, texts in base64, tensors (3, H, W) or arrays of floats in [0, 1]: as
+its first parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``bytes``, ``torch.Tensor``, ``list[...]``)
+or named (``image``, ``images``, ``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a
+class instantiated, an estimator of scikit-learn asked for its ``predict_proba``. For each picture it returns a mapping
+of label to score in [0, 1], or to a number in a unit; None if it will not judge it. A label, (label, score), lists of
+them, labels beside scores, ``{"label": ..., "score": ...}`` records, objects with such fields, JSON, a Series and a
+DataFrame of one row are read, too; mappings in a mapping are joined to labels, and percentages divided by 100. A number
+or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``; ``activation=`` makes scores of
+logits.
 
 Answers are kept for later runs only if ``version=`` names the version of the function. Without it the
 version is a digest of the module's source, of what it imports from its folder, and of the values that the function
@@ -21,6 +25,7 @@ import re
 import sys
 import weakref
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -88,7 +93,6 @@ class FunctionClassifier(Reader):
     _path = ""  # of a function by its name
     _parts: Any = None  # what its answers depend on, if not on the function alone
     _maker = "as_classifier"
-    _answered = False
     traits = Traits(numbers=True, warns=True, shows=True)
 
     def __init__(
@@ -115,11 +119,13 @@ class FunctionClassifier(Reader):
         self._names = f" labels {digest_of_texts(self._labels)}" if labels else ""
         self._names += f" {activation}" * (activation != "none")
         self.identify()
-        # Only one once it answered.
+        # Only one once it answered. Copies, of one editor for each wish, share both.
+        self._answered: set[calling.Form] = set()
         self._forms = calling.forms_of(self._of_pictures(), self._own)
-        # One for all calls: the connections of a client belong to one.
-        self._runner = asyncio.Runner()
-        weakref.finalize(self, self._runner.close)
+        # One for all calls: the connections of a client belong to one. In a thread: notebooks have one running.
+        self._loop = asyncio.new_event_loop()
+        self._thread = ThreadPoolExecutor(1)
+        weakref.finalize(self, self._loop.close)
 
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
@@ -159,7 +165,7 @@ class FunctionClassifier(Reader):
                         f"{self._own} does not take {expected}: it is given {calling.spoken(form)}."
                     )
                 self._forms[:] = [form]
-                self._answered = True
+                self._answered.add(form)
                 return entries[: len(pictures)]
         raise self._failed(failures, pictures[0])
 
@@ -192,7 +198,8 @@ class FunctionClassifier(Reader):
             replies = list(map(self._of_pictures(), given))
             for number, reply in enumerate(replies):
                 if inspect.isawaitable(reply) or hasattr(reply, "__aiter__"):
-                    replies[number] = self._runner.run(_awaited(reply))
+                    settled = self._thread.submit(self._loop.run_until_complete, _awaited(reply))
+                    replies[number] = settled.result()
             if several:
                 share = len(pictures) // len(given)
                 replies = [entry for reply in replies for entry in self._split(reply, share)]
@@ -253,9 +260,7 @@ def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
     captions: reads the text of a function of captions, which is the only key of a mapping, or the answer itself.
     """
     if captions:
-        return captions.answer(
-            [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
-        )
+        return captions.answer(list(raw) if isinstance(raw, dict) and len(raw) == 1 else [raw])
     if raw is None:
         return Answer("refused", (), "the function returned None")
     return Answer("answered", ranked(raw))

@@ -20,6 +20,7 @@ Scores = dict[str, float]
 Groups = dict[str, Scores]  # by the names around them; empty: none
 
 _TOLD = read_toml(Path(__file__).with_name("returned.toml"))
+_NUMBER = (int, float)
 
 
 class Reader:
@@ -65,7 +66,7 @@ class Reader:
             return None
         if entry and not groups:
             return _odd(entry, self._labels)
-        scores = {}
+        scores: Scores = {}
         for name, group in groups.items():
             percent = name in (self._percentages or ())
             values = _READ["percent" if percent else self._activation](np.array([*group.values()]))
@@ -75,7 +76,7 @@ class Reader:
 
 
 # Numbers themselves are read wherever they lie.
-_READ = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
+_READ: dict[str, Any] = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
 
 
 def _percent(group: Scores) -> bool:
@@ -102,7 +103,7 @@ def groups_of(entry: Any, labels: Sequence[str], passed: set[str]) -> Groups:
     if isinstance(entry, Mapping):
         return _of_mapping(entry, labels, passed)
     items = entry if isinstance(entry, list) else [entry]
-    if len(items) == len(labels) and all(map(_is_number, items)):
+    if len(items) == len(labels) and _all(items, _NUMBER):
         return {"": dict(zip(labels, map(float, items), strict=True))}
     inner = [item for item in items if isinstance(item, list | Mapping)]
     if len(inner) == 1:
@@ -115,7 +116,7 @@ def _of_mapping(entry: Mapping[str, Any], labels: Sequence[str], passed: set[str
     for label, value in entry.items():
         while isinstance(value, list) and len(value) == 1:
             (value,) = value
-        number = _is_number(value)
+        number = isinstance(value, _NUMBER)
         found = {"": {label: float(value)}} if number else groups_of(value, labels, set())
         if not found or isinstance(value, str) or re.fullmatch(_TOLD["asides"], label):
             passed.add(label)
@@ -134,7 +135,7 @@ def _odd(entry: Any, labels: Sequence[str]) -> AnswerError:
         return AnswerError(
             f"The function's score of {label!r} is {value!r}, not a number in [0, 1]."
         )
-    if not all(map(_is_number, items)):
+    if not _all(items, _NUMBER):
         what = f"a list of {type(items[0]).__name__}"
         if isinstance(items[0], Mapping):
             what = "a table of several rows"
@@ -148,22 +149,21 @@ def _odd(entry: Any, labels: Sequence[str]) -> AnswerError:
     )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
+def _all(items: Any, kind: Any) -> bool:
+    """Whether it is a list with nothing else in it."""
+    return isinstance(items, list) and all(isinstance(item, kind) for item in items)
 
 
 def _pairs(entry: Any) -> list[tuple[str, float]]:
     """Labels with their scores, the highest last, of texts, pairs, or one column of texts and one of numbers."""
     items = entry if isinstance(entry, list) and not _pair(entry) else [entry]
-    if all(isinstance(item, str) for item in items):
+    if _all(items, str):
         return [(item, 1.0) for item in items]
     pairs = list(filter(None, map(_pair, items)))
     if len(pairs) < len(items):
         columns = entry.values() if isinstance(entry, Mapping) else items
-        lists = [one for one in columns if isinstance(one, list)]
-        texts = [one for one in lists if all(isinstance(each, str) for each in one)]
-        numbers = [one for one in lists if all(map(_is_number, one))]
-        fit = len(texts) == len(numbers) == 1 and len(texts[0]) == len(numbers[0])
+        texts, numbers = ([one for one in columns if _all(one, kind)] for kind in (str, _NUMBER))
+        fit = [*map(len, texts)] == [*map(len, numbers)] and len(texts) == 1
         pairs = list(zip(texts[0], numbers[0], strict=True)) if fit else []
     return sorted(pairs, key=lambda pair: pair[1])
 
@@ -174,7 +174,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
         item = labelled(item)
     if isinstance(item, list) and len(item) in (2, 3):
         texts = [part for part in item if isinstance(part, str)]
-        numbers = list(filter(_is_number, item))
+        numbers = [part for part in item if isinstance(part, _NUMBER)]
         if len(numbers) == 1 and len(texts) == len(item) - 1:
             return (texts[-1], float(numbers[0]))
     return None
@@ -201,7 +201,7 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         if isinstance(whole, Mapping):
             return [dict(zip(whole, row, strict=True)) for row in rows]
         return list(map(list, rows))
-    if pictures == 1 and len(labels) == len(entries) > 1 and all(map(_is_number, entries)):
+    if pictures == 1 and len(labels) == len(entries) > 1 and _all(entries, _NUMBER):
         entries = [entries]
     if len(entries) == pictures:
         return entries

@@ -59,7 +59,7 @@ def test_a_function_that_never_answered_ends_the_run_with_its_file_and_line() ->
     )
     kinds = calling.forms_of(broken, "broken")
     assert len(kinds) > 3
-    assert CALLS == [2] * len(kinds)
+    assert [2] * len(kinds) == CALLS
 
 
 def test_a_function_that_answered_before_may_fail_on_one_picture() -> None:

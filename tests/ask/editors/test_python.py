@@ -83,6 +83,23 @@ def float_levels(x, a):
     return np.asarray(x, np.float32) + a
 
 
+def bgr_back_and_forth(frame_bgr, value):
+    assert (
+        frame_bgr[0, 0, 0] == pixels_of(encoded())[0, 0, 2]
+        or frame_bgr[0, 0, 0] == pixels_of(encoded(1))[0, 0, 2]
+    )
+    return frame_bgr + np.uint8(value)
+
+
+def tensors_in_and_out(images: torch.Tensor, value):
+    assert images.shape == (len(images), 3, 16, 20)
+    return images + value / 255
+
+
+def bytes_in_and_out(data: bytes, value) -> bytes:
+    return file_bytes(Image.open(io.BytesIO(data)), value)
+
+
 def channels_first(pic, value):
     return torch.from_numpy(np.array(pic)).permute(2, 0, 1).float()[None] / 255 + value / 255
 
