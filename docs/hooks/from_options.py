@@ -144,15 +144,11 @@ def stubs() -> str:
 
 def _typed(config: type, own: set[str]) -> Iterator[str]:
     """A TypedDict of the options of a configuration, and of each of its sections."""
-    options = options_of(config)
     name = _title(config)
     sections = {part: _section(config, part) for part in sections_of(config)}
     for part, fields in sections.items():
         yield from _class(f"{name}{part.title().replace('_', '')}", fields)
-    keys: dict[str, tuple[str, str]] = {}
-    for option in options.values():
-        if option.name not in own and "." not in option.name and not option.positional:
-            keys[option.name] = (kind_of(option), about(option))
+    keys = keys_of(config, own)
     for part, fields in sections.items():
         if not fields or part in own:
             continue
@@ -163,9 +159,19 @@ def _typed(config: type, own: set[str]) -> Iterator[str]:
             f"{kind} | {old}",
             f"{said} Or {at_once[0].lower()}{at_once[1:]}" if said else at_once,
         )
-    if "config" not in own and config.__name__ != "Columns":
-        keys["config"] = ("str | Path | None", "A TOML file with these options.")
     yield from _class(name, keys)
+
+
+def keys_of(config: type, own: set[str]) -> dict[str, tuple[str, str]]:
+    """Key to type and text of the options of a configuration but for a function's own parameters."""
+    keys = {
+        option.name: (kind_of(option), about(option))
+        for option in options_of(config).values()
+        if option.name not in own and "." not in option.name and not option.positional
+    }
+    if config.__name__ != "Columns":
+        keys["config"] = ("str | Path | None", "A TOML file with these options, and with sections.")
+    return keys
 
 
 def _title(config: type) -> str:
@@ -246,7 +252,7 @@ def _texts(kind: Any) -> Iterator[str]:
 def about(option: Option) -> str:
     """What an option does, its unit or form, and its default."""
     words = kind_words(option)
-    is_plain = get_origin(option.item) is Literal or words in ("N", "X", "NAME", "PATH", "")
+    is_plain = get_origin(option.item) is Literal or words in ("NAME", "PATH") or len(words) < 2
     shown = option.default_words
     facts = [text for text in ("" if is_plain else words, shown and f"default: {shown}") if text]
     return option.help + f" [{'; '.join(facts)}]" * bool(facts)
@@ -316,7 +322,7 @@ FILES = {
 }
 LABEL = ["/summary.json", r'"label": "([^"\\]*)"', ".+"]
 READ = {
-    "columns": [".csv", r"\A\ufeff?(.*)", r'[^,"\r]+', "{}"],
+    "columns": [".csv", r"\A\ufeff?(.*)", r'[^,"\r\n]+', "{}"],
     "labels": [*LABEL, "{}"],
     "conditions": [*LABEL, "label == {!r}"],
     "changes": [*LABEL, "label == {!r}"],
