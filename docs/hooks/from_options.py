@@ -312,13 +312,13 @@ FILES = {
     "tasks": ["*.toml"],
     "typologies": ["*.toml", "*.csv"],
     "backgrounds": ["*/"],
-    "python": ["*.py", "*/"],
-    "onnx": ["*.onnx", "*/"],
-    "torchscript": ["*.pt", "*.pth", "*.ts", "*/"],
-    "fastgaze": PATHS,
-    "replay": PATHS,
-    "diffusers": ["*/"],
-    "transformers": ["*/"],
+    "python:": ["*.py", "*/"],
+    "onnx:": ["*.onnx", "*/"],
+    "torchscript:": ["*.pt", "*.pth", "*.ts", "*/"],
+    "fastgaze:": PATHS,
+    "replay:": PATHS,
+    "diffusers:": ["*/"],
+    "transformers:": ["*/"],
 }
 LABEL = ["/summary.json", r'"label": "([^"\\]*)"', ".+"]
 READ = {
@@ -462,8 +462,9 @@ def names() -> dict[str, dict[str, str]]:
     for each in kinds.values():
         for one in each:
             keys = [key.partition("=")[0] + "=" for key in one.parameters if "=" in key]
-            found[one.name] = found.get(one.name, {}) | dict.fromkeys(keys, "")
-    found["llm"] |= dict.fromkeys((f"prompt={name}" for name in prompts), "")
+            for end in "," if _begun(one).endswith(":") else ":,":
+                found[one.name + end] = found.get(one.name + end, {}) | dict.fromkeys(keys, "")
+    found["llm,"] |= dict.fromkeys((f"prompt={name}" for name in prompts), "")
     return {kind: each for kind, each in found.items() if each}
 
 

@@ -2,9 +2,9 @@
 
 ``python docs/hooks/hooks.py`` writes that file from the verbs and their options: ``options``, by verb, with what they
 are about; ``values`` of each, of arguments those by "": the values themselves, or their kind. Of a kind there are
-``names`` of gslopes' own, as of what may follow one of them; ``files`` by their patterns; and what is ``read`` in a
-file or a run that is named before: its ending, two patterns, of which the second finds words in what the first finds,
-and the words' form.
+``names`` of gslopes' own, as of what may follow one and a colon or comma; ``files`` by patterns; and what is ``read``
+in a file or a run that is named before: its ending, two patterns, of which the second finds words in what the first
+finds, and the words' form.
 """
 
 import json
@@ -57,11 +57,11 @@ def _values(before: list[str], text: str) -> dict[str, str]:
 def _named(kind: str, text: str) -> dict[str, str]:
     """Names of a kind, and what follows one that is typed up to a colon or a comma."""
     head, start = re.findall("(.*[:,]|)(.*)", text)[0]
-    base = re.split("[:,]", head or kind)[0]
+    base = re.split("[:,]", head or kind)[0] + head[-1:]
     patterns = _TOLD["files"].get(base, ())
-    found = [path for pattern in patterns for path in glob(escape(start) + pattern)]
+    files = [path for pattern in patterns for path in glob(escape(start) + pattern)]
+    found = _read("functions", head.removeprefix("python:").rstrip(":")) or files
     found += entry_points(group=f"gslopes.{base}").names
-    found += _read("functions", head.removeprefix("python:").rstrip(":"))
     names = _TOLD["names"].get(base, {}) | dict.fromkeys(found, "")
     return {head + name: names[name] for name in names}
 
