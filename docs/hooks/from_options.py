@@ -350,6 +350,9 @@ def _walk(
     options[name] = {}
     values[name] = {"": {}}
     for param in command.get_params(context):
+        if param.name == "help":  # its names depend on who asks first
+            options[name]["--help"] = "Show this message and exit."
+            continue
         if isinstance(param, click.Argument):
             values[name][""] = values[name][""] or _kind(param, name)
             continue
