@@ -7,10 +7,9 @@ from typing import Any, Literal, TypedDict, Unpack
 from pandas import DataFrame
 
 from gslopes.ask.classifiers import Given
-from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier
-from gslopes.ask.editors.python import as_editor as as_editor
+from gslopes.ask.editors.python import FunctionEditor
 from gslopes.core.executor import Executor
-from gslopes.core.records import Finder
+from gslopes.core.records import Classifier, Finder
 from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form
 from gslopes.faces.components import Components
@@ -21,6 +20,40 @@ from gslopes.slopes.demo import drawn_faces as drawn_faces
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page import write_report as write_report
+
+class _ModelOptions(TypedDict, total=False):
+    size: int
+    """Default: 0."""
+    white: float
+    """Default: 0.0."""
+    mean: Sequence[float]
+    """Default: (0.0, 0.0, 0.0)."""
+    std: Sequence[float]
+    """Default: (1.0, 1.0, 1.0)."""
+    channels: Literal["rgb", "bgr"]
+    """Default: 'rgb'."""
+    threshold: float | None
+    """Default: None."""
+    top_k: int | None
+    """Default: None."""
+    activation: Literal["none", "sigmoid", "softmax"]
+    """Default: 'none'."""
+    kind: Literal["score", "number"]
+    """Default: 'score'."""
+    layout: Literal["nchw", "nhwc"]
+    """Default: 'nchw'."""
+
+class _PythonOptions(TypedDict, total=False):
+    version: str
+    """Default: ''."""
+    takes: Literal["photo", "chip"]
+    """Default: 'photo'."""
+    size: int
+    """Default: 0."""
+    prompt: str
+    """Default: ''."""
+    batch: int
+    """Default: 4."""
 
 class _RunOptionsFind(TypedDict, total=False):
     min_face: int | None
@@ -501,6 +534,47 @@ class _ScoreOptions(TypedDict, total=False):
     """Ask about each photo as it was, too. [default: with groups]"""
     config: str | Path | None
     """A TOML file with these options, and with sections."""
+
+def as_classifier(
+    model: Any,
+    labels: Sequence[str] = (),
+    *,
+    name: str = "",
+    unit: str = "",
+    version: str = "",
+    device: str = "auto",
+    **options: Unpack[_ModelOptions],
+) -> Classifier:
+    """Make a classifier of a function, a torch module or a transformers pipeline.
+
+    model: a function as in ``ask.classifiers.python``; an ``nn.Module``, from pictures (B, 3, S, S) float32 to
+        (B, L) outputs; a pipeline for ``image-classification`` or ``zero-shot-image-classification``; or a classifier
+        as in core.records, which stays itself.
+    labels: L of them, in the order of the outputs; of a function that returns L numbers, a module, or what a zero-shot
+        pipeline looks for.
+    name: in the tables; empty: the function's or class's own.
+    unit: of numbers beyond [0, 1], such as ``years``; a module that gives them needs ``kind="number"``, too.
+    version: of the model, part of what a run is; empty: a digest of all that its answers can depend on. If a part has
+        no digest, such as a session of a compiled library, its answers are not kept between calls.
+    device: of a module.
+    options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
+
+    Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
+
+        audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
+    """
+
+def as_editor(
+    function: Any, *, name: str = "", **options: Unpack[_PythonOptions]
+) -> FunctionEditor:
+    """Make an editor of a function of a picture and a value, see ``ask.editors.python``.
+
+    name: in the tables; empty: the function's own.
+    options: of ``PythonOptions``: ``version``, ``takes``, ``size``, ``prompt``, ``batch``.
+
+    Raises: UsageError if it cannot be called so; ConfigError for an option out of its range.
+    """
 
 def audit(
     photos: Any = None,

