@@ -7,10 +7,9 @@ from typing import Any, Literal, TypedDict, Unpack
 from pandas import DataFrame
 
 from gslopes.ask.classifiers import Given
-from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier
-from gslopes.ask.editors.python import as_editor as as_editor
+from gslopes.ask.editors.python import FunctionEditor
 from gslopes.core.executor import Executor
-from gslopes.core.records import Finder
+from gslopes.core.records import Classifier, Finder
 from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form
 from gslopes.faces.components import Components
@@ -22,6 +21,40 @@ from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page import write_report as write_report
 
+class _ModelOptions(TypedDict, total=False):
+    size: int
+    """Default: 0."""
+    white: float
+    """Default: 0.0."""
+    mean: Sequence[float]
+    """Default: (0.0, 0.0, 0.0)."""
+    std: Sequence[float]
+    """Default: (1.0, 1.0, 1.0)."""
+    channels: Literal["rgb", "bgr"]
+    """Default: 'rgb'."""
+    threshold: float | None
+    """Default: None."""
+    top_k: int | None
+    """Default: None."""
+    activation: Literal["none", "sigmoid", "softmax"]
+    """Default: 'none'."""
+    kind: Literal["score", "number"]
+    """Default: 'score'."""
+    layout: Literal["nchw", "nhwc"]
+    """Default: 'nchw'."""
+
+class _PythonOptions(TypedDict, total=False):
+    version: str
+    """Default: ''."""
+    takes: Literal["photo", "chip"]
+    """Default: 'photo'."""
+    size: int
+    """Default: 0."""
+    prompt: str
+    """Default: ''."""
+    batch: int
+    """Default: 4."""
+
 class _RunOptionsFind(TypedDict, total=False):
     min_face: int | None
     """Smallest face to edit, pixels. [PX; default: 32]"""
@@ -32,7 +65,7 @@ class _RunOptionsEdit(TypedDict, total=False):
     attributes: str | Sequence[str] | None
     """The attribute to edit; may be repeated. [default: gender]"""
     steps: int | None
-    """Number of values in a sweep, odd. [K; default: 7; race: 5]"""
+    """Number of values in a sweep, odd. [default: 7; race: 5]"""
     range: Sequence[float] | str | None
     """Ends of a sweep, or one number. [LOW,HIGH; default: -2,2]"""
     model: str | None
@@ -68,14 +101,14 @@ class _RunOptionsGate(TypedDict, total=False):
     changes. [default: on, but off with known landmarks]
     """
     tau: float | None
-    """Minimum tau-b of the reading with the values; 1 allows no step back. [T; default: 0.6]"""
+    """Minimum tau-b of the reading with the values; 1 allows no step back. [default: 0.6]"""
     shift: float | None
-    """Minimum change of the reading, in [0, 1], last minus first. [S; default: 0.1]"""
+    """Minimum change of the reading, in [0, 1], last minus first. [default: 0.1]"""
     off_target: float | None
-    """Maximum slope of any other reading, per unit. [S; default: 0.15]"""
+    """Maximum slope of any other reading, per unit. [default: 0.15]"""
     identity: float | None
     """Minimum similarity of the face to the photo's own, of pictures that an editor of others gave. Needs the extra
-    identity. [S; default: 0.88]
+    identity. [default: 0.88]
     """
 
 class _RunOptionsScore(TypedDict, total=False):
@@ -102,7 +135,7 @@ class _RunOptionsScore(TypedDict, total=False):
 
 class _RunOptionsFit(TypedDict, total=False):
     permutations: int | None
-    """Permutations within photos; 0 for none. [M; default: 10000]"""
+    """Permutations within photos; 0 for none. [default: 10000]"""
     presence: str | None
     """Which labels count: those that the vendor returns by default, all, or from a score on. [vendor|none|SCORE;
     default: vendor]
@@ -122,9 +155,9 @@ class _RunOptionsReport(TypedDict, total=False):
     embed: Literal["thumbs", "none"] | None
     """Pictures in the page: small squares around the face, or none, and no file names. [default: thumbs]"""
     p: float | None
-    """Labels of the paper's tables have a p below this. [P; default: 0.001]"""
+    """Labels of the paper's tables have a p below this. [default: 0.001]"""
     slope: float | None
-    """Labels of the paper's tables have a |slope| above this. [B; default: 0.03]"""
+    """Labels of the paper's tables have a |slope| above this. [default: 0.03]"""
     labels: str | Sequence[str] | None
     """A label of Figures 2 and 3; may be repeated. [LABEL; default: the commonest and steepest]"""
 
@@ -140,7 +173,7 @@ class _RunOptions(TypedDict, total=False):
     limit: int | None
     """Only the first N photos."""
     seed: int | None
-    """Seed of all random draws. [S; default: 0]"""
+    """Seed of all random draws. [default: 0]"""
     part: int | None
     """Photos in a part, the unit of work and of resuming. [default: 32]"""
     device: str | None
@@ -163,7 +196,7 @@ class _RunOptions(TypedDict, total=False):
     attribute: str | Sequence[str] | None
     """The attribute to edit; may be repeated. [default: gender]"""
     steps: int | None
-    """Number of values in a sweep, odd. [K; default: 7; race: 5]"""
+    """Number of values in a sweep, odd. [default: 7; race: 5]"""
     range: Sequence[float] | str | None
     """Ends of a sweep, or one number. [LOW,HIGH; default: -2,2]"""
     ends: str | Sequence[str] | None
@@ -225,6 +258,8 @@ class _RunOptions(TypedDict, total=False):
     """Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks at the values themselves, skin, paste,
     no gate. gslopes audit --method lists what still differs.
     """
+    config: str | Path | None
+    """A TOML file with these options, and with sections."""
     find: _RunOptionsFind | None
     """The options min_face, landmarks as one mapping."""
     edit: _RunOptionsEdit | None
@@ -239,8 +274,6 @@ class _RunOptions(TypedDict, total=False):
     """The options permutations, presence, min_varying, photos_csv, groups, cluster, truth as one mapping."""
     report: _RunOptionsReport | None
     """The options embed, p, slope, labels as one mapping."""
-    config: str | Path | None
-    """A TOML file with these options."""
 
 class _CaptionsOptionsOptions(TypedDict, total=False):
     types: int | None
@@ -273,10 +306,10 @@ class _CaptionsOptions(TypedDict, total=False):
     """Object types of S2; the paper has 500. [default: 100]"""
     as_published: bool | None
     """S2 by the paper's regressions over splits, whose estimate is biased; no p."""
+    config: str | Path | None
+    """A TOML file with these options, and with sections."""
     options: _CaptionsOptionsOptions | None
     """The options types, as_published as one mapping."""
-    config: str | Path | None
-    """A TOML file with these options."""
 
 class _ContextsOptionsPictures(TypedDict, total=False):
     backgrounds: str | Sequence[str] | None
@@ -286,11 +319,11 @@ class _ContextsOptionsPictures(TypedDict, total=False):
     canvas: Sequence[int] | str | None
     """Size of the pictures. [WxH; default: 768x512]"""
     person_share: float | None
-    """Share of the picture that a person is. [S; default: 0.25]"""
+    """Share of the picture that a person is. [default: 0.25]"""
     sweep: Literal["", "gender", "race"] | None
     """Also K counterfactuals of each person in each context."""
     steps: int | None
-    """Number of values in the sweep, odd. [K]"""
+    """Number of values in the sweep, odd."""
     landmarks: str | Path | None
     """Known faces instead of a face detector. [CSV]"""
 
@@ -332,11 +365,11 @@ class _ContextsOptions(TypedDict, total=False):
     canvas: Sequence[int] | str | None
     """Size of the pictures. [WxH; default: 768x512]"""
     person_share: float | None
-    """Share of the picture that a person is. [S; default: 0.25]"""
+    """Share of the picture that a person is. [default: 0.25]"""
     sweep: Literal["", "gender", "race"] | None
     """Also K counterfactuals of each person in each context."""
     steps: int | None
-    """Number of values in the sweep, odd. [K]"""
+    """Number of values in the sweep, odd."""
     landmarks: str | Path | None
     """Known faces instead of a face detector. [CSV]"""
     typology: str | Sequence[str] | None
@@ -353,14 +386,14 @@ class _ContextsOptions(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    config: str | Path | None
+    """A TOML file with these options, and with sections."""
     pictures: _ContextsOptionsPictures | None
     """The options backgrounds, cutout, canvas, person_share, sweep, steps, landmarks as one mapping."""
     analysis: _ContextsOptionsAnalysis | None
     """The options typology, ratings as one mapping."""
     score: _ContextsOptionsScore | None
     """The options cache, budget, confirm_above, yes, retry_failed as one mapping."""
-    config: str | Path | None
-    """A TOML file with these options."""
 
 class _CropsOptionsCostLimits(TypedDict, total=False):
     cache: str | Path | None
@@ -394,7 +427,7 @@ class _CropsOptions(TypedDict, total=False):
     groups: str | Sequence[str] | None
     """Columns of the people's CSV to compare; several are crossed. [COLUMN,COLUMN; default: gender]"""
     seed: int | None
-    """Seed of all random draws. [S; default: 0]"""
+    """Seed of all random draws. [default: 0]"""
     ratios: float | Sequence[float] | str | None
     """Height/width of the crops. [R,R; default: 0.56,1,1.14,2]"""
     as_published: bool | None
@@ -415,14 +448,14 @@ class _CropsOptions(TypedDict, total=False):
     """How groups are known, such as self-reported. [WORDS; default: given]"""
     embed: Literal["thumbs", "full", "none"] | None
     """Pictures inside the page. [default: thumbs]"""
+    config: str | Path | None
+    """A TOML file with these options, and with sections."""
     cost_limits: _CropsOptionsCostLimits | None
     """The options cache, budget, confirm_above, yes, retry_failed as one mapping."""
-    config: str | Path | None
-    """A TOML file with these options."""
 
 class _CensusOptions(TypedDict, total=False):
     confidence: float | None
-    """Readings less certain than this go to the review. [P; default: 0.9]"""
+    """Readings less certain than this go to the review. [default: 0.9]"""
     reader: str | Path | None
     """FairFace's ResNet-34 of seven races, a file of yours. [FILE; default: the shipped reader]"""
     unsure: str | Sequence[str] | None
@@ -432,7 +465,7 @@ class _CensusOptions(TypedDict, total=False):
     device: str | None
     """Where the networks run. [auto|cpu|cuda[:N]; default: auto]"""
     config: str | Path | None
-    """A TOML file with these options."""
+    """A TOML file with these options, and with sections."""
 
 class _CollectOptions(TypedDict, total=False):
     source: str | None
@@ -452,11 +485,11 @@ class _CollectOptions(TypedDict, total=False):
     min_side: int | None
     """Minimum length of the shorter side, pixels. [PX; default: 64]"""
     gap: float | None
-    """Seconds between requests to one host. [S; default: 1]"""
+    """Seconds between requests to one host. [default: 1]"""
     contact: str | None
     """How site operators can reach you; sent in the user agent. [MAIL]"""
     config: str | Path | None
-    """A TOML file with these options."""
+    """A TOML file with these options, and with sections."""
 
 class _ExportOptions(TypedDict, total=False):
     split: float | None
@@ -466,7 +499,7 @@ class _ExportOptions(TypedDict, total=False):
     photos_csv: str | Path | None
     """A CSV with one row per photo: its columns are exported. [CSV]"""
     config: str | Path | None
-    """A TOML file with these options."""
+    """A TOML file with these options, and with sections."""
 
 class _ColumnsOptions(TypedDict, total=False):
     photo: str | None
@@ -501,6 +534,49 @@ class _ScoreOptions(TypedDict, total=False):
     """Sweeps that the gate dropped, asked about for comparison; not in the tables. [default: 50]"""
     unedited: bool | None
     """Ask about each photo as it was, too. [default: with groups]"""
+    config: str | Path | None
+    """A TOML file with these options, and with sections."""
+
+def as_classifier(
+    model: Any,
+    labels: Sequence[str] = (),
+    *,
+    name: str = "",
+    unit: str = "",
+    version: str = "",
+    device: str = "auto",
+    **options: Unpack[_ModelOptions],
+) -> Classifier:
+    """Make a classifier of a function, a torch module or a transformers pipeline.
+
+    model: a function as in ``ask.classifiers.python``; an ``nn.Module``, from pictures (B, 3, S, S) float32 to
+        (B, L) outputs; a pipeline for ``image-classification`` or ``zero-shot-image-classification``; or a classifier
+        as in core.records, which stays itself.
+    labels: L of them, in the order of the outputs; of a function that returns L numbers, a module, or what a zero-shot
+        pipeline looks for.
+    name: in the tables; empty: the function's or class's own.
+    unit: of numbers beyond [0, 1], such as ``years``; a module that gives them needs ``kind="number"``, too.
+    version: of the model, part of what a run is; empty: a digest of all that its answers can depend on. If a part has
+        no digest, such as a session of a compiled library, its answers are not kept between calls.
+    device: of a module.
+    options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
+
+    Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
+
+        audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
+    """
+
+def as_editor(
+    function: Any, *, name: str = "", **options: Unpack[_PythonOptions]
+) -> FunctionEditor:
+    """Make an editor of a function of a picture and a value, see ``ask.editors.python``.
+
+    name: in the tables; empty: the function's own.
+    options: of ``PythonOptions``: ``version``, ``takes``, ``size``, ``prompt``, ``batch``.
+
+    Raises: UsageError if it cannot be called so; ConfigError for an option out of its range.
+    """
 
 def audit(
     photos: Any = None,
@@ -721,13 +797,12 @@ def score_photos(
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,
-    config: str | Path | None = None,
     **limits: Unpack[_ScoreOptions],
 ) -> Walked:
     """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
 
     classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with fields of ``ask.config.ScoreConfig``.
+    limits: fields of ``ask.config.ScoreConfig``, such as ``budget``; ``config`` is a TOML file with more.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+import from_options
 
-import gslopes
 from gslopes.ask.classifiers import list_classifiers
 from gslopes.cli.main import VERBS, main
 from gslopes.core import reasons, summary, tables
@@ -292,15 +292,25 @@ def glossary() -> str:
 
 
 def python() -> str:
-    """The public functions, in the order of ``gslopes.__all__``, each as its docstring says."""
+    """The public functions, in the order of ``gslopes.__all__``, as their docstrings say, with their options."""
     parts = []
-    for name in gslopes.__all__:
-        if name == "__version__":
-            continue
-        options = f"      heading: gslopes.{name}"
-        parts.append(
-            f"::: {gslopes._MODULES[name]}.{name}\n    options:\n{options}\n      toc_label: {name}\n"
-        )
+    first: dict[type, str] = {}
+    for one in from_options.functions():
+        place = f"{one.module}.{one.name}"
+        heading = f"      heading: gslopes.{one.name}\n      toc_label: {one.name}"
+        parts.append(f"::: {place}\n    options:\n{heading}\n")
+        if one.config in first:
+            told = first[one.config]
+            parts.append(
+                f"Its options are those of [gslopes.{told.rpartition('.')[2]}](#{told}).\n"
+            )
+        elif one.config is not None and one.name not in from_options.PLAIN:
+            first[one.config] = place
+            rows = [
+                (f"`{name}`", f"`{kind}`", about)
+                for name, (kind, about) in from_options.keys_of(one.config, one.own).items()
+            ]
+            parts.append(table(("option", "type", "what it sets"), rows))
     return "\n".join(parts)
 
 

@@ -45,6 +45,8 @@ from gslopes.frame.result import find_audit
 ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "gslopes/__init__.pyi"
 COMPLETION = ROOT / "gslopes/cli/completion.json"
+# Functions whose keywords are fields of a dataclass, which are no options of a command: their docstrings tell of them.
+PLAIN = {"as_classifier": "ModelOptions", "as_editor": "PythonOptions"}
 
 
 def write() -> None:
@@ -86,6 +88,8 @@ def functions() -> list[Function]:
         for mark in node.decorator_list:
             if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "with_options":
                 config = getattr(module, ast.unparse(mark.args[0]))
+        if name in PLAIN:
+            config = getattr(module, PLAIN[name])
         found.append(Function(name, place, node, config, _imports(tree, place)))
     return found
 
@@ -144,15 +148,14 @@ def stubs() -> str:
 
 def _typed(config: type, own: set[str]) -> Iterator[str]:
     """A TypedDict of the options of a configuration, and of each of its sections."""
-    options = options_of(config)
     name = _title(config)
+    if config.__name__ in PLAIN.values():
+        yield from _class(name, _fields(config, own))
+        return
     sections = {part: _section(config, part) for part in sections_of(config)}
     for part, fields in sections.items():
         yield from _class(f"{name}{part.title().replace('_', '')}", fields)
-    keys: dict[str, tuple[str, str]] = {}
-    for option in options.values():
-        if option.name not in own and "." not in option.name and not option.positional:
-            keys[option.name] = (kind_of(option), about(option))
+    keys = keys_of(config, own)
     for part, fields in sections.items():
         if not fields or part in own:
             continue
@@ -163,9 +166,29 @@ def _typed(config: type, own: set[str]) -> Iterator[str]:
             f"{kind} | {old}",
             f"{said} Or {at_once[0].lower()}{at_once[1:]}" if said else at_once,
         )
-    if "config" not in own and config.__name__ != "Columns":
-        keys["config"] = ("str | Path | None", "A TOML file with these options.")
     yield from _class(name, keys)
+
+
+def _fields(config: type, own: set[str]) -> dict[str, tuple[str, str]]:
+    """Key to type and default of the fields of a dataclass that have one."""
+    hints = typing.get_type_hints(config)
+    return {
+        field.name: (" | ".join(_kinds(hints[field.name])), f"Default: {field.default!r}.")
+        for field in dataclasses.fields(config)
+        if field.name not in own and field.default is not dataclasses.MISSING
+    }
+
+
+def keys_of(config: type, own: set[str]) -> dict[str, tuple[str, str]]:
+    """Key to type and text of the options of a configuration but for a function's own parameters."""
+    keys = {
+        option.name: (kind_of(option), about(option))
+        for option in options_of(config).values()
+        if option.name not in own and "." not in option.name and not option.positional
+    }
+    if config.__name__ != "Columns":
+        keys["config"] = ("str | Path | None", "A TOML file with these options, and with sections.")
+    return keys
 
 
 def _title(config: type) -> str:
@@ -214,11 +237,16 @@ def _stub(one: Function) -> str:
 
 def kind_of(option: Option) -> str:
     """What may be given for an option in Python, as an annotation; None is "not given"."""
-    kinds = [one for one in _alternatives(option.kind) if one is not type(None)]
-    texts = [text for kind in kinds for text in _texts(kind)]
+    texts = [text for text in _kinds(option.kind) if text != "None"]
     if option.parse is not None:
         texts.append("str")
     return " | ".join(dict.fromkeys([*texts, "None"]))
+
+
+def _kinds(kind: Any) -> list[str]:
+    """The annotations of a type and of its alternatives."""
+    texts = [text for one in _alternatives(kind) for text in _texts(one)]
+    return list(dict.fromkeys(texts))
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
@@ -240,13 +268,13 @@ def _texts(kind: Any) -> Iterator[str]:
     elif kind is Path:
         yield from ("str", "Path")
     else:
-        yield "Any" if kind is Any else kind.__name__
+        yield {Any: "Any", type(None): "None"}.get(kind) or kind.__name__
 
 
 def about(option: Option) -> str:
     """What an option does, its unit or form, and its default."""
     words = kind_words(option)
-    is_plain = get_origin(option.item) is Literal or words in ("N", "X", "NAME", "PATH", "")
+    is_plain = get_origin(option.item) is Literal or words in ("NAME", "PATH") or len(words) < 2
     shown = option.default_words
     facts = [text for text in ("" if is_plain else words, shown and f"default: {shown}") if text]
     return option.help + f" [{'; '.join(facts)}]" * bool(facts)
@@ -306,17 +334,17 @@ FILES = {
     "tasks": ["*.toml"],
     "typologies": ["*.toml", "*.csv"],
     "backgrounds": ["*/"],
-    "python": ["*.py", "*/"],
-    "onnx": ["*.onnx", "*/"],
-    "torchscript": ["*.pt", "*.pth", "*.ts", "*/"],
-    "fastgaze": PATHS,
-    "replay": PATHS,
-    "diffusers": ["*/"],
-    "transformers": ["*/"],
+    "python:": ["*.py", "*/"],
+    "onnx:": ["*.onnx", "*/"],
+    "torchscript:": ["*.pt", "*.pth", "*.ts", "*/"],
+    "fastgaze:": PATHS,
+    "replay:": PATHS,
+    "diffusers:": ["*/"],
+    "transformers:": ["*/"],
 }
 LABEL = ["/summary.json", r'"label": "([^"\\]*)"', ".+"]
 READ = {
-    "columns": [".csv", r"\A\ufeff?(.*)", r'[^,"\r]+', "{}"],
+    "columns": [".csv", r"\A\ufeff?(.*)", r'[^,"\r\n]+', "{}"],
     "labels": [*LABEL, "{}"],
     "conditions": [*LABEL, "label == {!r}"],
     "changes": [*LABEL, "label == {!r}"],
@@ -348,6 +376,8 @@ def _walk(
             values[name][""] = values[name][""] or _kind(param, name)
             continue
         flags = [*param.opts, *param.secondary_opts]
+        if "--help" in flags:  # its short name depends on who asks first
+            flags = ["--help"]
         said = getattr(param, "help", None) or "The options of the long help."
         options[name] |= dict.fromkeys(flags, _short(said))
         if not getattr(param, "is_flag", False):
@@ -456,8 +486,9 @@ def names() -> dict[str, dict[str, str]]:
     for each in kinds.values():
         for one in each:
             keys = [key.partition("=")[0] + "=" for key in one.parameters if "=" in key]
-            found[one.name] = found.get(one.name, {}) | dict.fromkeys(keys, "")
-    found["llm"] |= dict.fromkeys((f"prompt={name}" for name in prompts), "")
+            for end in "," if _begun(one).endswith(":") else ":,":
+                found[one.name + end] = found.get(one.name + end, {}) | dict.fromkeys(keys, "")
+    found["llm,"] |= dict.fromkeys((f"prompt={name}" for name in prompts), "")
     return {kind: each for kind, each in found.items() if each}
 
 

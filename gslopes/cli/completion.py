@@ -1,9 +1,10 @@
 """What a shell offers after a tab: verbs, options and values, from completion.json; nothing heavy is imported.
 
-``python docs/hooks/hooks.py`` writes that file from the verbs and their options: ``options``, by verb, with what they are
-about; ``values`` of each, of arguments those by "": the values themselves, or their kind. Of a kind there are ``names``
-of gslopes' own, as of what may follow one of them; ``files`` by their patterns; and what is ``read`` in a file or a run
-that is named before: its ending, two patterns, of which the second finds words in what the first finds, and their form.
+``python docs/hooks/hooks.py`` writes that file from the verbs and their options: ``options``, by verb, with what they
+are about; ``values`` of each, of arguments those by "": the values themselves, or their kind. Of a kind there are
+``names`` of gslopes' own, as of what may follow one and a colon or comma; ``files`` by patterns; and what is ``read``
+in a file or a run that is named before: its ending, two patterns, of which the second finds words in what the first
+finds, and the words' form.
 """
 
 import json
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from click.shell_completion import split_arg_string
 
-_TOLD = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_HERE = Path(__file__)
+_TOLD = json.loads(_HERE.with_suffix(".json").read_text("utf-8"))
 
 
 def complete(asked: str) -> None:
@@ -25,11 +27,10 @@ def complete(asked: str) -> None:
     asked: ``bash_source``, or of another shell; any other text for the rest.
     """
     with suppress(Exception):
-        if asked.endswith("_source"):
-            print(
-                Path(__file__).with_suffix(f".{asked.removesuffix('_source')}").read_text("utf-8")
-            )
-            return
+        shell, is_script, _ = asked.partition("_source")
+        if is_script:
+            return print(_HERE.with_suffix(f".{shell}").read_text("utf-8"))
+        # --option=value as two words
         line = re.sub(r"(\s--[\w-]+)=", r"\1 ", os.environ["COMP_LINE"])
         *before, text = split_arg_string(line)
         for value, about in _values(before, text).items():
@@ -43,10 +44,10 @@ def _values(before: list[str], text: str) -> dict[str, str]:
     for word in before:
         if f"{verb} {word}" in _TOLD["values"]:
             verb = f"{verb} {word}"
+    if text.startswith("-"):
+        return _TOLD["options"][verb]
     kinds = _TOLD["values"][verb]
     kind = kinds.get(before[-1], kinds[""])
-    if kind == kinds[""] and text.startswith("-"):
-        return _TOLD["options"][verb]
     if isinstance(kind, dict):
         return kind
     there = [word for name in before for word in _read(kind, name)]
@@ -56,20 +57,20 @@ def _values(before: list[str], text: str) -> dict[str, str]:
 def _named(kind: str, text: str) -> dict[str, str]:
     """Names of a kind, and what follows one that is typed up to a colon or a comma."""
     head, start = re.findall("(.*[:,]|)(.*)", text)[0]
-    base = re.split("[:,]", head or kind)[0]
+    base = re.split("[:,]", head or kind)[0] + head[-1:]
     patterns = _TOLD["files"].get(base, ())
-    found = [path for pattern in patterns for path in glob(escape(start) + pattern)]
+    files = [path for pattern in patterns for path in glob(escape(start) + pattern)]
+    found = _read("functions", head.removeprefix("python:").rstrip(":")) or files
     found += entry_points(group=f"gslopes.{base}").names
-    found += _read("functions", head.removeprefix("python:").rstrip(":"))
     names = _TOLD["names"].get(base, {}) | dict.fromkeys(found, "")
     return {head + name: names[name] for name in names}
 
 
 def _read(kind: str, place: str) -> list[str]:
     """What a file has of a kind; nothing if it cannot be read."""
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(Exception):
         ending, first, second, form = _TOLD["read"][kind]
         text = Path(place.removesuffix(ending) + ending).read_text("utf-8")
-        words = [word for part in re.findall(first, text) for word in re.findall(second, part)]
-        return [form.format(word) for word in words]
+        parts = "\n".join(re.findall(first, text))
+        return [form.format(word) for word in re.findall(second, parts)]
     return []

@@ -94,7 +94,7 @@ class Option:
     def about(self) -> str:
         """Its help with its default."""
         words = self.default_words
-        return self.help + f" [default: {words}]" * bool(words)
+        return f"{self.help} [default: {words}]" if words else self.help
 
     @property
     def flag(self) -> str:
@@ -144,13 +144,12 @@ def with_options(config: type) -> Callable[[Function], Function]:
         own = inspect.signature(function).parameters
         shown = [one for one in own.values() if one.kind != one.VAR_KEYWORD]
         known = {*own, *sections_of(config), "config"}
-        lines = [inspect.cleandoc(function.__doc__ or ""), "", "Options:"]
+        lines = [f"{inspect.getdoc(function)}\n\nOptions:"]
         for option in options_of(config).values():
             name = option.name
             if not (option.positional or "." in name or name in own):
-                kind = inspect.Parameter.KEYWORD_ONLY
-                facts = {"default": option.default, "annotation": option.kind}
-                shown.append(inspect.Parameter(name, kind, **facts))
+                as_word = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
+                shown.append(as_word.replace(default=option.default, annotation=option.kind))
                 lines.append(f"    {name}: {option.about}")
 
         @functools.wraps(function)
@@ -161,7 +160,7 @@ def with_options(config: type) -> Callable[[Function], Function]:
 
         checked.__doc__ = "\n".join(lines)
         checked.__dict__["__signature__"] = inspect.Signature(shown)
-        return typing.cast(Function, checked)
+        return checked  # type: ignore[return-value]  # of the same signature
 
     return marked
 

@@ -238,8 +238,8 @@ class Files:
 class _Callable(ModuleType):
     """``gslopes.export`` is the function and this room at once: importing the room sets the name to the module."""
 
-    def __call__(self, *values: Any, **named: Any) -> Exported:
-        return export(*values, **named)
+    __call__ = staticmethod(export)
 
 
+__signature__ = vars(export)["__signature__"]
 sys.modules[__name__].__class__ = _Callable

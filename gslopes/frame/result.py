@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -18,6 +17,8 @@ from gslopes.core.tables import Tables, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed
 from gslopes.frame.spec import Audit, refuse_older
+from gslopes.photos.decode import named_picture
+from gslopes.report.inline import jpeg_uri, templates
 
 # Kind in run.json to the audit that carries it out.
 AUDITS = {
@@ -95,11 +96,9 @@ class Result:
         return printed(self.audit.headline(tables), self._decided)
 
     def _repr_html_(self) -> str:
-        """The same for a notebook, and a link to the page."""
-        text = f"<pre>{escape(str(self))}</pre>"
-        if self.page is not None:
-            text += f'<p>Report: <a href="{escape(self.page.resolve().as_uri())}">{escape(str(self.page))}</a></p>'
-        return text
+        """For a notebook: the finding, what is judged, the pictures of one photo, and a link to the page."""
+        template = templates(Path(__file__).parent).get_template("notebook.html.j2")
+        return template.render(result=self, named_picture=named_picture, jpeg_uri=jpeg_uri)
 
 
 def _found(page: Path) -> Path | None:

@@ -35,40 +35,59 @@ _ONLY = "Only this stage of the run; may be repeated."
 _METHOD = "List how a run (--out) or these options differ from the paper, and why."
 
 
-def verb(audit: Audit) -> click.Command:
-    """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
+def verb(
+    audit: Audit,
+    stage: str = "",
+    about: str = "",
+    examples: Sequence[str] = (),
+    flags: Collection[str] = (),
+) -> click.Command:
+    """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration.
+
+    stage: ``gslopes STAGE SOURCE --out RUN``: that one of the audit alone, with what it is about, its examples, and a
+        few of the options, its flags.
+    """
     optional = any(option.positional for option in options_of(audit.config).values())
     sentences = audit.sentences
     source = sentences["source"]
+    whole = not stage
     if optional:
         source = f"[{source}]"
 
-    @command(*sentences["examples"], name=audit.name, help=sentences["about"])
+    @command(
+        *(examples or sentences["examples"]),
+        name=stage or audit.name,
+        help=about or sentences["about"],
+    )
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
-    @out_option(default=None)
-    @options(audit.config)
+    @out_option(required=not whole)
+    @options(audit.config, only=flags)
     @_if(
-        audit.alone,
+        whole and audit.alone,
         click.option("--only", type=click.Choice(list(audit.alone)), multiple=True, help=_ONLY),
     )
-    @fail_if_options("the findings", "finding and q < 0.001")
+    @_if(whole, fail_if_options("the findings", "finding and q < 0.001"))
     @dry_run_option
-    @_if(audit.differences, click.option("--method", is_flag=True, cls=Flag, help=_METHOD))
-    @open_option
+    @_if(
+        whole and audit.differences, click.option("--method", is_flag=True, cls=Flag, help=_METHOD)
+    )
+    @_if(whole, open_option)
     @json_option
-    @_if(audit.models, trust_option)
+    @_if(whole and audit.models, trust_option)
     def run(
         audited: Path | None,
         out: Path | None,
         options: dict[str, Any],
-        fail_if: FailIf,
-        show_page: bool,
         as_json: bool,
         dry_run: bool,
+        fail_if: FailIf = (None, None),
+        show_page: bool = False,
         **plan_options: Any,  # trust, only: as far as the verb has them
     ) -> int:
         if plan_options.pop("method", False):
             return _print_differences(audit, out or audited, options, as_json)
+        if stage:
+            plan_options["only"] = [stage]
         condition = condition_of(fail_if, conditions(audit.form))
         if condition is not None and plan_options.get("only"):
             _check_findings(audit, plan_options["only"])
@@ -81,34 +100,6 @@ def verb(audit: Audit) -> click.Command:
         if condition is None or result is None:
             return code
         return judge(condition, fail_if, gated(result.findings), code)
-
-    return run
-
-
-def stage_verb(
-    audit: Audit,
-    stage: str,
-    about: str,
-    examples: Sequence[str],
-    flags: Collection[str],
-) -> click.Command:
-    """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
-
-    @command(*examples, name=stage, help=about)
-    @click.argument("audited", metavar=f"[{audit.sentences['source']}]", type=PATH, required=False)
-    @out_option()
-    @options(audit.config, only=flags)
-    @dry_run_option
-    @json_option
-    def run(
-        audited: Path | None,
-        out: Path,
-        options: dict[str, Any],
-        dry_run: bool,
-        as_json: bool,
-    ) -> int:
-        about = (audit, audited, out, options)
-        return _carry_out(*about, dry_run=dry_run, as_json=as_json, only=[stage])[1]
 
     return run
 

@@ -159,19 +159,18 @@ def score_photos(
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,
-    config: str | Path | None = None,
     **limits: Any,
 ) -> Walked:
     """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
 
     classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    limits: fields of ``ask.config.CostLimits``.  config: a TOML file with fields of ``ask.config.ScoreConfig``.
+    limits: fields of ``ask.config.ScoreConfig``, such as ``budget``; ``config`` is a TOML file with more.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
     """
     names, objects = split_classifiers(classifier)
-    score = build(ScoreConfig, {"config": config, **limits, "classifier": names})
+    score = build(ScoreConfig, {**limits, "classifier": names})
     if not objects and not score.classifiers:
         score = replace(score, classifiers=(DEFAULT_CLASSIFIER,))
     runtime.check_device(device)  # resolved lazily

@@ -178,7 +178,12 @@ def test_labels_names_and_people_of_an_audit(gslopes, draw, make_onnx, tmp_path,
     assert opened(chromium, run / "report/index.html") == []
     assert_texts_are_quiet(run)
     displayed = library.load(run)._repr_html_()
-    assert not re.search("<(script|img|svg|b )", displayed)
+    assert not re.search("<(script|svg|b )", displayed)
+    for picture in re.findall("<img[^>]*", displayed):
+        assert re.fullmatch(
+            '<img src="data:image/jpeg;base64,[\\w+/=]+" alt="[a-z ]+" style="[a-z0-9%:; -]+"',
+            picture,
+        )
     for form, name in (("parquet", "set"), ("answers", "answers.csv")):
         exported = gslopes("export", run, "--form", form, "--out", tmp_path / "out" / name)
         assert exported.code == 0, exported.err

@@ -1,6 +1,7 @@
 import dataclasses
 import inspect
 import math
+import pickle
 import re
 import tomllib
 from dataclasses import dataclass
@@ -201,3 +202,88 @@ def test_every_table_of_options_toml_is_an_option(package: Path) -> None:
         # the last two are of what follows a name, see ``ask.names``
         known = {field.name for field in dataclasses.fields(Option)} | {"argument", "operational"}
         assert facts <= known
+
+
+# -- functions that take options --------------------------------------------------------------------------------------
+
+WITH_OPTIONS = (
+    "audit",
+    "audit_captions",
+    "audit_contexts",
+    "audit_crops",
+    "census",
+    "collect_photos",
+    "export",
+    "fit_slopes",
+    "score_photos",
+    "synthesise",
+)
+
+
+def test_no_public_function_hides_its_options() -> None:
+    for name in package.__all__:
+        found = getattr(package, name)
+        if not callable(found) or name in ("as_classifier", "as_editor"):
+            continue  # fields of their objects' dataclasses, which their docstrings list
+        kinds = [one.kind for one in inspect.signature(found).parameters.values()]
+        assert inspect.Parameter.VAR_KEYWORD not in kinds, name
+        about = inspect.getdoc(getattr(found, name, found))  # gslopes.export is a module, too
+        assert ("\n\nOptions:\n    " in about) == (name in WITH_OPTIONS), name
+
+
+def test_the_signature_and_the_docstring_of_a_function_have_what_is_declared() -> None:
+    shown = inspect.signature(package.audit).parameters
+    engine = shown["engine"]
+    assert (engine.kind, engine.default) == (inspect.Parameter.KEYWORD_ONLY, "auto")
+    assert engine.annotation == Literal["auto", "one", "ray"]
+    assert list(shown).count("classifier") == 1
+    assert shown["classifier"].default is None  # the function's own, not the option's
+    assert {"photos", "attribute", "budget", "permutations", "score"} & {*shown} == {
+        "photos",
+        "attribute",
+        "budget",
+    }
+    budget = options_of(RunConfig)["budget"]
+    assert f"    budget: {budget.help}\n" in inspect.getdoc(package.audit) + "\n"
+    assert "    seed: Seed of all random draws. [default: 0]\n" in inspect.getdoc(package.audit)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "near"),
+    [
+        ("audit", "atribute", "attribute"),
+        ("audit", "clasifier", "classifier"),
+        ("audit", "progres", "progress"),
+        ("audit_crops", "poeple", "people"),
+        ("audit_contexts", "classifer", "classifier"),
+        ("audit_captions", "techniqu", "technique"),
+        ("score_photos", "budgt", "budget"),
+        ("synthesise", "comonents", "components"),
+        ("fit_slopes", "lable", "label"),
+        ("collect_photos", "per_querry", "per_query"),
+        ("census", "confidense", "confidence"),
+    ],
+)
+def test_a_wrong_keyword_is_refused_in_one_sentence_with_the_nearest(
+    name: str, wrong: str, near: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        getattr(package, name)(tmp_path / "nowhere", **{wrong: 1})
+    assert str(error.value) == f"There is no option {wrong!r}. Did you mean {near!r}?"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sections_dotted_names_and_a_file_are_keywords_too(tmp_path: Path) -> None:
+    (tmp_path / "few.toml").write_text("[fit]\npermutations = 7\n", "utf-8")
+    for given in (
+        {"fit": {"permutations": -1}},
+        {"fit.permutations": -1},
+        {"config": tmp_path / "few.toml", "fit": {"permutations": -1}},
+    ):
+        with pytest.raises(ConfigError, match=r"permutations is -1; it must be at least 0"):
+            package.audit(tmp_path, tmp_path / "run", **given)
+
+
+def test_a_function_with_options_travels_to_other_processes() -> None:
+    for name in (one for one in WITH_OPTIONS if one != "export"):  # a module, too
+        assert pickle.loads(pickle.dumps(getattr(package, name))) is getattr(package, name)

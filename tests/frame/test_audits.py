@@ -1,5 +1,7 @@
 """What every audit on the frame promises: nothing is done twice, whatever stopped it, and its folder opens again."""
 
+import base64
+import io
 import itertools
 import json
 import re
@@ -14,6 +16,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
+from PIL import Image
 
 import gslopes
 from gslopes.core.errors import GslopesError, RunFolderMismatch, UsageError
@@ -236,6 +239,25 @@ def test_a_folder_opens_again_as_the_result(name: str, small: Small, finished: P
     assert json.loads((finished / "summary.json").read_text())["headline"] == result.summary
     assert list(result.findings.columns)
     assert str(result)
+
+
+def test_a_notebook_shows_what_is_judged_and_the_first_pictures_of_the_page(
+    name: str, finished: Path
+):
+    result = gslopes.load(finished)
+    html = result._repr_html_()
+    assert len(html.encode()) < 200_000
+    assert not re.search(r"<(script|style|link|iframe|svg)|\son\w+=", html)
+    assert result.summary in unescape(html)
+    assert f'<a href="{result.page.as_uri()}"' in html
+    judged = (result.findings["decision"] != "unjudged").sum()
+    assert len(re.findall("<tr><td", html)) == min(judged, 12)
+    pictures = re.findall('<img src="data:image/jpeg;base64,(.+?)"', html)
+    assert html.count("<img") == len(pictures)
+    for data in pictures:
+        image = Image.open(io.BytesIO(base64.b64decode(data)))
+        assert image.width >= image.height / 2
+    assert bool(pictures) == (name != "captions")
 
 
 def test_a_folder_that_is_not_finished_is_refused(run: Path, name: str):

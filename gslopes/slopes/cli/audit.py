@@ -1,10 +1,10 @@
 """``gslopes audit``: the whole walk, or one of its stages; ``gslopes synthesise``: the first of them."""
 
-from gslopes.frame.verb import stage_verb, verb
+from gslopes.frame.verb import verb
 from gslopes.slopes.audit import SLOPES
 
 audit = verb(SLOPES)
-synthesise = stage_verb(
+synthesise = verb(
     SLOPES,
     "synthesise",
     "Make the counterfactual photos of a folder: the first stage of an audit. No classifier is asked.",

@@ -1,7 +1,8 @@
 """What a terminal and a notebook show."""
 
+import re
 import shutil
-from html import escape
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -161,7 +162,11 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     audit = gslopes.load(run)
     assert len(repr(audit)) < 1000
     html = audit._repr_html_()
-    assert escape(str(audit)) in html
+    assert str(audit) in unescape(html)
+    cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html)]
+    assert cells[:2] == ["○", "Lipstick"]
+    assert re.fullmatch(r"−8\.7 \[−\d+\.\d, −\d+\.\d\]", cells[2])
+    assert html.count("<table>") == 1
     assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(
         html.split()
     )
