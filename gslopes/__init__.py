@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-_WINDOWS = "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install), where it is the same."
+_WINDOWS = "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install)."
 if sys.platform == "win32":  # no fcntl: run folders and the cache are locked with it
     if sys.argv[0].endswith(("gslopes", "gslopes.exe", "-m")):  # the command: no traceback
         sys.stderr.write(f"{_WINDOWS}\n")
