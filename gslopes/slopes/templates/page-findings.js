@@ -137,7 +137,7 @@ function findingApp(root, section, finding) {
   put(root, {}, [
     el("div", { class: "controls" }, field("Find a label", text), field("Show", preset), field("Direction", side), field("Estimator", pick)),
     counted,
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier}; arrow keys go from one to the next` },
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier} along ${section.perceived}; arrow keys go from one to the next` },
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
     ...(section.reach ?? []).map((text) => el("p", { class: "method" }, text)),
