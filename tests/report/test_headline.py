@@ -28,10 +28,10 @@ FEW = Nothing("c", -1, 2, 9, 5, "[−1, +2]")
 @pytest.mark.parametrize(
     ("estimates", "sentence"),
     [
-        ([CLEAR], "a: nothing (40 photos; [−1, +2], 5 would matter)."),
-        ([CLEAR, CLEAR], "None of 2 (40 photos; [−1, +2], 5 would matter)."),
-        ([WIDE], "Who knows b with 40 photos: b may lie anywhere in [−9, +2] (5 would matter)."),
-        ([CLEAR, FEW], "Who knows 1 of 2: c may lie anywhere in [−1, +2] (5 would matter)."),
+        ([CLEAR], "a: nothing (40 photos; [−1, +2], 5 or more would matter)."),
+        ([CLEAR, CLEAR], "None of 2 (40 photos; [−1, +2], 5 or more would matter)."),
+        ([WIDE], "Who knows b with 40 photos: b has the 95 % interval [−9, +2] (5 or more would matter)."),
+        ([CLEAR, FEW], "Who knows 1 of 2: c has the 95 % interval [−1, +2] (5 or more would matter)."),
     ],
 )
 def test_nothing_is_claimed_only_if_every_interval_shows_it(
@@ -43,7 +43,7 @@ def test_nothing_is_claimed_only_if_every_interval_shows_it(
 def test_an_audit_may_name_how_many_estimates_nothing_is_known() -> None:
     with_some = Sentences({**SENTENCES.texts, "some": "{open} of {count}: {undecided}"})
     assert with_some.nothing([CLEAR, WIDE], "photo").startswith(
-        "1 of 2: b is undecided: it may lie"
+        "1 of 2: b is undecided: it has the"
     )
     assert with_some.nothing([WIDE, WIDE], "photo").startswith("Who knows 2 of 2")
 

@@ -124,17 +124,17 @@ def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
         (
             -0.09,
             -0.03,
-            "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on lighter",
+            "falls by 9 of 100 photos on darker-skinned faces, by 3 on lighter-skinned",
         ),
         (
             0.03,
             0.09,
-            "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on lighter-skinned",
+            "rises by 3 of 100 photos on darker-skinned faces, by 9 on lighter-skinned",
         ),
         (
             -0.03,
             0.09,
-            "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on lighter",
+            "falls by 3 of 100 photos on darker-skinned faces, rises by 9 on lighter-skinned",
         ),
     ],
 )
@@ -149,7 +149,9 @@ def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribut
         "y_first": low,
         "y_last": high,
     }
-    assert f"“nurse” {sentence}" in effect_of(pd.Series(row), "nurse")
+    assert f"“nurse” {sentence}" in effect_of(pd.Series(row), "nurse", ", feminine to masculine")
+    short = sentence.replace("darker-skinned faces", "Black").replace("lighter-skinned", "White")
+    assert f"“nurse” {short}" in effect_of(pd.Series(row), "nurse")
 
 
 def dark(pictures: list) -> list:
@@ -204,14 +206,15 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
 
 @pytest.mark.slow
 def test_the_interaction_heads_page_terminal_and_summary_and_main_slopes_follow(crossed):
-    told = "whether the slope of “dark” along perceived gender differs with perceived race"
+    told = "Cannot tell whether “dark” depends on both attributes together."
     summary = json.loads((crossed.folder / "summary.json").read_text())
     assert summary["headline"] == crossed.summary
     sentences = crossed.summary.split("dark: ")[1:]
     assert len(sentences) == 3, "slopes at an end are left to the tables"
     assert told in sentences[0]
-    assert "moves with perceived gender more" in sentences[1]
-    assert "moves with perceived race more" in sentences[2]
+    assert "Does its slope along perceived gender differ with perceived race?" in sentences[0]
+    assert "moves with perceived gender." in sentences[1]
+    assert "moves with perceived race." in sentences[2]
     blocks = re.findall("^dark along (.+)$", str(crossed), re.MULTILINE)
     assert blocks[0] == "the interaction of perceived gender and perceived race"
     assert blocks[1:3] == ["perceived gender", "perceived race"]

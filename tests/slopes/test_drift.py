@@ -247,14 +247,14 @@ def test_of_small_changes_it_is_said_what_is_not_known_of_the_others() -> None:
     found = Drift(NAME, 40, 40, 40, 1.0, ((), ()), labels)
     assert not found.changed
     said = " ".join(print_drift(found).split())
-    assert "Of the others, the change of “noisy” is undecided: it may lie anywhere in" in said
+    assert "Of the others, the change of “noisy” is undecided: it has the 95 % interval" in said
 
 
 def test_a_label_has_changed_by_the_rule_of_a_finding() -> None:
     row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": 80, "q": 0.01, "matters": 0.05}
     for low, high, said in (
         (0.01, 0.03, "less than would matter"),
-        (0.01, 0.06, "changed by +0.020 [+0.010, +0.060] (80 photos; 0.05 would matter)."),
+        (0.01, 0.06, "changed by +0.020 [+0.010, +0.060] (80 photos; 0.05 or more would matter)."),
         (-0.01, 0.03, "No label's mean changed beyond chance."),
     ):
         labels = pd.DataFrame(
@@ -282,7 +282,7 @@ def test_a_label_has_changed_by_the_rule_of_a_finding() -> None:
             80,
             -0.031,
             0.082,
-            "the change of “doctor” may lie anywhere in [-0.031, +0.082] (0.05 would matter).",
+            "the change of “doctor” has the 95 % interval [-0.031, +0.082] (0.05 or more would matter).",
         ),
         (80, -0.001, 0.002, "No label's mean changed beyond chance."),
         (80, float("nan"), float("nan"), "No label's mean changed beyond chance."),

@@ -124,11 +124,14 @@ def test_answers_that_follow_the_order_of_the_options_are_the_headline_everywher
     run = write_run(tmp_path / "run", 12, part=6)
     score(run, tmp_path / "cache", "boss-or-assistant", name=f"{MODEL},repeats=2")
     result = redo(run, "fit")
-    told = "The answers follow the order of the options (an option scores 99.9 points more where it comes earlier)"
-    assert told in result.summary
-    assert told in " ".join(str(result).split())
+    told = "The answers follow the order of the options, so nothing is said of the face."
+    why = "An option scores 99.9 points more where it comes earlier."
+    assert f"{told} {why}" in result.summary
+    assert f"{told} {why}" in " ".join(str(result).split())
     assert set(result.findings["decision"]) == {"unjudged"}
-    assert f"{told}, so nothing is said of the face." in page_of(run)
+    html = page_of(run)
+    assert told in html
+    assert why in html
     assert "Take more photos" not in page_of(run)
     summary = json.loads((run / "summary.json").read_text())
     assert told in summary["headline"]

@@ -1,7 +1,7 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,9 +37,9 @@ CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(HOME, "crossed").texts}
 WHY = Sentences.read(HOME, "why").texts
 ORDER_MATTERS = 5  # points, from which a sentence names the order of a task's options
 LONGEST = 90  # characters of a heading
-_NAME = 36  # of a label in one
+_NAME = 31  # of a label in one
 _LEAST = 9
-_ATTRIBUTE = 26
+_ATTRIBUTE = 24
 _LOG = " (log points)"
 WORTH_NAMING = 0.1  # share of a slope that light moves by itself, from which a sentence names it
 
@@ -293,7 +293,8 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
     subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
     unit = f" {unit}".rstrip()
     if units.is_crossed(row):
-        return _at_both_ends(row, subject, (start, end), unit)
+        name_ends = words.faces if between else words.ends
+        return _at_both_ends(row, subject, (start, end), unit, name_ends)
     first, last = numbers.change(start, end)
     case = "from_to"
     if numbers.NONE in (first, last):
@@ -320,10 +321,16 @@ def _heading(row: Series, name: str, between: str) -> str:
     return effect_of(row, words.shorten(name, max(len(name) + LONGEST - 1 - len(text), _LEAST)))
 
 
-def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str) -> str:
+def _at_both_ends(
+    row: Series,
+    subject: str,
+    changes: Sequence[float],
+    unit: str,
+    name_ends: Callable[[str], tuple[str, str]],
+) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     verbs = [HEADLINES.say("verb", 1 + (change > 0)) for change in changes]
-    low, high = words.faces(split(row["attribute"])[1])
+    low, high = name_ends(split(row["attribute"])[1])
     return HEADLINES.say(
         "crossed",
         subject=subject,

@@ -101,7 +101,7 @@ function comparisonApp(kind, section, finding, all, title) {
   onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });
   show();
   return [el("div", { class: "controls" }, field("Find a label or group", text)), counted,
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier}` },
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier} along ${section.perceived}` },
       el("table", {}, el("thead", {}, roving(el("tr", {}, ...heads), "button")), body)),
     more, el("p", { class: "method" }, about.note)];
 }

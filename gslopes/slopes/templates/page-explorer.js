@@ -78,7 +78,7 @@ function explorerApp(root, album) {
       const shown = items.length ? el("ul", {}, ...items.slice(0, first)) : el("p", { class: "none" }, "no label was returned, or not every value was answered");
       parts.push(el("div", {}, el("h4", {}, section.classifier), shown, items.length > first ? folded(many(items.length - first, "more label"), el("ul", {}, ...items.slice(first))) : null));
     }
-    scores.replaceChildren(...parts.slice(0, 2), ...(parts.length > 2 ? [folded(`${parts.length - 2} more classifiers`, ...parts.slice(2))] : []));
+    scores.replaceChildren(...parts.slice(0, 2), ...(parts.length > 2 ? [folded(many(parts.length - 2, "more classifier"), ...parts.slice(2))] : []));
     move();
   }
 

@@ -120,12 +120,13 @@ function findingApp(root, section, finding) {
     more.textContent = `Show more labels (${(rows.length - state.rows).toLocaleString("en")} left)`;
     counted.textContent = `${rows.length.toLocaleString("en")} of ${many(all.length, "label")}`;
     const estimator = finding.estimators[state.estimator], sources = [...new Set(all.map((row) => row.source).filter(Boolean))];
-    unit.textContent = `Slope: ${state.estimator}, ${estimator.unit || "share of the centre per unit"}; 95 % interval. ` +
+    const named = state.estimator === MEASURED ? "of each label in the unit that fits it: points of 100 photos, % of the odds of its score, or its number's own" : `${state.estimator}, ${estimator.unit || "share of the centre per unit"}`;
+    unit.textContent = `Slope per unit: ${named}; with its 95 % interval. ` +
       `p: ${sources.join("; or ") || SOURCES.t}; null hypothesis: the slope is 0. ` +
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
       (finding.drawing ? " Drawing: the label's change from the photo to value 0, or to what an editor of others gives where no change is asked for, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
-      (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo). The same picture and a random change are drawn anew for each photo: they count if their own slope is not 0." : "");
+      (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo). Of these, the same picture and a random change count only where they move the label themselves." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
@@ -136,7 +137,7 @@ function findingApp(root, section, finding) {
   put(root, {}, [
     el("div", { class: "controls" }, field("Find a label", text), field("Show", preset), field("Direction", side), field("Estimator", pick)),
     counted,
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier}; arrow keys go from one to the next` },
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier} along ${section.perceived}; arrow keys go from one to the next` },
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
     ...(section.reach ?? []).map((text) => el("p", { class: "method" }, text)),

@@ -25,7 +25,7 @@ function openLabel(panel, section, finding, i) {
     const more = section.ends[first.slope[i] < 0 ? 0 : 1], size = form(Math.abs(first.slope[i])).replace("+", "");
     const plain = inPoints(unit) ? "" : `Its ${ofOdds(unit) ? "score's odds change" : "number changes"} by ${form(first.slope[i])} per unit toward ${section.ends[1]}, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ${many(finding.n[i], "photo")}. It is an association under this edit.`;
     return [el("p", {}, decision(finding.decision[i], "", finding.expected[i]), finding.why[i] ? ` ${finding.why[i]}. ` : " ", plain ||
-      `Returned more often the more ${more} the face looks: by ${size}${inPoints(unit) ? " percentage points" : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
+      `Returned more often the more ${more} the face looks: by ${size}${inPoints(unit) ? (size === "1.0" ? " percentage point" : " percentage points") : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
       `${many(finding.n[i], "photo")}, ${finding.active[i]} with the label at one value at least. It is an association under this edit.`)];
   }
 

@@ -94,7 +94,7 @@ def test_a_sure_change_that_would_not_matter_is_said_to_be_that(tmp_path: Path) 
     little = changes().assign(measure="log-odds", q=[0.001, 0.9], difference=[0.02, 0.0])
     little = little.assign(ci_low=[0.018, -0.01], ci_high=[0.022, 0.01], se=[0.001, 0.005])
     said = "The slope of “nurse” along perceived gender changed by +2.0 % [+1.8 %, +2.2 %] of the odds per unit, less "
-    said += "than would matter (60 photos; 22 % would matter); 1 of 2 labels changed, none by more."
+    said += "than would matter (60 photos; 22 % or more would matter); 1 of 2 labels changed, none by more."
     assert headline(little) == said
     assert said in write_changes(tmp_path / "out", little, ("a", "b")).read_text("utf-8")
     assert changed(little)[["changed", "small", "matters"]].to_numpy().tolist() == [
@@ -109,8 +109,8 @@ def test_a_sure_change_that_would_not_matter_is_said_to_be_that(tmp_path: Path) 
     assert line.endswith("too little")
     unclear = little.assign(ci_low=[0.018, -0.3])
     assert headline(unclear).endswith(
-        " Of the others, the change of “rare” is undecided: it may lie anywhere in [−25.9 %, +1.0 %] of the odds "
-        "per unit (22 % would matter)."
+        " Of the others, the change of “rare” is undecided: it has the 95 % interval [−25.9 %, +1.0 %] of the odds "
+        "per unit (22 % or more would matter)."
     )
     few = little.assign(units=9)
     assert headline(few).startswith("The slope of “nurse” along perceived gender went from")
@@ -124,7 +124,7 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
         in page.read_text("utf-8")
     )
     assert headline(still).endswith(
-        "(60 photos; widest: [−2.0, +3.0] points per unit, 5 would matter)."
+        "(60 photos; widest: [−2.0, +3.0] points per unit, 5 points or more would matter)."
     )
     several = pd.concat([still, still.assign(classifier="b", first_classifier="b")])
     assert headline(several).count("None of 2 labels changed") == 2
@@ -139,7 +139,7 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
     [
         (
             {"ci_low": -9.0, "ci_high": 30.0},
-            "the change of “nurse” may lie anywhere in [−9.0, +30.0] points per unit.",
+            "the change of “nurse” has the 95 % interval [−9.0, +30.0] points per unit.",
         ),
         (
             {"ci_low": -2.0, "ci_high": 3.0, "units": 8},

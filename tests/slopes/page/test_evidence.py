@@ -55,7 +55,8 @@ def test_a_row_has_slope_interval_unit_decision_and_photos_within_100_columns(sl
     text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
     lines = text.splitlines()
     assert lines[0] == "c along perceived gender"
-    assert "between the feminine and the masculine end (slope +" in lines[1]
+    assert lines[1].endswith(" photos, feminine to masculine.")
+    assert lines[2].startswith("Slope +")
     assert "Photos: 70 found → 60 judged" in text
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
@@ -91,7 +92,7 @@ def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slo
     assert "\x1b" not in text
     assert "and 2 labels with less evidence" in print_evidence(slopes, limit=1)
     rare = print_evidence(slopes[slopes["label"] == "Rare"])
-    assert "No label's answer varies on enough of 60 photos" in rare
+    assert "No label can be judged: too few of 60 photos change their answer." in rare
     assert "interval" not in rare.split("slope: per unit")[0], "no empty table"
 
 
@@ -167,9 +168,7 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     assert cells[:2] == ["○", "Lipstick"]
     assert re.fullmatch(r"−8\.7 \[−\d+\.\d, −\d+\.\d\]", cells[2])
     assert html.count("<table>") == 1
-    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(
-        html.split()
-    )
+    assert "“Lipstick” falls, feminine to masculine. Slope −8.7" in " ".join(html.split())
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html
