@@ -298,9 +298,10 @@ def python() -> str:
         if name == "__version__":
             continue
         options = f"      heading: gslopes.{name}"
-        parts.append(
-            f"::: {gslopes._MODULES[name]}.{name}\n    options:\n{options}\n      toc_label: {name}\n"
-        )
+        place = gslopes._MODULES[name]
+        # a function called as its module: the types of the package have it in the module's place
+        path = place if place == f"gslopes.{name}" else f"{place}.{name}"
+        parts.append(f"::: {path}\n    options:\n{options}\n      toc_label: {name}\n")
     return "\n".join(parts)
 
 
