@@ -104,6 +104,7 @@ def command_text(command: click.Command, name: str, level: int) -> str:
         record = one.get_help_record(context)
         if record and not isinstance(one, click.Argument):
             bounded = re.sub(r"\[x>=(\d+)\]", r"(at least \1)", record[1])
+            bounded = re.sub(r"\[(\d+)<=x<=(\d+)\]", r"(from \1 to \2)", bounded)
             groups.setdefault(getattr(one, "group", ""), []).append((f"`{record[0]}`", bounded))
     for group, records in groups.items():
         parts += [
