@@ -560,7 +560,7 @@ def as_classifier(
         no digest, such as a session of a compiled library, its answers are not kept between calls.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
-        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
+        ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``. Of a function: ``activation``.
 
     Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
 

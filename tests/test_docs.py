@@ -157,6 +157,33 @@ def test_the_longest_table_of_the_benches_is_short_until_it_is_unfolded() -> Non
     )
 
 
+def test_a_link_of_the_built_site_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    (site / "a").mkdir(parents=True)
+    links = ["../b.html#here", "c.html", "../B.html", "#top", "#nowhere", "../b.html#there"]
+    links += ["https://example.org/x", "/b.html", "../../outside.html", "../?q=1", "mailto:a@b.c"]
+    listed = "".join(f'<a href="{link}">x</a>' for link in links)
+    (site / "a/one.html").write_text(f'{listed}<img src="../gone.png">', "utf-8")
+    (site / "b.html").write_text('<h2 id="here">Here</h2>', "utf-8")
+    (site / "index.html").write_text("", "utf-8")
+    (tmp_path / "outside.html").write_text("", "utf-8")
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/hooks/links.py", site],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    wrong = [
+        "#nowhere",
+        "../../outside.html",
+        "../B.html",
+        "../b.html#there",
+        "../gone.png",
+        "c.html",
+    ]
+    assert done.stdout.splitlines() == [f"a/one.html: {link}" for link in wrong]
+
+
 @pytest.mark.slow
 def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_path: Path) -> None:
     pytest.importorskip(
@@ -167,8 +194,7 @@ def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_p
         "-m",
         "mkdocs",
         "build",
-        "--quiet",
-        "--strict",
+        "--strict",  # quietly it would count no warning
         "-f",
         "docs/mkdocs.yml",
     ]

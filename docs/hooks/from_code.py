@@ -104,6 +104,7 @@ def command_text(command: click.Command, name: str, level: int) -> str:
         record = one.get_help_record(context)
         if record and not isinstance(one, click.Argument):
             bounded = re.sub(r"\[x>=(\d+)\]", r"(at least \1)", record[1])
+            bounded = re.sub(r"\[(\d+)<=x<=(\d+)\]", r"(from \1 to \2)", bounded)
             groups.setdefault(getattr(one, "group", ""), []).append((f"`{record[0]}`", bounded))
     for group, records in groups.items():
         parts += [
@@ -296,7 +297,9 @@ def python() -> str:
     parts = []
     first: dict[type, str] = {}
     for one in from_options.functions():
-        place = f"{one.module}.{one.name}"
+        # a function called as its module: the types of the package have it in the module's place
+        is_module = one.module == f"gslopes.{one.name}"
+        place = one.module if is_module else f"{one.module}.{one.name}"
         heading = f"      heading: gslopes.{one.name}\n      toc_label: {one.name}"
         parts.append(f"::: {place}\n    options:\n{heading}\n")
         if one.config in first:

@@ -7,6 +7,7 @@ this file writes these values, and what of the package follows from its options;
 
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 from pathlib import Path
@@ -19,6 +20,7 @@ try:
     import from_options
     import from_papers
     import house
+    import links
     from mkdocs.structure.files import File, Files
 except ModuleNotFoundError as error:
     raise SystemExit(
@@ -50,6 +52,12 @@ def on_files(files: Files, config: Any) -> Files:
         for path, content in made.items():
             files.append(File.generated(config, path, content=content))
     return files
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """A warning for each link of the built site that leads nowhere; ``--strict`` ends with it."""
+    for link in links.dead(Path(config["site_dir"])):
+        logging.getLogger("mkdocs.hooks").warning("leads nowhere: %s", link)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
