@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,16 @@ def test_above_the_line_a_yes_goes_on(answer, text):
     screen = answer(text)
     confirm_cost([of(8.0), of(4.5, name="azure")], ScoreConfig(), Recorder())
     assert screen.getvalue() == "This will cost up to 12.50 USD. Go on? [y/N] "
+
+
+def test_the_question_names_what_lost_replies_may_cost_unless_a_budget_ends_it(answer):
+    screen = answer("y\ny\n")
+    price = replace(of(12.001), usd_if_lost=96.0)
+    confirm_cost([price], ScoreConfig(), Recorder())
+    told = "12.01 USD (up to 96.00 USD if replies are lost and asked for again). Go on?"
+    assert f"up to {told}" in screen.getvalue()  # to the cent, never less than it may be
+    confirm_cost([price], ScoreConfig(budget=11.0), Recorder())
+    assert screen.getvalue().endswith("This will cost up to 11.00 USD. Go on? [y/N] ")
 
 
 @pytest.mark.parametrize("text", ["", "yep\n"])
