@@ -170,15 +170,16 @@ def _chosen(file: Path, columns: Sequence[str], asked: Layout) -> tuple[LayoutFi
     if "value" not in more and layout.attribute.count("+") != layout.value.count("+"):
         layout = replace(layout, value="")
     for field in _lacking(layout, columns, by_name or bool(more)):
-        text = more.get(field.rstrip("s")) or field.rstrip("s")
-        name = next(part for part in text.split("+") if part not in columns)
+        parts = getattr(layout, field).split("+")
+        absent = [part for part in parts if _found(part, columns) in ([], [""])]
+        name = absent[0].partition("|")[0] or field
         error = refused("column", show(file), name, ", ".join(columns), _command(path, columns))
         error.hint = nearest(name, columns, error.hint)
         raise error
     if layout.values and layout.values.count("+") != layout.attribute.count("+"):
         raise refused("parts", layout.attribute, layout.value)
-    used = ["", *_found(layout.values, columns)]
-    return layout, [name for name in _found(base.values, columns) if name not in used]
+    used = {"", *_found(layout.values, columns)}
+    return layout, sorted({*_found(base.values, columns)} - used)
 
 
 def _command(path: str, columns: Collection[str]) -> str:

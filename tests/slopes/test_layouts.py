@@ -292,6 +292,18 @@ WRONG: dict[str, tuple[Sequence[str], list[tuple[object, ...]], str, str]] = {
         "",
         "layout=cultural-counterfactuals",
     ),
+    "no column counterfactual_set, but picture, unit, attribute, value.": (
+        ("picture", "unit", "attribute", "value"),
+        [("a.png", "u", "race", "A")],
+        ",layout=social-counterfactuals,picture=picture",
+        "Say which column is which",
+    ),
+    "no column attribute, but": (
+        ("image", "who"),
+        [("a.png", "u")],
+        ",unit=who",
+        "Say which column is which",
+    ),
     "are not as many": (
         (*PLAIN, "v2"),
         [(*row, "x") for row in TWO],
