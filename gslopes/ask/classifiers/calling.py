@@ -24,7 +24,6 @@ Form = tuple[str, str]  # of ``KINDS``, and how it is given: one, a list, a stac
 
 _TOLD = read_toml(Path(__file__).with_name("calling.toml"))
 _ERRORS = _TOLD["errors"]
-_OBJECTS = _TOLD["objects"]
 KINDS = _TOLD["kinds"]
 BGR = "BGR array"
 SEVERAL = ("list", "stack")
@@ -93,8 +92,9 @@ def _annotation(of: Any) -> str:
 
 
 def names_in(function: Any) -> Sequence[str]:
-    """The names that the code of a function uses."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    """The names that the code of a function, or of the calls of a class, uses."""
+    called = function.__call__ if inspect.isclass(function) else inspect.unwrap(function)
+    code = getattr(called, "__code__", None)
     return getattr(code, "co_names", ())
 
 
@@ -105,24 +105,19 @@ def as_function(model: Any) -> Any:
         return Estimator(model)
     if callable(model) or hasattr(model, "parse"):
         return model
-    methods = (getattr(model, name, None) for name in _OBJECTS["methods"])
+    methods = (getattr(model, name, None) for name in _TOLD["methods"])
     return next(filter(None, methods), model)
 
 
 def likeliest(candidates: Mapping[str, Any]) -> str:
     """Of several functions and classes of one module, by their names, the one that is most likely to be asked."""
-    used = {name for one in candidates.values() for name in names_in(one)}
-
-    def fits(name: str) -> tuple[bool, ...]:
-        one = candidates[name]
-        try:
-            signature = inspect.signature(one)
-            signature.bind(*([] if inspect.isclass(one) else ["picture"]))
-        except (TypeError, ValueError):
-            return (False,)
-        return name not in used, not re.search(_OBJECTS["helps"], f"{name}{signature}")
-
-    return max(candidates, key=fits)
+    helpers = {
+        name
+        for name, one in candidates.items()
+        if re.search(_TOLD["helps"], f"{name}{inspect.signature(one)}")
+    }
+    used = {name for one in candidates.keys() - helpers for name in names_in(candidates[one])}
+    return min(candidates, key=lambda name: (name in helpers, name in used))
 
 
 def spoken(form: Form) -> str:

@@ -195,11 +195,14 @@ class FunctionClassifier(Reader):
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
             given = calling.in_form(pictures, form, folder)
-            replies = list(map(self._of_pictures(), given))
-            for number, reply in enumerate(replies):
+            function = self._of_pictures()
+            replies = []
+            for one in given:
+                reply = function(one)
                 if inspect.isawaitable(reply) or hasattr(reply, "__aiter__"):
-                    settled = self._thread.submit(self._loop.run_until_complete, _awaited(reply))
-                    replies[number] = settled.result()
+                    run = self._loop.run_until_complete
+                    reply = self._thread.submit(run, _awaited(reply)).result()
+                replies.append(reply)
             if several:
                 share = len(pictures) // len(given)
                 replies = [entry for reply in replies for entry in self._split(reply, share)]
