@@ -248,7 +248,9 @@ def test_a_notebook_shows_what_is_judged_and_the_first_pictures_of_the_page(
     html = result._repr_html_()
     assert len(html.encode()) < 200_000
     assert not re.search(r"<(script|style|link|iframe|svg)|\son\w+=", html)
-    assert result.summary in unescape(html)
+    heading = re.search("<strong>(.+?)[.]</strong>", html)[1]
+    assert result.summary.startswith(unescape(heading))
+    assert str(result) in unescape(html)
     assert f'<a href="{result.page.as_uri()}"' in html
     judged = (result.findings["decision"] != "unjudged").sum()
     assert len(re.findall("<tr><td", html)) == min(judged, 12)
