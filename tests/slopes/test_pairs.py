@@ -252,7 +252,7 @@ def test_a_set_is_walked_and_asked_about_once(
     )
     assert len(counting.seen) == asked
     html = audit.page.read_text("utf-8")
-    assert "counterfactuals that others made" in html
+    assert "pictures that others made" in html
     assert "pictures of 4 units that others made, each from x to y" in " ".join(html.split())
 
 
