@@ -107,6 +107,7 @@ class Page:
     def draw(self, watch: Watch) -> None:
         """Write what lies next to the page: the table of findings.  Raises: StorageError."""
         rows = typed(self.audit.form, self.findings)
+        runfolder.make_folder(self.folder)
         runfolder.write_bytes(self.folder / "findings.csv", csv_bytes(rows))
 
 
@@ -156,7 +157,6 @@ def write(page: Page, watch: Watch) -> Path:
 
     Raises: StorageError.
     """
-    runfolder.make_folder(page.folder)
     page.draw(watch)
     file = page.folder / "index.html"
     runfolder.write_bytes(file, render(page).encode("utf-8", "backslashreplace"))

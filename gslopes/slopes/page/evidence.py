@@ -165,7 +165,7 @@ def summary(run: Path, slopes: DataFrame) -> str:
         if split(attribute)[2]:
             continue
         lead = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
-        sentences.append(f"{words.model(classifier)}: {' '.join(lead.sentence.split())}")
+        sentences.append(f"{words.model(classifier)}: {lead.sentence}")
     if sentences:
         return " ".join([*sentences, *silent])
     return paper.no_label(silent)

@@ -1,7 +1,7 @@
 """The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -293,8 +293,7 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
     subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
     unit = f" {unit}".rstrip()
     if units.is_crossed(row):
-        name_ends = words.faces if between else words.ends
-        return _at_both_ends(row, subject, (start, end), unit, name_ends)
+        return _at_both_ends(row, subject, (start, end), unit, between)
     first, last = numbers.change(start, end)
     case = "from_to"
     if numbers.NONE in (first, last):
@@ -321,16 +320,10 @@ def _heading(row: Series, name: str, between: str) -> str:
     return effect_of(row, words.shorten(name, max(len(name) + LONGEST - 1 - len(text), _LEAST)))
 
 
-def _at_both_ends(
-    row: Series,
-    subject: str,
-    changes: Sequence[float],
-    unit: str,
-    name_ends: Callable[[str], tuple[str, str]],
-) -> str:
+def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str, long: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     verbs = [HEADLINES.say("verb", 1 + (change > 0)) for change in changes]
-    low, high = name_ends(split(row["attribute"])[1])
+    low, high = (words.faces if long else words.ends)(split(row["attribute"])[1])
     return HEADLINES.say(
         "crossed",
         subject=subject,

@@ -182,7 +182,7 @@ def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_score
     page: Any,
 ) -> None:
     assert (
-        "of 39 photos between the feminine and the masculine end" in page.locator("h1").inner_text()
+        "of 39 photos, feminine to masculine" in page.locator("h1").inner_text()
     )
     rows = page.locator(".levels").first.locator("li:not(.head)")
     assert rows.count() == 8
