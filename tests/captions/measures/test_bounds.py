@@ -55,7 +55,7 @@ def test_what_cannot_be_judged_is_said_and_not_that_nothing_was_compared() -> No
     assert headline.startswith(
         "No difference between groups can be judged.\nMost often because a group"
     )
-    assert decisions == "No number can be judged."
+    assert decisions == "There is no number to judge."
 
 
 def test_a_change_goes_beyond_100_points_only_where_the_difference_can_turn() -> None:
