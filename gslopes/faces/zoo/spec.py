@@ -84,7 +84,6 @@ class ModelSpec:
         "tone-scale",
         "feature-pyramid",
         "tagger",
-        "bisenet",
     ]
     size: int
     labels: tuple[str, ...]
@@ -96,7 +95,7 @@ class ModelSpec:
     edits: str = ""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
+    crop: Literal["chip", "tight", "portrait"] = "chip"
     ends: tuple[str, ...] = ()
     blend: Blend = "difference"
     tagger: str = ""
