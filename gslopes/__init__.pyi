@@ -88,6 +88,8 @@ class _RunOptionsCompose(TypedDict, total=False):
     """File format of the pictures. [default: jpeg]"""
     masks: str | Path | None
     """Known masks instead of a face parser. [DIR]"""
+    parser: str | Path | None
+    """BiSeNet's checkpoint, a file of yours, instead of our face parser. [FILE]"""
     placebo: bool | None
     """Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid
     classifiers are asked about a sample of them. [default: on]
@@ -213,6 +215,8 @@ class _RunOptions(TypedDict, total=False):
     """File format of the pictures. [default: jpeg]"""
     masks: str | Path | None
     """Known masks instead of a face parser. [DIR]"""
+    parser: str | Path | None
+    """BiSeNet's checkpoint, a file of yours, instead of our face parser. [FILE]"""
     placebo: bool | None
     """Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid
     classifiers are asked about a sample of them. [default: on]
@@ -261,7 +265,7 @@ class _RunOptions(TypedDict, total=False):
     edit: _RunOptionsEdit | None
     """The options attributes, steps, range, model, ends, calibrated as one mapping."""
     compose: _RunOptionsCompose | None
-    """The options region, blend, format, masks, placebo as one mapping."""
+    """The options region, blend, format, masks, parser, placebo as one mapping."""
     score: _RunOptionsScore | None
     """The options cache, budget, confirm_above, yes, retry_failed, classifiers, tasks, placebo_sample,
     dropped_sample, unedited as one mapping.

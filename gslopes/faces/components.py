@@ -62,6 +62,7 @@ def default_components(
     from gslopes.faces.compose.skin import ParserMasker
     from gslopes.faces.edit.editors import editor_of
     from gslopes.faces.find import KnownFinder, MtcnnFinder
+    from gslopes.faces.zoo.checkpoint import load_bisenet
 
     models = model_records(config, outside)
     compose = config.compose
@@ -94,7 +95,10 @@ def default_components(
     if compose.masks is not None:
         masker = KnownMasker(compose.masks, config.photos, size)
     else:
-        parser = zoo.load("face-parser", device)
+        if compose.parser:
+            parser = load_bisenet(compose.parser, device)
+        else:
+            parser = zoo.load("face-parser", device)
         region = compose.region
         if region == "auto":
             skin = all(editor.region == "skin" for editor in editors.values())
@@ -108,7 +112,7 @@ def model_records(
 ) -> dict[str, dict[str, str]]:
     """The record in ``run.json`` of the models that a configuration names.  outside: as of ``default_components``.
 
-    It builds none of them and needs no torch.
+    It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
 
     Raises: UnknownName, ModelError; UsageError if a model edits something else, or a file is missing; ConfigError for
     a blend that it cannot do.
@@ -123,7 +127,12 @@ def model_records(
         models[name] = (spec, digest)
         for reader in filter(None, (_reader_of(spec), spec.tagger)):
             models[reader] = zoo.identify(reader)
-    if config.compose.masks is None:
+    if config.compose.parser is not None:
+        from gslopes.faces.zoo.checkpoint import load_bisenet
+
+        loaded = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
+        models["parser"] = (loaded.spec, loaded.sha256)
+    elif config.compose.masks is None:
         models["parser"] = zoo.identify("face-parser")
     records = {
         name: {"sha256": digest, "licence": spec.licence} for name, (spec, digest) in models.items()

@@ -124,6 +124,7 @@ class ComposeConfig:
     blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
         ``paste`` takes the editor's picture, as in the paper; ``whole`` keeps all that an editor of others gave,
         background and hair as well.
+    parser: the public checkpoint of BiSeNet, the paper's face parser; see ``faces.zoo.checkpoint``.
     placebo: see ``faces.compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
         stays open.
     """
@@ -132,7 +133,12 @@ class ComposeConfig:
     blend: Literal["auto", "difference", "ratio", "paste", "whole"] = "auto"
     format: Literal["jpeg", "png"] = "jpeg"
     masks: Path | None = None
+    parser: Path | None = None
     placebo: bool = True
+
+    def __post_init__(self) -> None:
+        if self.masks is not None and self.parser is not None:
+            raise ConfigError("Known masks need no face parser.", "Leave out masks, or parser.")
 
     def blend_of_ours(self) -> Literal["difference", "ratio", "paste"] | None:
         """The blend of one of our own editors; None for its own.  Raises: ConfigError for ``whole``."""

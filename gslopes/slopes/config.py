@@ -263,7 +263,7 @@ def configure(
 _EDITING = {
     "edit": ("attributes", "steps", "range", "model", "ends"),
     "find": ("landmarks",),
-    "compose": ("masks",),
+    "compose": ("masks", "parser"),
 }
 
 

@@ -175,3 +175,10 @@ def test_the_cuts_of_presence_are_told():
     presence = {"presence": "0.6", "cuts": {"google": "score at least 0.6"}}
     found = {one.what: one for one in choices({}, presence)}
     assert found["presence"].here == "google: score at least 0.6"
+
+
+@pytest.mark.row("slopes-3.3-parser")
+def test_a_run_with_the_checkpoint_of_bisenet_has_the_paper_s_parser():
+    found = of(as_published=True, parser="79999_iter.pth")["face parser"]
+    assert (found.same, found.here) == (True, "BiSeNet")
+    assert of(as_published=True)["face parser"].here == "face-parser, a feature pyramid"

@@ -115,6 +115,8 @@ def test_one_classifier_under_two_spellings_is_asked_once(home, draw, tmp_path):
         ({"device": "cuda:77"}, "cuda:77"),
         ({"landmarks": "none.csv"}, "none.csv"),
         ({"masks": "no-masks"}, "no-masks"),
+        ({"parser": "none.pth"}, "none.pth"),
+        ({"parser": "none.pth", "masks": "no-masks"}, "need no face parser"),
     ],
 )
 def test_names_and_devices_are_checked_before_anything_is_done(

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core.arrays import floats, slices
+from gslopes.core.arrays import Array, floats, slices
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel
-from gslopes.faces.zoo.framing import after, carried, framed
+from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
@@ -98,7 +98,7 @@ def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int,
 class ParserMasker:
     """A records.Masker on a face parser.
 
-    parser: from the zoo, of chips.
+    parser: from the zoo. One that sees another crop than the chip sees the photo's own pixels.
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.  device: where the parser is, as torch names it.
 
@@ -116,13 +116,18 @@ class ParserMasker:
         self.size = size
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
+        self.crop = (
+            None
+            if parser.spec.crop == "chip"
+            else crop_matrix(parser.spec.crop, parser.spec.size, size)
+        )
         self._memory = local()  # each thread's own: no rounding depends on other threads
 
     def __call__(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> FloatArray:
-        """(B, size, size) float32 in [0, 1]; the photos and faces are not looked at."""
-        return self._masks(self.parse(chips), border, self.classes)
+        """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
+        return self._masks(self.parse(photos, faces, chips), border, self.classes)
 
     def _masks(
         self, parsed: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
@@ -135,14 +140,28 @@ class ParserMasker:
         """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
             likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
-            return resized(likely, self.size)[:, 0].clamp(0, 1).cpu().numpy()
+            if self.crop is None:
+                likely = resized(likely, self.size)
+            maps = likely[:, 0].clamp(0, 1).cpu().numpy()
+        if self.crop is None:
+            return maps
+        return np.stack([carried(plane, self.crop, self.size) for plane in maps])
 
-    def parse(self, chips: ByteArray) -> list[Tensor]:
+    def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
         """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
         if getattr(self._memory, "chips", None) is not chips:
-            self._memory.seen = self._seen(chips)
+            pictures = chips
+            if self.crop is not None:
+                pictures = self._cut(photos, [after(self.crop, face.matrix) for face in faces])
+            self._memory.seen = self._seen(pictures)
             self._memory.chips = chips
         return self._memory.seen
+
+    def _cut(self, photos: list[Photo], matrices: list[Array]) -> ByteArray:
+        """(B, s, s, 3), what the parser sees of each photo.  matrices: (2, 3), photo frame to its pictures' frame."""
+        side = self.parser.spec.size
+        pairs = zip(photos, matrices, strict=True)
+        return np.stack([framed(photo.pixels, matrix, side) for photo, matrix in pairs])
 
     def _seen(self, pictures: ByteArray) -> list[Tensor]:
         """Pictures as ``class_probabilities``, few by few."""
@@ -159,22 +178,18 @@ class ParserMasker:
         labels = self.parser.spec.labels
         head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
         lips = labels.index("upper lip"), labels.index("lower lip")
-        parsed = self.parse(chips)
+        parsed = self.parse(photos, faces, chips)
         mouth = LIPS * self._likely(parsed, lips)
         tones = self._likely(parsed, skin) + mouth
         eyes = labels.index("left eye"), labels.index("right eye")
         # where an eye ends the parser's has lids
         most = 1 - (3 * self._likely(parsed, eyes) - 2).clip(0) - mouth
-        side = self.parser.spec.size
-        scale = side / (SIDE * self.size)
+        scale = self.parser.spec.size / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         # the parser sees the bust, see ``masks.Head``
-        busts = [
-            framed(photo.pixels, after(smaller, bust_matrix(face.matrix, self.size)), side)
-            for photo, face in zip(photos, faces, strict=True)
-        ]
+        busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
-            answers = self._seen(np.stack(busts))
+            answers = self._seen(self._cut(photos, busts))
             maps = torch.cat([part[:, list(head)].sum(1) for part in answers]).cpu().numpy()
         planes = zip(
             self._masks(parsed, border, head),

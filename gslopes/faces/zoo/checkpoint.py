@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, show
-from gslopes.faces.zoo.loading import fill
+from gslopes.faces.zoo.loading import LoadedModel, fill
+from gslopes.faces.zoo.spec import read_spec
 
 LARGEST_CHECKPOINT = 2 << 30  # bytes
 
@@ -45,3 +46,22 @@ def read_into(network: nn.Module, path: Path, layout: str) -> str:
     if misfit := fill(network, state):
         raise ModelError(f"{name} is another network: it {misfit}", layout)
     return hashlib.sha256(data).hexdigest()
+
+
+# --- BiSeNet, the face parser of Joo & Kärkkäinen 2020, section 3.3 ---------------------------------------------------
+
+BISENET = read_spec(Path(__file__).with_name("bisenet.toml"))
+
+
+def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
+    """A face parser from the public BiSeNet checkpoint of zllrunning/face-parsing.PyTorch.
+
+    Raises: as ``read_into``.
+    """
+    from gslopes.faces.networks.bisenet import BiSeNet
+
+    network = BiSeNet()
+    digest = read_into(
+        network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth."
+    )
+    return LoadedModel(network.to(device).eval().requires_grad_(False), BISENET, digest)

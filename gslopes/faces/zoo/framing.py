@@ -8,7 +8,7 @@ import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.config import read_toml
-from gslopes.core.geometry import scale_of, warp
+from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 
 _PLACES = read_toml(Path(__file__).with_name("frames.toml"))
@@ -21,9 +21,23 @@ _EYES = (0.25 + (_CORNERS[:2] + _CORNERS[2:]) / 2) / 1.5
 _WIDER = (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
 FRAMES["fairface"] = _EYES[0] + (CHIP - CHIP[0]) * _WIDER
 
+# CelebA-HQ's framing: a square of four times the distance between the eyes, its centre a tenth of the way from the eyes
+# to the mouth; a face as in the editors' chip. Source: Karras, Aila, Laine, Lehtinen 2018, appendix C.
+_SIDE = 4 * (CHIP[1, 0] - CHIP[0, 0])  # in units of the chip's side
+_CENTRE = CHIP[:2].mean(0) + 0.1 * (CHIP[3:].mean(0) - CHIP[:2].mean(0))
+
+FRAMES["celeba-hq"] = (CHIP - _CENTRE) / _SIDE + 0.5
+
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR = 1 / 16
 FADE = 1 / 24
+
+
+def crop_matrix(crop: str, side: int, size: int) -> Array:
+    """(2, 3), the frame of a chip of ``size`` pixels to the frame of a network's pictures of ``side`` pixels."""
+    matrix = similarity(CHIP * size - 0.5, FRAMES[crop] * side - 0.5)
+    assert matrix is not None  # the templates span planes
+    return matrix
 
 
 def after(second: Array, first: Array) -> Array:

@@ -84,6 +84,7 @@ class ModelSpec:
         "tone-scale",
         "feature-pyramid",
         "tagger",
+        "bisenet",
     ]
     size: int
     labels: tuple[str, ...]
@@ -95,7 +96,7 @@ class ModelSpec:
     edits: str = ""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "tight", "portrait"] = "chip"
+    crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
     ends: tuple[str, ...] = ()
     blend: Blend = "difference"
     tagger: str = ""
