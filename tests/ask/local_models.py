@@ -69,6 +69,15 @@ def python(folder: Path) -> str:
     return f"python:{__name__}:brightness,version=1"
 
 
+def crops(folder: Path) -> str:
+    """A saliency model, next to one of two people."""
+    from PIL import Image
+
+    for place, colour in enumerate(("gray", "white")):
+        Image.new("RGB", (24, 18), colour).save(folder / f"{place}.png")
+    return f"crops:fine-grained,opponents={folder},others=1"
+
+
 def brightness(pictures: list) -> list[dict[str, float] | None]:
     """A function as a user would write it."""
     return [{"bright": float(picture.mean() / 255), "any": 1.0} for picture in pictures]
@@ -80,7 +89,7 @@ def _labels(folder: Path) -> Path:
 
 
 MAKERS: dict[str, Callable[[Path], str]] = {
-    make.__name__: make for make in (torchvision, timm, transformers, torchscript, python)
+    make.__name__: make for make in (torchvision, timm, transformers, torchscript, python, crops)
 }
 
 
