@@ -4,6 +4,7 @@ This package is below those that must never need torch, so torch is imported by 
 """
 
 import ctypes
+import gc
 import os
 import platform
 import re
@@ -158,3 +159,10 @@ def batch_size(device: str, bytes_each: float, on_cpu: int) -> int:
     cuda: Any = import_module("torch").cuda
     cached = cuda.memory_reserved(device) - cuda.memory_allocated(device)  # by torch, and in no use
     return max(1, int((cuda.mem_get_info(device)[0] + cached) * SHARE / bytes_each))
+
+
+def release_memory(device: str) -> None:
+    """Hand back what is cached on a device but in no use."""
+    gc.collect()
+    if device.startswith("cuda"):
+        import_module("torch").cuda.empty_cache()

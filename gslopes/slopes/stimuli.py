@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.core import frozen, placebo, runfolder
+from gslopes.core import frozen, placebo, runfolder, runtime
 from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
@@ -93,7 +93,9 @@ class Synthesis:
         edits: list[Row] = []
         read = partial(self._open, photos, tick)
         for batch in photo_batches(files, read, BATCH_PIXELS):
-            self._walk([(file.relative, photo) for file, photo in batch], photos, edits)
+            self._walk_within_memory(
+                [(file.relative, photo) for file, photo in batch], photos, edits
+            )
             tick(len(batch))
         return {"edits": edits, "photos": photos}
 
@@ -109,6 +111,29 @@ class Synthesis:
         photos.append(_skipped(file.relative, why, photo=digest_of(file.path)))
         tick(1)
         return None
+
+    def _walk_within_memory(
+        self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]
+    ) -> None:
+        """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
+        photo_rows: list[Row] = []
+        edit_rows: list[Row] = []
+        try:
+            self._walk(batch, photo_rows, edit_rows)
+        except Exception as error:
+            if not runtime.is_out_of_memory(error) or len(batch) == 1:
+                raise
+            photo_rows = []
+            edit_rows = []
+        else:
+            photos += photo_rows
+            edits += edit_rows
+            return
+        # out of the except clause: the error holds on to what filled the memory
+        runtime.release_memory(self.plan.device)
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            self._walk_within_memory(half, photos, edits)
 
     def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 
 from gslopes.core import tables
@@ -238,6 +239,49 @@ def test_results_do_not_depend_on_how_photos_are_batched(walk, photos, monkeypat
     monkeypatch.setattr(synthesis, "BATCH_PIXELS", 1)
     for before, after in zip(first, walk(), strict=True):
         pd.testing.assert_frame_equal(before, after)
+
+
+class Narrow(Editor):
+    """Has memory for so many chips at once."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        if len(chips) > self.most:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return super().sweep(chips, values)
+
+
+@pytest.mark.slow
+def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(
+    walk, components, photos
+):
+    save(photos / "no-face.png", np.concatenate([np.zeros((1, 80, 3)), np.full((79, 80, 3), 90)]))
+    plenty = (
+        walk(),
+        [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))],
+    )
+    shutil.rmtree(photos.parent / "run")
+    components.editors["gender"] = Narrow(1)
+    scarce = (
+        walk(),
+        [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))],
+    )
+    for one, other in zip(plenty[0], scarce[0], strict=True):
+        keys = ["photo", "step"] if "step" in one else ["photo"]
+        pd.testing.assert_frame_equal(
+            one.sort_values(keys, ignore_index=True), other.sort_values(keys, ignore_index=True)
+        )
+    assert plenty[1] == scarce[1]
+
+
+def test_one_photo_that_does_not_fit_the_memory_ends_the_part_with_the_error_itself(
+    walk, components
+):
+    components.editors["gender"] = Narrow(0)
+    with pytest.raises(torch.OutOfMemoryError):
+        walk()
 
 
 def test_a_gray_photo_gives_gray_pictures_and_a_profile_is_kept(walk, photos, tmp_path):
