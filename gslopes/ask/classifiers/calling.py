@@ -18,7 +18,7 @@ from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.pictures import decoded
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError, UsageError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray
 
 Form = tuple[str, str]  # of ``KINDS``, and how it is given: one, a list, a stack, alone in a stack
 
@@ -160,7 +160,7 @@ def _pixels(data: bytes, place: str = "") -> ByteArray:
     return decoded([data])[0]
 
 
-def _floats(data: bytes, place: str = "") -> FloatArray:
+def _floats(data: bytes, place: str = "") -> Any:
     return _pixels(data) / np.float32(255)
 
 

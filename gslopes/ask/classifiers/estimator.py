@@ -34,7 +34,7 @@ class Estimator:
         counts = [getattr(step, "n_features_in_", 0) for step in steps]
         self._side = next(filter(None, map(_side, counts)), 0)
         learned = (getattr(step, name, None) for step in steps for name in _TOLD["learned"])
-        self._learned = next((one for one in learned if one is not None), None)
+        self._learned: Any = next((one for one in learned if one is not None), None)
 
     def __call__(self, images: Sequence[ByteArray]) -> Any:
         """(H, W, 3) uint8 RGB each, to a row of shares each."""
