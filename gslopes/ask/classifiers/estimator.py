@@ -56,6 +56,6 @@ class Estimator:
 
 
 def _side(count: int) -> int:
-    """Of the square picture that has so many numbers; 0 if none does."""
+    """Of the square picture that has so many numbers; 0 if none does, or it is too small to be one."""
     side = math.isqrt(count // 3)
-    return side * (side**2 * 3 == count)
+    return side * (side > 7 and side**2 * 3 == count)

@@ -239,7 +239,7 @@ def softmaxed_twice(scores: pd.DataFrame) -> str:
     """A sentence if the scores of every picture are what a softmax makes of shares; else empty.
 
     Logarithms of these differ as the shares do, which add up to 1: from the lowest by 1 in all, at most. Few models
-    are so undecided about every picture, if there are labels enough; with two or three, all are nearly undecided, or
+    are so undecided about every picture, if there are labels enough; with fewer than five, all are nearly undecided, or
     as sure as can be.
 
     scores: a row a picture, a column a label.
@@ -248,7 +248,7 @@ def softmaxed_twice(scores: pd.DataFrame) -> str:
     if min(shares.shape) < 2 or not shares.all() or not (abs(shares.sum(axis=1) - 1) < 1e-3).all():
         return ""
     above = np.log(shares / shares.min(axis=1, keepdims=True)).sum(axis=1)
-    few = shares.shape[1] < 4
+    few = shares.shape[1] < 5
     if above.max() > 1.01 or (few and above.max() > 0.15 and above.min() < 0.95):
         return ""
     return (
