@@ -10,7 +10,8 @@ of words: it is given the sentence instead. Parameters named ``attribute``, ``se
 
 For each picture it returns one of the same size: an array (H, W, 3) or (H, W), a tensor (3, H, W), a PIL image, the
 bytes or the path of a file, what a pipeline of diffusers returns; None if it will not edit it. RGB. Numbers are levels,
-0 to 255, if they are whole; others are shares, 0 to 1, unless they reach beyond 2. Clip what may lie outside.
+0 to 255, if they are whole; others are shares, 0 to 1, unless they reach beyond 2. Clip what may lie outside. One that
+takes ``bgr`` returns arrays in that order.
 
 What it drew is kept, and never drawn twice, while the function is the same: by a digest of its code and of all that it
 depends on, or by ``version=``. If a value has no digest, nothing is kept.

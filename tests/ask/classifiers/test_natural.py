@@ -73,7 +73,7 @@ def test_a_strangers_file_is_asked_as_it_is(gslopes, photos, kind):
         assert reds == pytest.approx([(level + 7.5) / 255 for level in LEVELS.values()], abs=0.01)
 
 
-# -- what is said of them -----------------------------------------------------------------------------------------------
+# -- what is said of them ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
