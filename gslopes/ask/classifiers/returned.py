@@ -197,10 +197,9 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         entries = [whole]
         what = "one mapping"
     if columns and all(isinstance(one, list) and len(one) == pictures for one in columns):
-        rows = zip(*columns, strict=True)
-        if isinstance(whole, Mapping):
-            return [dict(zip(whole, row, strict=True)) for row in rows]
-        return list(map(list, rows))
+        mapping = isinstance(whole, Mapping)
+        rows = map(list, zip(*columns, strict=True))
+        return [dict(zip(whole, row, strict=True)) if mapping else row for row in rows]
     if pictures == 1 and len(labels) == len(entries) > 1 and _all(entries, _NUMBER):
         entries = [entries]
     if len(entries) == pictures:
@@ -234,8 +233,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, str | bytes | int | float):
         return value
     own = (*getattr(value, "__slots__", ()), *getattr(value, "__dict__", ()))
-    names = getattr(value, "_fields", own)
-    value = {name: getattr(value, name) for name in names if name[0] != "_"} or value
+    names = [name for name in getattr(value, "_fields", own) if name[0] != "_"]
+    value = {name: getattr(value, name) for name in names if hasattr(value, name)} or value
     if isinstance(value, Mapping):
         for name, one in value.items():
             if re.fullmatch(_TOLD["logits"], str(name)):
