@@ -80,6 +80,7 @@ def render(renderable: object) -> str:
         highlight=False,
         markup=False,
         legacy_windows=False,
+        force_jupyter=False,  # a notebook would show it besides
     )
     console.print(renderable)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")

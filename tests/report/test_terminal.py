@@ -35,3 +35,11 @@ def test_one_column_gives_way_and_no_other_cell_is_cut() -> None:
     assert max(map(len, lines)) <= WIDTH
     assert lines[2].count("−12.5 to +12.5") == 4
     assert lines[2].split()[0].endswith("x…")
+
+
+def test_in_a_notebook_a_table_is_text_and_is_not_shown_besides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *_: pytest.fail("it is shown"))
+    assert table(COLUMNS, [["a", "1"]]).split()[-2:] == ["a", "1"]
