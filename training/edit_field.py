@@ -22,7 +22,7 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.geometry import LUMA, OFFSET
@@ -232,16 +232,9 @@ def train_edit_field(
         torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16
     )
     average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
-    optimiser = torch.optim.Adam(
-        network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda
-    )
-    critic_optimiser = torch.optim.Adam(
-        critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda
-    )
-    parts = {
-        "network": network, "critic": critic, "average": average,
-        "optimiser": optimiser, "critic_optimiser": critic_optimiser,
-    }  # fmt: skip
+    trained = {"network": network, "critic": critic, "average": average}
+    optimiser, critic_optimiser = optimisers(network, critic, optimisation, cuda)
+    parts = {**trained, "optimiser": optimiser, "critic_optimiser": critic_optimiser}
     generator = torch.Generator(device).manual_seed(seed)
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
@@ -313,6 +306,18 @@ def train_edit_field(
         }
         loop.end(**metrics)
     return average.state_dict()
+
+
+def optimisers(
+    network: nn.Module, critic: nn.Module, optimisation: Optimisation, fused: bool
+) -> tuple[torch.optim.Adam, torch.optim.Adam]:
+    """Of an editor's network and of its critic, without momentum.  fused: as torch has it on CUDA."""
+    rates = (network, optimisation.lr), (critic, optimisation.critic_lr)
+    first, second = (
+        torch.optim.Adam(trained.parameters(), rate, betas=(0.0, 0.99), fused=fused)
+        for trained, rate in rates
+    )
+    return first, second
 
 
 def _feature_critic(attributes: int, device: str) -> FeatureCritic:

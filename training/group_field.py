@@ -46,6 +46,7 @@ from training.edit_field import (
     carried,
     costs_of,
     inner_face,
+    optimisers,
     varied_photos,
 )
 from training.group_sets import CALLED
@@ -119,16 +120,9 @@ def train_edit_groups(
         torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16
     )
     average = Ema(network, cast(EditGroups, build(spec)).to(device), optimisation.ema)
-    optimiser = torch.optim.Adam(
-        network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda
-    )
-    critic_optimiser = torch.optim.Adam(
-        critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda
-    )
-    parts = {
-        "network": network, "critic": critic, "average": average,
-        "optimiser": optimiser, "critic_optimiser": critic_optimiser,
-    }  # fmt: skip
+    trained = {"network": network, "critic": critic, "average": average}
+    optimiser, critic_optimiser = optimisers(network, critic, optimisation, cuda)
+    parts = {**trained, "optimiser": optimiser, "critic_optimiser": critic_optimiser}
     generator = torch.Generator(device).manual_seed(seed)
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
