@@ -44,14 +44,14 @@ def commands(page: str) -> list[str]:
 
 
 def draw_photos(folder: Path) -> None:
-    """One face, nearer and further: three photos, and three of them as single files next to the folder."""
+    """One face, nearer and further: four photos, in two folders, and as single files."""
     folder.mkdir()
     picture = Image.fromarray(astronaut())
-    for name, cut in (("one", 0), ("two", 12), ("three", 24)):
+    for name, cut in (("one", 0), ("two", 12), ("three", 24), ("four", 36)):
         picture.crop((cut, 0, 512 - cut, 512 - 2 * cut)).save(folder / f"{name}.jpg", quality=92)
         shutil.copy(folder / f"{name}.jpg", folder.parent)
     shutil.copytree(folder, folder.parent / "photos")
-    people = {"one": "female", "two": "male", "three": "female"}
+    people = {"one": "female", "two": "male", "three": "female", "four": "male"}
     rows = "".join(f"{name}.jpg,{name},{gender}\n" for name, gender in people.items())
     (folder.parent / "people.csv").write_text(f"id,person,gender\n{rows}")
 
