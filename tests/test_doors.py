@@ -148,3 +148,20 @@ def test_windows_is_refused_at_import_in_one_sentence():
     assert done.stderr.strip().splitlines()[-1] == (
         "ImportError: gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install)."
     )
+
+
+@pytest.mark.parametrize("how", [["-m", "gslopes", "demo"], ["gslopes", "--help"], ["gslopes.exe"]])
+def test_the_command_on_windows_is_one_sentence_and_exit_code_2(how: list[str], tmp_path: Path):
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.platform = 'win32'\n")
+    if how[0] != "-m":  # as installers write it
+        script = tmp_path / how[0]
+        script.write_text("import sys\nfrom gslopes.cli import main\nsys.exit(main())\n")
+        how = [str(script), *how[1:]]
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[1]}"}
+    done = subprocess.run(
+        [sys.executable, *how], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install).\n"
+    )

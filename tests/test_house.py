@@ -355,7 +355,7 @@ def options_of(command: click.Command) -> set[str]:
 
 OPTION = re.compile(r"(?<![\w(-])--(?:set [a-z_.]+(?==)|[a-z][a-z-]*[a-z](?![\w:-]))")
 OTHERS = re.compile(
-    r"\b(?:pip|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|tests\.\w+) [^`\n]*"
+    r"\b(?:pip|pipx|uv|docker|gh|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|tests\.\w+) [^`\n]*"
 )  # other programs
 
 
