@@ -201,7 +201,7 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
     either = np.isin(genders, GENDERS)
     women, men = (genders == gender for gender in GENDERS)
     members = {name: either & (groups == name) for name in sorted(set(groups.tolist()) - {""})}
-    compared: list[tuple[str, str, Flags, Flags | None]] = [
+    compared = [
         (ALL, ALL, either, None),
         ("woman", ALL, women, None),
         ("man", ALL, men, None),

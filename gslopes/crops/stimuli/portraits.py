@@ -93,7 +93,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     finder = run.once(finder_of)
     models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
     saliency: list[Row] = []
-    people: list[Row] = []
+    people = []
     for portrait in portraits:
         row = {
             **TABLES["people"].blank,
