@@ -1,6 +1,5 @@
 """The audit of captions: what is read, parsed, measured, reviewed and shown."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ from gslopes.captions.config import TABLES, TECHNIQUES, CaptionsConfig
 from gslopes.captions.measures.techniques import chosen_stages, description_of, measure
 from gslopes.captions.page import sections as page
 from gslopes.captions.page.review import review
-from gslopes.captions.stimuli.corpus import Corpus, Instance, mentions_of, pairs_of
+from gslopes.captions.stimuli.corpus import Corpus, mentions_of, pairs_of
 from gslopes.captions.stimuli.groups import groups_of, notes_on_groups
 from gslopes.captions.stimuli.readers import StageRows
 from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
@@ -87,7 +86,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     groups = groups_of(config)[0]
     named = {stage: dict.fromkeys(ids, ()) for stage, ids in images.items()}
     labels = stages.get("human-labels", StageRows()).labels
-    boxes: Mapping[str, Sequence[Instance]] = {}
+    boxes = {}
     if any(label.corners for label in labels):
         boxes = named["human-labels"]
     corpus = Corpus(named, mentions_of(config), groups, pairs_of(groups), boxes=boxes)

@@ -123,7 +123,7 @@ def take_census(
     searches = searches_of(photos, files)
     if reader is None:
         reader = load_fairface(config.reader, device) if config.reader else FaceReader.load(device)
-    manifest: dict[str, Any] = {
+    manifest = {
         "kind": "census",
         "photos": show(photos.resolve()),
         "inputs": folder.listing(files),
@@ -228,7 +228,7 @@ def _reads(
     tick: Tick,
 ) -> DataFrame:
     """core.tables.CENSUS of these photos."""
-    rows: list[dict[str, Any]] = []
+    rows = []
 
     def add(file: PhotoFile, status: str, **facts: Any) -> dict[str, Any]:
         row = CENSUS.blank | {

@@ -251,7 +251,7 @@ class Collector:
             self._stop_for_outage(error.reason)
 
     def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
-        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(query) | asdict(candidate)
+        row = dict.fromkeys(MANIFEST.columns, "") | asdict(query) | asdict(candidate)
         row |= dict.fromkeys(("width", "height", "bytes"), 0)
         row |= {"query": query.text, "rank": rank, "source": self.provider.name}
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -299,7 +299,7 @@ def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     data = journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):
         try:
-            row: Row = parse_json(line)
+            row = parse_json(line)
             rank = int(row["rank"])
             intact = row["status"] != "kept" or (out / row["path"]).is_file()
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError):

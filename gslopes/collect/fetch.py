@@ -57,7 +57,7 @@ def is_public(address: str) -> bool:
     """
     if "%" in address:
         return False
-    number: Address = ipaddress.ip_address(address)
+    number = ipaddress.ip_address(address)
     if isinstance(number, ipaddress.IPv6Address):
         if number.ipv4_mapped is not None:
             number = number.ipv4_mapped

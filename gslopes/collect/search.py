@@ -285,7 +285,7 @@ class Openverse(Provider):
     terms = TERMS["openverse"]
 
     def __init__(self) -> None:
-        self._headers: dict[str, str] = {}
+        self._headers = {}
         if token := os.environ.get("OPENVERSE_TOKEN"):
             self.terms = TERMS["openverse-registered"]
             self._headers["Authorization"] = f"Bearer {token}"

@@ -200,7 +200,7 @@ class Wikidata(Provider):
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
         """File name to what Commons knows; files that are gone are missing."""
-        by_name: Files = {}
+        by_name = {}
         names = list(dict.fromkeys(files))
         for some in batches(names, TITLES):
             titles = "|".join(f"File:{name}" for name in some)
@@ -278,7 +278,7 @@ def traits_of(title: str) -> dict[str, str]:
 
 
 def _year(when: str) -> str:
-    years: list[str] = re.findall(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
+    years = re.findall(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
     return "".join(years[:1])
 
 

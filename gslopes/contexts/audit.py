@@ -139,7 +139,7 @@ def measure(run: Run) -> Made:
     scores = run.table("scores")
     people = run.table("people")
     backgrounds = run.table("backgrounds")
-    tables: dict[str, pd.DataFrame] = {}
+    tables = {}
     if options.ratings is not None:
         tables["ratings"] = ratings.ratings_of(options, backgrounds, run.note)
         backgrounds = ratings.rated(backgrounds, tables["ratings"])

@@ -71,7 +71,7 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
 
 def requests_of(run: Run, pictures: Mapping[Any, int]) -> list[Price]:
     """What asking services about this many pictures costs at most."""
-    due: list[Price] = []
+    due = []
     for name, count in pictures.items():
         model = run.models[str(name)]
         if isinstance(model, RemoteCropper):

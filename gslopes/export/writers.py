@@ -54,7 +54,7 @@ def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> N
 def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
     """One Parquet file with the pictures within, as ``datasets`` reads it: ``image`` is bytes and path."""
     with runfolder.placed(path) as temporary:
-        writer: pq.ParquetWriter | None = None
+        writer = None
         for group in _groups(pictures):
             if writer is None:
                 columns = list(group[0][0])
@@ -76,7 +76,7 @@ def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
 
 
 def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, bytes]]]:
-    group: list[tuple[Record, bytes]] = []
+    group = []
     size = 0
     for record, read in pictures:
         group.append((record, read()))

@@ -115,7 +115,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
     Of files of equal size the ends are read, and only those with equal ends are read whole.
     """
-    groups: list[Sequence[PhotoFile]] = [files]
+    groups = [files]
     for fact in (size_of, _end_of, digest_of):
         groups = [alike for group in groups for alike in _alike(group, fact)]
     return {file.relative: first.relative for first, *others in groups for file in others}
@@ -261,7 +261,7 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
     """
     photos = list[bytes]()
     others = list[bytes]()
-    seen: set[tuple[int, int]] = set()
+    seen = set()
     folders = [b""]
     links = list[bytes]()
     while folders or links:

@@ -191,7 +191,7 @@ def _attributes(
     tokens: Sequence[Token], index: int, participles: tuple[str, ...]
 ) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
-    attributes: list[str] = []
+    attributes = []
     while index < len(tokens):
         token = tokens[index]
         following = tokens[index + 1] if index + 1 < len(tokens) else NOTHING

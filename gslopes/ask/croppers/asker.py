@@ -259,7 +259,7 @@ class Asker:
 
     def maps(self, pictures: Pictures) -> Iterator[MapBatch | Joined]:
         """Batches of maps of pictures, (n, people) numbers of photos; a picture without a map by itself."""
-        layouts: dict[Sizes, list[int]] = defaultdict(list)
+        layouts = defaultdict(list)
         photos = pictures.tolist()
         for row, numbers in enumerate(photos):
             layouts[tuple(self.sizes[photo] for photo in numbers)].append(row)
@@ -311,7 +311,7 @@ class Asker:
     ) -> Iterator[MapBatch | Joined]:
         for part in batches(rows, _JOINED):
             answers = self._asked([self.picture(photos[row])[0] for row in part], plan)
-            shapes: dict[tuple[int, ...], list[tuple[int, SaliencyMap]]] = defaultdict(list)
+            shapes = defaultdict(list)
             for row, answer in zip(part, answers, strict=True):
                 if answer.map is None:
                     yield Joined(row, plan, answer)

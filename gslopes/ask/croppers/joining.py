@@ -239,7 +239,7 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
     flat = scores.reshape(len(highest), -1).astype(np.float64)
     close = TIE * (flat.max(axis=1) - flat.min(axis=1))
     top = highest >= highest.max(axis=1, keepdims=True) - close[:, None]
-    shares: Array = top / top.sum(axis=1, keepdims=True)
+    shares = top / top.sum(axis=1, keepdims=True)
     return shares
 
 

@@ -5,7 +5,6 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -92,7 +91,7 @@ class SmartCrop(Plain):
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
         side = 100
-        top: dict[str, Any] = self._module.SmartCrop().crop(
+        top = self._module.SmartCrop().crop(
             Image.fromarray(picture),
             width=side,
             height=max(1, int(ratio * side)),

@@ -223,7 +223,7 @@ class FastGazeModel:
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of a sixteenth of the fitted picture; scores of any sign."""
         small = [fitted(picture, _SIDE) for picture in pictures]
-        maps: list[SaliencyMap] = []
+        maps = []
         for _, group in groupby(zip(small, pictures, strict=True), key=lambda pair: pair[0].shape):
             pairs = list(group)
             for batch in batches(pairs, _BATCH):

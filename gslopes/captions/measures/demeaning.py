@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from gslopes.captions.measures.rows import Recorder
 from gslopes.captions.stimuli.corpus import presence_of_images
 from gslopes.words.chunks import standard
-from gslopes.words.graph import BOUNDS, Fact, Facts, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.graph import BOUNDS, Facts, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
@@ -33,7 +33,7 @@ def listed_words(recorder: Recorder) -> None:
     lists = demeaning_synsets(mentions.lists, mentions.wordnet)
     counts: dict[str, Counter[str]] = {bound: Counter() for bound in BOUNDS}
     images_with = defaultdict(set)
-    parsed: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
+    parsed = {}
     for image, caption in recorder.all_captions():
         if caption.kept not in parsed:
             parsed[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses)

@@ -25,7 +25,7 @@ from gslopes.captions.measures.rows import (
 )
 from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
 from gslopes.core.arrays import Flags
-from gslopes.core.tables import Row, ends, records
+from gslopes.core.tables import ends, records
 from gslopes.stats import intervals, rounding, shares
 from gslopes.words.graph import KINDS, Fact, Facts
 from gslopes.words.pos_tagger import PREPOSITIONS
@@ -210,7 +210,7 @@ def _add_inclusions(
     pair: Pair,
 ) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
-    rows: list[Row] = []
+    rows = []
     for scenario, kind, concept, cases, holding, mentioned in flagged:
         present = np.zeros(len(sides), bool)
         present[[*mentioned]] = True

@@ -251,7 +251,7 @@ class Recorder:
                     estimator="mean share of captions",
                 )
         kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
-        groups: dict[tuple[str, str], Flags] = {}
+        groups = {}
         for pair in self.corpus.pairs:
             sides = self.corpus.sides(pair, table.images)
             groups[pair.column, pair.group] = sides == 1

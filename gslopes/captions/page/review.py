@@ -55,7 +55,7 @@ def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
     Estimator: the share of read cases that every answer but unsure calls a harm by majority, ties not. Interval:
     Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
     """
-    rows: list[Row] = []
+    rows = []
     answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
     for name, group in cases.groupby("technique"):
         reviewed = answers[answers["technique"] == name]

@@ -135,7 +135,7 @@ def harms(page: Page) -> Content:
     unjudged = lookup(page.tables["techniques"].query("ran == 'yes'"), "technique", "why")
     contents = []
     for harm, texts in HARMS.items():
-        refused: list[Row] = []
+        refused = []
         grids = []
         for technique, part in measures[measures["harm"] == harm].groupby("technique"):
             name = str(technique)

@@ -38,7 +38,7 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
     """
     people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))
     image = people.photo_column()
-    groups: Groups = {}
+    groups = {}
     for name in columns or [column for column in people.columns if column != image]:
         values = people.groups(name)
         groups[name] = {
@@ -67,7 +67,7 @@ def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
         ``MOST_VALUES`` values, as identifiers have.
     """
-    chosen: Groups = {}
+    chosen = {}
     notes = []
     for name, values in (
         read_groups(config.groups, config.columns) if config.groups else {}

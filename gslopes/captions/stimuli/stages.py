@@ -85,11 +85,9 @@ def read_stages(files: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Stages
 def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
     rows = StageRows()
     digest = sha256()
-    forms: list[
-        tuple[Path, str, Any]
-    ] = []  # of Visual Genome, read when all of its files are known
-    data: readers.ImageData = {}
-    synsets: dict[str, str] = {}
+    forms = []  # of Visual Genome, read when all of its files are known
+    data = {}
+    synsets = {}
     for file in files:
         bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
         digest.update(bytes_read)
@@ -194,7 +192,7 @@ def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> DataF
 def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[DataFrame, int]:
     """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
     chosen = set(images)
-    records: list[tuple[str, str, int, str, str, str, str]] = []
+    records = []
     repeated = 0
     for stage, rows in stages.items():
         texts_of: dict[str, list[str]] = {}

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
@@ -52,7 +51,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
     """The tuples of the captions of some images; each distinct caption is parsed once a process."""
     captions = run.once(_captions)
     facts = run.once(_reader)
-    records: list[tuple[Any, ...]] = []
+    records = []
     for image in images:
         for stage, source, text in captions.get(image, ()):
             records += [(image, stage, source, *fact) for fact in facts(text)]
@@ -101,7 +100,7 @@ def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
 
 def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> DataFrame:
     """The tuples of labels; instances of one word by their corners, so that the order of the files changes nothing."""
-    records: list[tuple[Any, ...]] = []
+    records = []
     for stage in (stage for stage in LABELS if stage in stages):
         for row in stages[stage].labels:
             sense = label_sense(row.word, row.synset, row.kind, senses)
@@ -149,7 +148,7 @@ def captions_of(
 ) -> dict[str, dict[str, list[Caption]]]:
     """Stage to image to captions; an image whose captions have no facts is included."""
     fact_of = cache(Fact)
-    facts: dict[tuple[str, str, int], list[Fact]] = defaultdict(list)
+    facts = defaultdict(list)
     for image, stage, source, *values in tuples[_KEY_AND_FACT].itertuples(index=False, name=None):
         fact = fact_of(*(None if value != value else value for value in values))
         facts[image, stage, source].append(fact)

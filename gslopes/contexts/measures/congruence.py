@@ -46,7 +46,7 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     counts once.  Null hypothesis: women's and men's means are equal (Welch's t); fewer than ten of either are not
     judged.  The note names the contexts that the paper would show, rated further from 5 than ``STRONG``.
     """
-    rows: list[Row] = []
+    rows = []
     genders = grid.people[0]
     # how far apart means can be
     analyses = (("within", 2.0), ("between", 1.0))[options.baseline not in grid.baselines :]
@@ -173,7 +173,7 @@ def congruence_table(
     fit = fit.reshape(len(genders), len(rated))
     right = np.array(INFERRED, object)[grid.inferred] == grid.gender[:, None]
     answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, np.nan)
-    rows: list[Row] = []
+    rows = []
     for measure, values in {"correct": answers, **grid.measures}.items():
         outcome = np.empty_like(fit)
         rooms = []
@@ -201,7 +201,7 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
     either = np.isin(genders, GENDERS)
     women, men = (genders == gender for gender in GENDERS)
     members = {name: either & (groups == name) for name in sorted(set(groups.tolist()) - {""})}
-    compared: list[tuple[str, str, Flags, Flags | None]] = [
+    compared = [
         (ALL, ALL, either, None),
         ("woman", ALL, women, None),
         ("man", ALL, men, None),

@@ -102,7 +102,7 @@ def describe_all(
         for key, tags in answers.items()
         if key[1] == EMPTY and key[0] in key_of
     }
-    rows: list[Row] = []
+    rows = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]

@@ -25,7 +25,7 @@ def distances_table(grid: Grid) -> DataFrame:
 
     Interval: t over people, before these rooms, within 0 and 1.
     """
-    rows: list[Row] = []
+    rows = []
     genders, groups = grid.people
     values = grid.measures["distance"]
     missing = sums(grid.answered & ~np.isfinite(values), grid.person)
@@ -36,7 +36,7 @@ def distances_table(grid: Grid) -> DataFrame:
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 cell = (genders == gender) & (groups == group)
-                row: Row = {**grid.head, "context": name, "gender": gender, "group": group}
+                row = {**grid.head, "context": name, "gender": gender, "group": group}
                 row["undefined"] = int(undefined[cell].sum())
                 rows.append(row | _mean(distances[cell]))
     return filled("distances", rows)
@@ -45,7 +45,7 @@ def distances_table(grid: Grid) -> DataFrame:
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
     mean = intervals.mean_t(numbers, (0, 1))
-    row: Row = {"n": len(numbers), "mean": mean.value}
+    row = {"n": len(numbers), "mean": mean.value}
     if len(numbers) < LEAST:
         return row | {"note": ALONE}
     row |= ends(mean[2:4]) | {"sd": float(numbers.std(ddof=1))}

@@ -108,7 +108,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
     if people have several pictures); not judged if a gender is inferred of fewer than ten people.  v is Cramér's.
     """
-    rows: list[Row] = []
+    rows = []
     for name in grid.names:
         columns = grid.of(name)
         answered = grid.answered[:, columns]

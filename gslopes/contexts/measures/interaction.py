@@ -46,7 +46,7 @@ def interaction_table(
     answered[cells] = True
     person = people.set_index("photo")["person"][photos].to_numpy(str)
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
-    compared: list[Row] = []
+    compared = []
     for label, flags in (
         ("inferred woman", rows["inferred"] == "woman"),
         ("inferred man", rows["inferred"] == "man"),

@@ -14,7 +14,6 @@ from gslopes.contexts.stimuli.people import gender_of
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
-from gslopes.core.tables import Row
 from gslopes.stats.resampling import percentile
 
 CODINGS = ("correct", "partial", "incorrect")
@@ -105,7 +104,7 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
     """
     counted = answers[answers["coding"] != "incorrect"]
     alpha = krippendorff_alpha(counted)
-    rows: list[Row] = []
+    rows = []
     for context, size in answers.groupby("context").size().items():
         part = counted[counted["context"] == context]
         ratings = part["rating"].to_numpy(float)

@@ -73,7 +73,7 @@ def read_backgrounds(
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
-    pictures: list[BackgroundPicture] = []
+    pictures = []
     for name in names:
         if name == "rendered":
             pictures += [

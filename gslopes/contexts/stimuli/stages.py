@@ -87,7 +87,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if published:
         _check_published(used)
     values: tuple[float, ...] = ()
-    models: dict[str, dict[str, str]] = {}
+    models = {}
     if pictures.sweep:
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, pictures.steps))
         models = model_records(swept_faces(people, pictures))

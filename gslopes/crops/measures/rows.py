@@ -96,7 +96,7 @@ def _measure_joined(run: Run, panel: Panel, tables: Measured) -> None:
         if variant.endswith(ABOVE):
             side_by_side = {**key, "variant": variant.removesuffix(ABOVE)}
             tables["attached"] += attached_rows(panel, key, pairs, _having(answers, side_by_side))
-        favoured: dict[str, Answers] = {}
+        favoured = {}
         for policy, rows in outcomes.groupby("policy"):
             name = str(policy)
             favoured[name] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
@@ -160,7 +160,7 @@ def parity_rows(
     key: cropper, variant, policy, outcome.  h: see ``Panel.favoured``.
     heads: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
     """
-    parities: Rows = []
+    parities = []
     for column in panel.groups:
         rows = [
             {**key, **_parity_row(couple, h, min_group, heads)}
@@ -219,7 +219,7 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
 
     key: cropper, variant, policy.  h: see ``Panel.favoured``.
     """
-    rows: Rows = []
+    rows = []
     *columns, last = panel.groups
     crossed = [*panel.groups[last].values()]
     for column in columns:
@@ -310,7 +310,7 @@ def policy_rows(
 
     key: cropper, variant.  favoured: policy to its h.  outcomes, crops: of this cropper and variant.
     """
-    rows: Rows = []
+    rows = []
     pictures = {
         policy: _shown(str(policy), of_policy, crops)
         for policy, of_policy in outcomes.groupby("policy")

@@ -92,8 +92,8 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     assert run.plan is not None
     finder = run.once(finder_of)
     models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
-    saliency: list[Row] = []
-    people: list[Row] = []
+    saliency = []
+    people = []
     for portrait in portraits:
         row = {
             **TABLES["people"].blank,
