@@ -7,7 +7,7 @@ _gslopes_completion() {
     [[ $word == *[:=]* && $COMP_WORDBREAKS == *:* ]] && prefix=${word%"${word##*[:=]}"}
     COMPREPLY=()
     for value in $(COMP_LINE=$line _GSLOPES_COMPLETE=bash "$1" 2>/dev/null); do
-        value=${value%%$'\t'*}
+        value=${value%%  # *}
         value=${value#"$prefix"}
         [[ $word == [\'\"]* ]] || printf -v value %q "$value"
         COMPREPLY+=("$value")

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from click.shell_completion import split_arg_string
 
+from gslopes.frame.commands import say
+
 _HERE = Path(__file__)
 _TOLD = json.loads(_HERE.with_suffix(".json").read_text("utf-8"))
 
@@ -29,13 +31,13 @@ def complete(asked: str) -> None:
     with suppress(Exception):
         shell, is_script, _ = asked.partition("_source")
         if is_script:
-            return print(_HERE.with_suffix(f".{shell}").read_text("utf-8"))
-        # --option=value as two words
+            return say(_HERE.with_suffix(f".{shell}").read_text("utf-8"))
+        # an option and its value as two words
         line = re.sub(r"(\s--[\w-]+)=", r"\1 ", os.environ["COMP_LINE"])
         *before, text = split_arg_string(line)
         for value, about in _values(before, text).items():
             if value.startswith(text):
-                print(f"{value}\t{about}")
+                say(f"{value}  # {about}")
 
 
 def _values(before: list[str], text: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ _gslopes_completion() {
     local line="${(j: :)words[1,CURRENT-1]} ${words[CURRENT]:-''}" found value about
     compset -P '--*='
     for found in "${(@f)$(COMP_LINE=$line _GSLOPES_COMPLETE=zsh ${words[1]} 2>/dev/null)}"; do
-        value=${found%%$'\t'*}
-        about=${found#*$'\t'}
+        value=${found%%  \# *}
+        about=${found#*  \# }
         [[ -n $value ]] || continue
         if [[ $value == *[:=/] ]]; then
             begun+=("${value//:/\\:}:$about")

@@ -43,7 +43,7 @@ def offered(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         completion.complete("bash")
         out = capsys.readouterr()
         assert out.err == ""
-        return [text.partition("\t")[0] for text in out.out.splitlines()]
+        return [text.partition("  # ")[0] for text in out.out.splitlines()]
 
     return ask
 
@@ -125,7 +125,7 @@ def test_nothing_heavy_is_imported() -> None:
         text=True,
         check=True,
     )
-    assert run.stdout.startswith("celeba-tagger\t40 CelebA attributes")
+    assert run.stdout.startswith("celeba-tagger  # 40 CelebA attributes")
     assert not {"numpy", "pandas", "torch", "jinja2"} & {*run.stderr.split()}
 
 

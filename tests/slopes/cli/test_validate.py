@@ -21,5 +21,5 @@ def test_what_is_wrong_is_said_before_any_sweep_is_measured(
     Path(tmp_path / "people.csv").write_text(f"photo,gender\n{rows}")
     about = {"photos_csv": tmp_path / csv, "groups": ("height",)}
     with pytest.raises(UsageError, match=said):
-        carry_out(plan(stages.SLOPES, run, None, about, only=["gate"]), stages.OneProcess())
+        carry_out(plan(stages.SLOPES, run, None, about, only=["gate"]))
     assert not list((run / "parts/gate").rglob("*.parquet"))
