@@ -323,7 +323,9 @@ def _heading(row: Series, name: str, between: str) -> str:
 def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str, long: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     verbs = [HEADLINES.say("verb", 1 + (change > 0)) for change in changes]
-    low, high = (words.faces if long else words.ends)(split(row["attribute"])[1])
+    low, high = words.faces(split(row["attribute"])[1])
+    if not long:
+        low, high = (end.removesuffix(" faces").removesuffix("-looking") for end in (low, high))
     return HEADLINES.say(
         "crossed",
         subject=subject,

@@ -4,6 +4,7 @@ Without either, these tests skip and say so; ``.ci/run`` sets GSLOPES_BROWSER=re
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,25 @@ def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_score
     assert scroller.evaluate("place => place.scrollWidth > place.clientWidth"), (
         "on a phone the strip scrolls and says so"
     )
+
+
+@pytest.mark.parametrize("page", SIZES.values(), ids=SIZES, indirect=True)
+def test_heading_is_short_and_screen_and_paper_show_each_number_with_its_interval(
+    page: Any,
+) -> None:
+    assert len(page.locator("h1").inner_text()) <= 90
+    assert re.fullmatch(r".*slope [+−]\S+ \[.+\] points per unit, 39 photos\.", page.locator(".figures").inner_text())
+    rows = page.locator(".levels").first.locator("li:not(.head)")
+    for medium in ("screen", "print"):
+        page.emulate_media(media=medium)
+        if medium == "print":
+            page.set_viewport_size({"width": 700, "height": 900})  # as wide as A4 within its margins
+        assert "needs scripts" not in page.inner_text("body")
+        for place in range(rows.count()):
+            row = rows.nth(place)
+            assert "[" in row.locator(".slope").inner_text()
+            assert row.locator("svg").bounding_box()["width"] > 60
+    page.emulate_media(media="screen")
 
 
 def test_scripts_and_terminal_write_the_same_numbers(chromium: Any) -> None:

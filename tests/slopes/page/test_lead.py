@@ -118,7 +118,7 @@ def test_a_run_that_judges_nothing_says_how_many_photos_would_do() -> None:
     found = {"a": Decision("unjudged", "never"), "b": Decision("unjudged", LATER)}
     one = headline(slopes_of(a=1.0, b=2.0).assign(varying=[1, 9]), found, "gender")
     assert one.sentence == (
-        f"No label can be judged: too few of 100 photos change their answer.\nNearest to it is “b”: {LATER}."
+        f"No label can be judged with 100 photos.\nNearest to it is “b”: {LATER}."
     )
     assert (one.strongest, one.moves, one.still, one.unjudged) == ("", 0, 0, 2)
     single = headline(slopes_of(1, a=1.0, b=2.0).assign(varying=[0, 1]), found, "gender")
@@ -301,7 +301,7 @@ def test_an_interaction_is_told_as_a_slope_that_differs() -> None:
         "100 photos. Does a slope along perceived gender differ with perceived race? “b” has"
     )
     assert interaction({"a": "unjudged"}) == (
-        "No label can be judged: too few of 100 photos change their answer."
+        "No label can be judged with 100 photos."
     )
     assert "depends on both attributes together" in interaction({"a": "unjudged"}, n=1)
 
