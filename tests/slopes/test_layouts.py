@@ -450,6 +450,7 @@ def edited(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SETS)
 def test_a_published_set_of_real_portraits_is_audited(
     name: str, edited: Callable, tmp_path: Path
@@ -494,6 +495,7 @@ def test_units_that_share_a_set_are_one_cluster(edited: Callable, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_memory_does_not_grow_with_the_pictures(tmp_path: Path) -> None:
     lot = np.random.default_rng(0)
     rows = [
