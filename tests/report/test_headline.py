@@ -30,8 +30,14 @@ FEW = Nothing("c", -1, 2, 9, 5, "[−1, +2]")
     [
         ([CLEAR], "a: nothing (40 photos; [−1, +2], 5 or more would matter)."),
         ([CLEAR, CLEAR], "None of 2 (40 photos; [−1, +2], 5 or more would matter)."),
-        ([WIDE], "Who knows b with 40 photos: b has the 95 % interval [−9, +2] (5 or more would matter)."),
-        ([CLEAR, FEW], "Who knows 1 of 2: c has the 95 % interval [−1, +2] (5 or more would matter)."),
+        (
+            [WIDE],
+            "Who knows b with 40 photos: b has the 95 % interval [−9, +2] (5 or more would matter).",
+        ),
+        (
+            [CLEAR, FEW],
+            "Who knows 1 of 2: c has the 95 % interval [−1, +2] (5 or more would matter).",
+        ),
     ],
 )
 def test_nothing_is_claimed_only_if_every_interval_shows_it(

@@ -80,7 +80,10 @@ def test_the_headline_speaks_in_the_measure_of_the_label():
             {"y_first": 0.5, "y_last": 0.6},
             f"falls{ENDS}, not at the ends themselves (50 and 60 of 100 photos)",
         ),
-        ({"y_first": 0.53, "y_last": 0.525}, f"falls from 53.0 to 52.5 of 100 photos{ENDS}.\nSlope"),
+        (
+            {"y_first": 0.53, "y_last": 0.525},
+            f"falls from 53.0 to 52.5 of 100 photos{ENDS}.\nSlope",
+        ),
         ({"y_first": math.nan}, f"“nsfw” falls{ENDS}.\nSlope −0.2"),
         ({"light": 0.487}, "60 photos; light alone moves it 49 % as far."),
         ({"light": 0.08}, "60 photos."),

@@ -110,9 +110,7 @@ def _nothing(row: Record) -> caution.Nothing:
     row = larger_first(row)
     low = 100 * row["ci_low"] - 50
     high = 100 * row["ci_high"] - 50
-    name = (
-        f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
-    )
+    name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
     return caution.Nothing(name, low, high, people, caution.points(0.5), "")

@@ -142,8 +142,12 @@ def test_with_few_photos_or_a_wide_interval_it_says_that_it_cannot_tell() -> Non
     frame = slopes_of(a=1.0, b=2.0, c=30.0).assign(ci_high=[3.0, 9.0, 33.0])
     some = headline(frame, decided(a="none", b="placebo", c="none"), "gender").sentence
     assert "is shown to move" in some
-    assert "\n100 photos, from feminine to masculine: “c” has the 95 % interval [+27.4, +33.0]" in some
-    assert some.endswith("\nUndecided: 2 of 3 labels; of the others a move that would matter is ruled out.")
+    assert (
+        "\n100 photos, from feminine to masculine: “c” has the 95 % interval [+27.4, +33.0]" in some
+    )
+    assert some.endswith(
+        "\nUndecided: 2 of 3 labels; of the others a move that would matter is ruled out."
+    )
 
 
 def test_each_measure_has_its_own_size_that_matters() -> None:
@@ -222,7 +226,11 @@ LONG = "list:" + "very_long_name_of_an_adjective_" * 3
 @pytest.mark.parametrize(
     "attribute",
     [
-        *("gender", "race: East Asian − Middle Eastern", "a_name_that_a_stranger_gave_to_an_attribute"),
+        *(
+            "gender",
+            "race: East Asian − Middle Eastern",
+            "a_name_that_a_stranger_gave_to_an_attribute",
+        ),
         *("gender-x-tone", "gender-x-race: Middle Eastern − Southeast Asian"),
     ],
 )
