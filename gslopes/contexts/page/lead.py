@@ -157,7 +157,7 @@ def judged(tables: Tables) -> DataFrame:
     Of gross tags. A slope's unit is points (of tags: tags) per unit of congruence, 1 if a context fits the person's
     gender wholly, -1 if not at all; a change is in points. q belongs to the row's table.
 
-    Without answers it has no rows.
+    Right answers of everybody, which the heading is about, have the first rank. Without answers it has no rows.
     """
     parts = []
     if "congruence" in tables:
@@ -192,4 +192,5 @@ def judged(tables: Tables) -> DataFrame:
     found = (
         pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
     )
-    return found.rename(columns={"classifier": "model", "note": "reason"})
+    others = (found["label"] != ANSWERS["correct"]) | (found["contrast"] != EVERYBODY)
+    return found.rename(columns={"classifier": "model", "note": "reason"}).assign(rank=others)
