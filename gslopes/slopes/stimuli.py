@@ -26,7 +26,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.frame.spec import Run
@@ -116,18 +116,15 @@ class Synthesis:
         self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]
     ) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
-        photo_rows: list[Row] = []
-        edit_rows: list[Row] = []
+        made: tuple[list[Row], list[Row]] = ([], [])
         try:
-            self._walk(batch, photo_rows, edit_rows)
+            self._walk(batch, *made)
         except Exception as error:
             if not runtime.is_out_of_memory(error) or len(batch) == 1:
                 raise
-            photo_rows = []
-            edit_rows = []
         else:
-            photos += photo_rows
-            edits += edit_rows
+            photos += made[0]
+            edits += made[1]
             return
         # out of the except clause: the error holds on to what filled the memory
         runtime.release_memory(self.plan.device)
@@ -223,13 +220,14 @@ class Synthesis:
         known = dict(zip(grid.names, grid.values, strict=True)) if grid else self.plan.values
         values = np.asarray(known[attribute], np.float32)
         swept = getattr(editor, "sweep_ends", editor.sweep)(chips, values)
-        inside = [faces.masks[editor.border][row] for row in rows]
-        around: list[Any] = [None] * len(rows)
-        if self._region(editor) == "head":
-            around = [faces.heads[editor.border][row] for row in rows]
         blend = self.plan.config.compose.blend_of_ours() or editor.blend
-        own = [faces.faces[row] for row in rows]
-        return compose_all(photos, own, swept, inside, blend, around)
+        masks = faces.masks[editor.border]
+        heads: Sequence[Any] = [None] * len(masks)
+        if self._region(editor) == "head":
+            heads = faces.heads[editor.border]
+        for index, (row, photo) in enumerate(zip(rows, photos, strict=True)):
+            place = masks[row], faces.faces[row].matrix, blend, heads[row]
+            yield compose(photo.pixels, photo.gray, swept.of(index), *place)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""

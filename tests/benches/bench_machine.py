@@ -27,7 +27,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.components import default_components
 from gslopes.faces.compose.encode import Variants
 from gslopes.faces.compose.masks import mask_is_degenerate
-from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
@@ -191,10 +191,11 @@ def time_steps(
             swept = getattr(editor, "sweep_ends", editor.sweep)(chips[retained], values)
         with clock("compose"):
             recorded, result = [photo for photo, _ in edited], [face for _, face in edited]
-            heads = [None] * len(retained)
-            wholes = list(
-                compose_all(recorded, result, swept, masks[retained], editor.blend, heads)
-            )
+            places = zip(recorded, result, masks[retained], strict=True)
+            wholes = [
+                compose(photo.pixels, photo.gray, swept.of(row), mask, face.matrix, editor.blend)
+                for row, (photo, face, mask) in enumerate(places)
+            ]
         for photo, full in zip(recorded, wholes, strict=True):
             with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)

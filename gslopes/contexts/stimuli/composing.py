@@ -24,7 +24,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.frame.spec import Run
@@ -66,7 +66,8 @@ class Sweeper(NamedTuple):
         if editor.region == "head":
             heads = heads_of(masker, [photo], [face], chip, editor.border)
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        (composite,) = compose_all([photo], [face], swept, [*masks], editor.blend, heads)
+        place = masks[0], face.matrix, editor.blend, heads[0]
+        composite = compose(photo.pixels, photo.gray, swept.of(0), *place)
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         sweep = Sweep(

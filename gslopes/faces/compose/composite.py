@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, floats
-from gslopes.core.errors import ModelError
 from gslopes.core.geometry import scale_of
 from gslopes.core.records import ByteArray, FloatArray, Motion
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
@@ -60,12 +59,6 @@ class Composite:
         return np.stack([self.picture(k) for k in range(len(self))])
 
 
-def check_finite(finite: bool) -> None:
-    """Raises: ModelError if what an editor gave is not."""
-    if not finite:
-        raise ModelError("The editor gave a picture with values that are not finite numbers.")
-
-
 def cut(pixels: NDArray[Any], box: Box) -> NDArray[Any]:
     """The part of a picture (H, W, ...) that lies in a box; writing to it writes there."""
     x0, y0, x1, y1 = box
@@ -75,21 +68,21 @@ def cut(pixels: NDArray[Any], box: Box) -> NDArray[Any]:
 class Footprint:
     """Where a photo's edit goes; ``paste`` draws its patches.
 
-    photo: its pixels, and whether they are gray.  motion, head: None if nothing moves, if nothing is carried beyond the
-    chip.  mask, matrix: see ``paste.compose``.
+    motion, head: None if nothing moves, if nothing is carried beyond the chip.
+    pixels, mask, matrix: see ``paste.compose``.
 
     weight (h, w), box and motion as in a Composite.  matrix: photo frame to the layers' frame.
     """
 
     def __init__(
         self,
-        photo: tuple[ByteArray, bool],
+        pixels: ByteArray,
         motion: Motion | None,
         mask: FloatArray,
         matrix: Matrix,
         head: Head | None,
     ) -> None:
-        self.pixels, self.gray = photo
+        self.pixels = pixels
         moves: list[FloatArray] = []
         if motion is not None:
             allowed = within(motion, mask if head is None else head.face)

@@ -5,30 +5,15 @@ machine: a GPU took as long as one core (4 ms a photo, 28 pictures).
 """
 
 import math
-from collections.abc import Iterator, Sequence
 
 import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, floats
+from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET, warp
-from gslopes.core.records import (
-    ByteArray,
-    EditedChip,
-    EditedChips,
-    Ends,
-    Face,
-    FloatArray,
-    Photo,
-)
-from gslopes.faces.compose.composite import (
-    FRACTIONS,
-    Composite,
-    Footprint,
-    check_finite,
-    cut,
-    to_photo,
-)
+from gslopes.core.records import ByteArray, EditedChip, Ends, FloatArray
+from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, cut, to_photo
 from gslopes.faces.compose.masks import Head, bust_matrix
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
@@ -64,22 +49,15 @@ def compose(
     if head is not None and chip.tone is not None and chip.tone.scale:
         bust = warp(pixels, bust_matrix(matrix, len(mask)), len(head.mask))
         head = head.matted(bust)
-    footprint = Footprint((pixels, gray), chip.motion, mask, matrix, head)
-    return footprint.composite(patches(footprint, chip, blend, head))
-
-
-def patches(footprint: Footprint, chip: EditedChip, blend: Blend, head: Head | None) -> ByteArray:
-    """What is in the photo's box at each value, (K, h, w, 3) uint8 RGB.  Raises: ModelError as ``compose``."""
+    footprint = Footprint(pixels, chip.motion, mask, matrix, head)
     layers, shares = _layers(chip, blend)
-    check_finite(bool(np.isfinite(layers).all()))
+    if not np.isfinite(layers).all():
+        raise ModelError("The editor gave a picture with values that are not finite numbers.")
     if head is not None:
         if chip.tone is not None and blend == "ratio":
             toned(layers, chip.neutral, head.skin, chip.tone)
         layers = head.widened(layers)
-    drawn = np.empty((len(shares), *footprint.weight.shape, 3), np.uint8)
-    if drawn.size:
-        _draw(drawn, footprint, layers, shares, blend)
-    return drawn
+    return footprint.composite(_drawn(footprint, gray, layers, shares, blend))
 
 
 def _layers(chip: EditedChip, blend: Blend) -> tuple[FloatArray, Shares]:
@@ -125,12 +103,15 @@ def _layers_of_ends(ends: Ends, neutral: FloatArray, alone: bool) -> tuple[Float
     return np.stack(layers), shares
 
 
-def _draw(
-    patches: ByteArray, footprint: Footprint, layers: FloatArray, shares: Shares, blend: Blend
-) -> None:
-    """Blend layers into the photo, and move what moves."""
+def _drawn(
+    footprint: Footprint, gray: bool, layers: FloatArray, shares: Shares, blend: Blend
+) -> ByteArray:
+    """What is in the photo's box at each value, (K, h, w, 3) uint8 RGB: blended, and moved what moves."""
+    patches = np.empty((len(shares), *footprint.weight.shape, 3), np.uint8)
+    if not patches.size:
+        return patches
     photo = floats(cut(footprint.pixels, footprint.box))
-    if footprint.gray:
+    if gray:
         layers = (layers @ floats(LUMA))[..., None]
         photo = photo[..., :1]
     weight = footprint.weight[..., None]
@@ -149,24 +130,10 @@ def _draw(
             mixed += photo
         else:
             mixed = edit + photo
-        if motion is not None and motion.distances[step]:
+        if motion is not None:
             mixed = Mover(motion.fields[step])(mixed, motion.distances[step])
         patches[step] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
-
-
-def compose_all(
-    photos: Sequence[Photo],
-    faces: Sequence[Face],
-    swept: EditedChips,
-    masks: Sequence[FloatArray],
-    blend: Blend,
-    heads: Sequence[Head | None],
-) -> Iterator[Composite]:
-    """As ``compose`` for each photo."""
-    for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
-        chip = swept.of(row)
-        matrix = face.matrix
-        yield compose(photo.pixels, photo.gray, chip, masks[row], matrix, blend, heads[row])
+    return patches
 
 
 class Mover:

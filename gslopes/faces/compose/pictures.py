@@ -35,7 +35,7 @@ def composite_of(
         height, width = photo.pixels.shape[:2]
         ones = np.ones((height, width), np.float32)
         return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
-    footprint = Footprint((photo.pixels, photo.gray), None, mask, face.matrix, head)
+    footprint = Footprint(photo.pixels, None, mask, face.matrix, head)
     before = cut(photo.pixels, footprint.box)
     base = floats(before)
     if blend == "difference" and neutral is not None:

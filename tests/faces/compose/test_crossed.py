@@ -12,7 +12,7 @@ from gslopes.core.records import EditedChips, Motion
 from gslopes.faces import zoo
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.masks import heads_of
-from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.placebo import lightened
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
@@ -48,9 +48,9 @@ def given(tmp_path_factory):
         recorded = np.stack([warp(picture, face.matrix, 128) for picture in pictures])
         swept = editors[name].sweep(recorded, np.array(values, np.float32))
         swept = at_own(swept) if still else swept
-        photos, count = [replace(photo, pixels=picture) for picture in pictures], len(pictures)
-        where = [masks[name]] * count, "ratio", [heads[name]] * count
-        return list(compose_all(photos, [face] * count, swept, *where))
+        where = masks[name], face.matrix, "ratio", heads[name]
+        chips = [(picture, photo.gray, swept.of(row)) for row, picture in enumerate(pictures)]
+        return [compose(*chip, *where) for chip in chips]
 
     return photo, edited
 

@@ -7,7 +7,7 @@ import pytest
 from gslopes.core.geometry import around, similarity, warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
-from gslopes.faces.compose.paste import compose_all
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.pictures import composite_of
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
@@ -307,7 +307,8 @@ def test_our_edits_keep_a_person_and_another_face_in_the_photo_mostly_does_not(
         chips = warp(photo.pixels, face.matrix, 128)[None]
         mask = masker([photo], [face], chips, editor.border)
         swept = editor.sweep(chips, np.array([-2, 0, 2], np.float32))
-        edited = next(compose_all([photo], [face], swept, mask, editor.blend, [None])).pictures
+        place = mask[0], face.matrix, editor.blend
+        edited = compose(photo.pixels, photo.gray, swept.of(0), *place).pictures
         matrix = similarity(faces[row - 1].points, face.points)
         another = cv2.warpAffine(photos[row - 1].pixels, matrix, (675, 675), flags=cv2.INTER_CUBIC)
         pasted = composite_of(photo, face, mask[0], another[None], "paste").picture(0)
