@@ -135,7 +135,7 @@ def test_a_red_and_a_green_gate_their_files_and_the_findings(
     )
     args = (*args, "--out", run)
     wrong = gslopes(*args, "--fail-if", "slope > 5")
-    assert (wrong.code, "there is no column 'slope'" in wrong.err) == (2, True)
+    assert (wrong.code, "The table has no column 'slope'" in wrong.err) == (2, True)
     assert not run.exists()
     red = gslopes(*args, "--fail-if", "finding and abs(value) > 30", "--junit", file)
     assert red.code == 4, red.err

@@ -130,9 +130,7 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     assert (green.code, "holds for no row" in green.err) == (0, True)
     late = gslopes(*args, "--fail-if", "label == 'hat'")
     assert (late.code, "Did you mean 'Hat'" in late.err) == (2, True)
-    assert late.out.startswith(
-        f"{toy} along perceived gender\n"
-    )  # the result is there all the same
+    assert " along perceived gender\n" in late.out  # the result is there all the same
     gate = json.loads(gslopes(*args, "--json", "--fail-if", "label == 'Hat'").out)["fail_if"]
     assert gate["holds"] == [[toy, "gender", "Hat"]]
     assert gate["rows"] == int(suite.get("tests"))

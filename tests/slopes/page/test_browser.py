@@ -182,9 +182,7 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
 def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_scores(
     page: Any,
 ) -> None:
-    assert (
-        "of 39 photos, feminine to masculine" in page.locator("h1").inner_text()
-    )
+    assert "of 39 photos, feminine to masculine" in page.locator("h1").inner_text()
     rows = page.locator(".levels").first.locator("li:not(.head)")
     assert rows.count() == 8
     assert page.locator(".lead tbody tr").count() == 2
