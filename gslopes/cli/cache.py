@@ -9,8 +9,6 @@ import click
 
 from gslopes.frame.commands import PATH, examples, json_option, print_json, say
 
-FILE = click.argument("file", type=PATH)
-
 
 @click.group(
     epilog=examples(
@@ -35,7 +33,7 @@ def _opened() -> Any:
 
 @cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
 @json_option
-def show(as_json: bool) -> int:
+def show(as_json: bool) -> None:
     """Show what is in the cache and where it is stored."""
     from gslopes.ask.cache import facts
     from gslopes.report.inline import plain
@@ -48,18 +46,17 @@ def show(as_json: bool) -> int:
             {
                 "path": str(answers.path),
                 "bytes": size,
-                "classifiers": [asdict(entry) for entry in entries],
+                "classifiers": list(map(asdict, entries)),
             }
         )
-        return 0
+        return
     if entries:
         say(plain("cache.txt.j2", Path(__file__).parent, entries=entries))
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
-    return 0
 
 
 @cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
-@FILE
+@click.argument("file", type=PATH)
 @click.option(
     "--classifier",
     "-c",
@@ -67,13 +64,12 @@ def show(as_json: bool) -> int:
     metavar="NAME",
     help="Only answers of this classifier, or editor. [default: all]",
 )
-def export_(file: Path, classifier: str) -> int:
+def export_(file: Path, classifier: str) -> None:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.ask.cache import export_answers
 
     with _opened() as answers:
         say(f"{export_answers(answers, file, classifier):,} answers written to {file}")
-    return 0
 
 
 @cache.command(
@@ -86,7 +82,7 @@ def export_(file: Path, classifier: str) -> int:
     "--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC."
 )
 @click.option("--all", "everything", is_flag=True, help="All answers.")
-def prune(classifier: str, before: datetime | None, everything: bool) -> int:
+def prune(classifier: str, before: datetime | None, everything: bool) -> None:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
     from gslopes.core.errors import UsageError
 
@@ -97,4 +93,3 @@ def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     when = before.replace(tzinfo=UTC) if before else None
     with _opened() as answers:
         say(f"{answers.prune(classifier, when):,} answers deleted")
-    return 0

@@ -1,11 +1,9 @@
 """``gslopes list`` and ``train``: the classifiers to audit, the models that ship, and the door to their trainings."""
 
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -31,54 +29,41 @@ def list_() -> None:
 @list_.command(epilog=examples("gslopes list classifiers http", "gslopes list classifiers --json"))
 @click.argument("name", required=False)
 @json_option
-def classifiers(name: str | None, as_json: bool) -> int:
+def classifiers(name: str | None, as_json: bool) -> None:
     """List every classifier: of gslopes and of installed packages; with NAME, that one, and how it is used."""
-    from gslopes.ask.classifiers import list_classifiers, manual_of
-
-    _print("classifier", list_classifiers(), name, as_json, manual_of)
-    return 0
+    _print("classifier", "gslopes.ask.classifiers", as_json, name)
 
 
 @list_.command(epilog=examples("gslopes list editors http", "gslopes list editors --json"))
 @click.argument("name", required=False)
 @json_option
-def editors(name: str | None, as_json: bool) -> int:
+def editors(name: str | None, as_json: bool) -> None:
     """List every editor of photos: functions, addresses, image models, and those that ship; with NAME, its manual."""
-    from gslopes.ask.editors import list_editors, manual_of
-
-    _print("editor", list_editors(), name, as_json, manual_of)
-    return 0
+    _print("editor", "gslopes.ask.editors", as_json, name)
 
 
 @list_.command(epilog=examples("gslopes list models", "gslopes list models --json"))
 @json_option
-def models(as_json: bool) -> int:
+def models(as_json: bool) -> None:
     """List every model: what it does, where it is, its licence and the sha256 of its weights."""
-    from gslopes.faces.zoo import list_models
-
-    _print("model", list_models(), None, as_json, str)
-    return 0
+    _print("model", "gslopes.faces.zoo", as_json)
 
 
-def _print(
-    kind: str,
-    entries: Sequence[Any],
-    name: str | None,
-    as_json: bool,
-    manual_of: Callable[[str], str],
-) -> None:
+def _print(kind: str, home: str, as_json: bool, name: str | None = None) -> None:
     from gslopes.report.inline import plain
 
+    module = import_module(home)
+    entries = getattr(module, f"list_{kind}s")()
     if name is not None:
         if name not in (by_name := {entry.name: entry for entry in entries}):
             raise UnknownName(kind, name, by_name)
         entries = [by_name[name]]
     if as_json:
-        print_json([asdict(entry) for entry in entries])
+        print_json(list(map(asdict, entries)))
         return
     say(plain("list.txt.j2", Path(__file__).parent, kind=kind, entries=entries, width=WIDTH))
     if name is not None:
-        say(f"\n{manual_of(name)}")
+        say(f"\n{module.manual_of(name)}")
 
 
 @verb(

@@ -163,9 +163,8 @@ def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
 
 
-LOCALS = listed("local")
 SERVICES = listed("service")
-CATALOGUE = {**LOCALS, **SERVICES}
+CATALOGUE = listed("local") | SERVICES
 
 
 def full_name(text: str) -> str:

@@ -23,7 +23,6 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -148,19 +147,13 @@ def error_of(
     return ClassifierError(f"{service} failed: {words}.")
 
 
-@cache
-def classes_of(*vendors: str) -> Kinds:
-    """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
-    return {name: kind for vendor in vendors for name, kind in _kinds(_ERRORS[vendor]).items()}
-
-
-@cache
 def codes_of(vendor: str) -> Kinds:
     """Code to kind, of the codes in a section of errors.toml."""
     return _kinds(_ERRORS[vendor]["codes"])
 
 
 def _kinds(table: Mapping[str, Any]) -> dict[Any, Kind]:
+    """What a section of errors.toml names to its kind: codes, or classes as ``module.Class`` or ``package.Class``."""
     return {name: kind for kind in get_args(Kind) for name in table.get(kind, ())}
 
 
@@ -295,7 +288,7 @@ class Service(ABC):
             inner = inner.__cause__ or inner.__context__
         # what ``ask.transport`` raised, if an error of a vendor's client wraps it
         cause = inner if isinstance(inner, Exception) else error
-        kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
+        kind = kind_of(cause, _kinds(_ERRORS["httpx"]) | _kinds(_ERRORS[cls.SERVICE]))
         if kind is None:
             raise error
         text = str(cause)
