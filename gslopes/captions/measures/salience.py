@@ -72,17 +72,15 @@ def fit(
     n = len(group)
     y = mentioned.astype(float)
     counts = (n, int(y.sum()))
-    if constant := _constant(mentioned):
-        return Salience(*counts, False, note=constant)
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
         [np.ones(n), _standard(features[:, [tested, tested + sizes.shape[1]]])]
     )
+    if why := _constant(mentioned) or _lacking(design, group, y):
+        return Salience(*counts, False, note=why)
     candidates = _standard(
         np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
     )
-    if lacking := _lacking(design, group, y):
-        return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
@@ -178,8 +176,7 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    mean = features.mean(axis=0)
-    away = rounding.settled(features - mean, np.abs(features) + np.abs(mean))
+    away = rounding.gap(features, features.mean(axis=0))
     spread = np.sqrt(np.square(away).mean(axis=0))
     return np.asarray(away[:, spread > 0] / spread[spread > 0])
 
