@@ -64,8 +64,8 @@ def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: Contex
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
-    after = hits[:, columns].astype(float)
-    before = np.broadcast_to(hits[:, start], after.shape).astype(float)
+    after = doubles(hits[:, columns])
+    before = doubles(np.broadcast_to(hits[:, start], after.shape))
     both = answered[:, columns] & answered[:, start]
     moved = share_change(before, after, both, grid.person, options)
     return {**row, **moved, "note": noted(row["note"], moved["note"])}

@@ -14,6 +14,7 @@ from gslopes.contexts.stimuli.backgrounds import USED, BackgroundPicture
 from gslopes.contexts.stimuli.canvas import Placement, box, paste, place, resample
 from gslopes.contexts.stimuli.cutting import REPLACED, read_cutout, same_photo
 from gslopes.core import runfolder
+from gslopes.core.arrays import doubles, floats
 from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
@@ -65,7 +66,7 @@ class Sweeper(NamedTuple):
         heads: Any = [None]
         if editor.region == "head":
             heads = heads_of(masker, [photo], [face], chip, editor.border)
-        swept = editor.sweep(chip, np.asarray(self.values, np.float32))
+        swept = editor.sweep(chip, floats(self.values))
         (composite,) = compose_all([photo], [face], swept, [*masks], editor.blend, heads)
         from gslopes.faces.gate.sweep_measurer import Sweep
 
@@ -74,8 +75,8 @@ class Sweeper(NamedTuple):
             self.values,
             [composite.picture(step) for step in range(len(composite))],
             photo.pixels,
-            np.asarray(face.box, np.float64),
-            np.asarray(face.points, np.float64).reshape(5, 2),
+            doubles(face.box),
+            doubles(face.points).reshape(5, 2),
             composite.mask_area,
         )
         measured: Measured = self.measurer(sweep)[0]
