@@ -25,19 +25,6 @@ from gslopes.words.wordlists import shipped
 MOST = 60
 EXAMPLES = 10  # findings of S2 whose captions are shown
 READINGS = {"face": "at face value", "look": "to be read"}
-PLAIN = (
-    "harm",
-    "technique",
-    "reading",
-    "origin",
-    "lists",
-    "estimator",
-    "null_hypothesis",
-    "p",
-    "kept",
-    "_order",
-)
-
 
 # -- sections ---------------------------------------------------------------------------------------------------------
 
@@ -228,7 +215,7 @@ def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
     if len(rows) > MOST:
         caption += f"; {len(rows) - MOST:,} more in the tables"
     if len(first):
-        return [grid_of(caption, first.rename(columns=SENTENCES["columns"]), PLAIN)]
+        return [grid_of(caption, first.rename(columns=SENTENCES["columns"]), SENTENCES["plain"])]
     return []
 
 

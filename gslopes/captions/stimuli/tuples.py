@@ -70,10 +70,8 @@ def with_labels(run: Run, parts: Tables) -> Made:
     once = rows.drop_duplicates(
         list(TUPLES.key), keep="last"
     )  # of labels the one with the highest score
-    if len(once) < len(rows):
-        run.note(
-            f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once."
-        )
+    if repeated := len(rows) - len(once):
+        run.note(f"{many(repeated, 'label')} or facts stood twice for an image and were kept once.")
     return {"tuples": once}
 
 

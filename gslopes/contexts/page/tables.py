@@ -68,10 +68,11 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
         ("backgrounds", "backgrounds", _backgrounds),
     )
-    tables = {
-        name: make(rows[source]) for name, source, make in makers if len(rows.get(source, ()))
+    return {
+        name: table
+        for name, source, make in makers
+        if len(rows.get(source, ())) and len(table := make(rows[source]))
     }
-    return {name: table for name, table in tables.items() if len(table)}
 
 
 def _in_order(rows: DataFrame, results: Tables) -> DataFrame:
@@ -93,9 +94,8 @@ def forms(frame: DataFrame) -> dict[str, str]:
     clean = frame.map(printable)
     head = [*map(str, clean)]
     rows = clean.to_numpy().tolist()
-    csv = csv_bytes(clean.map(_unsigned)).decode()
     return {
-        "csv": csv,
+        "csv": csv_bytes(clean.map(_unsigned)).decode(),
         "md": layouts.markdown(head, rows) + "\n",
         "tex": layouts.tabular(head, rows),
     }
@@ -385,16 +385,5 @@ def _congruence(rows: DataFrame) -> DataFrame:
 
 
 def _backgrounds(rows: DataFrame) -> DataFrame:
-    columns = [
-        "key",
-        "status",
-        "reason",
-        "detail",
-        "rating",
-        "label",
-        "licence",
-        "creator",
-        "source",
-    ]
     ratings = rows["rating"].astype(float).map("{:g}".format, na_action="ignore")
-    return rows[columns].assign(rating=ratings).fillna("")
+    return rows[SENTENCES["backgrounds"]].assign(rating=ratings).fillna("")

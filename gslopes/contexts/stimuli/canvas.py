@@ -97,22 +97,13 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
             f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}",
         )
     wide, high = size(scale)
-    return Placement(
-        scale=scale,
-        x=(width - wide) // 2,
-        y=height - high,
-        width=wide,
-        height=high,
-        opaque=opaque(scale),
-    )
+    return Placement(scale, (width - wide) // 2, height - high, wide, high, opaque(scale))
 
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
     shrinks = size[0] <= layer.shape[1]
-    result = cv2.resize(
-        layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4
-    )
-    return floats(result)
+    method = cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4
+    return floats(cv2.resize(layer, size, interpolation=method))
 
 
 def resample(

@@ -20,7 +20,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.core.tables import Row, records
+from gslopes.core.tables import PHOTOS, Row, records
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
@@ -265,16 +265,12 @@ class Part:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
         self.rows["photos"].append(
             {
+                **PHOTOS.blank,
                 "photo": photo,
                 "path": path,
                 "status": "skipped" if why else "used",
                 **why.columns,
-                "width": 0,
-                "height": 0,
                 "faces": int("box" in more),
-                "box": None,
-                "points": None,
-                "detection": None,
                 **more,
             }
         )
