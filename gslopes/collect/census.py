@@ -158,7 +158,7 @@ def _write(
     review = out / "review.csv"
     answers = read_answers(review) if review.exists() else {}
     decisions = [row["decision"] for row in answers.values()]
-    rows = table[table["status"] == "read"].to_dict("records")
+    rows = table.query("status == 'read'").to_dict("records")
     read = [(row, answers.get(row["photo"], UNANSWERED)) for row in rows]
     composition = compose(read, searches)
     due = [_is_due(row, answer, config) for row, answer in read]

@@ -124,7 +124,7 @@ def harms(page: Page) -> Content:
     for harm, texts in HARMS.items():
         refused = []
         grids = []
-        for technique, part in measures[measures["harm"] == harm].groupby("technique"):
+        for technique, part in measures.query("harm == @harm").groupby("technique"):
             name = str(technique)
             caption = f"{name} {titles.get(name, '')} ({READINGS[part['reading'].iloc[0]]})"
             grids += [{**grid, "above": unjudged.pop(name, "")} for grid in _grids(caption, part)]

@@ -78,7 +78,7 @@ def with_labels(run: Run, parts: Tables) -> Made:
 def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     """Image to its captions that can be parsed: stage, number and text."""
     frame = run.table("sentences")
-    frame = frame[frame["status"] == "parsed"]
+    frame = frame.query("status == 'parsed'")
     captions = defaultdict(list)
     rows = frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
     for image, *caption in rows:

@@ -39,7 +39,7 @@ Fitting = list[
 def gross(results: Tables) -> dict[str, DataFrame]:
     """All tables, without the rows of net tags."""
     return {
-        name: frame[frame["tags"] == "gross"] if "tags" in frame else frame
+        name: frame.query("tags == 'gross'") if "tags" in frame else frame
         for name, frame in results.items()
     }
 
@@ -171,7 +171,7 @@ def _table7(rows: DataFrame) -> DataFrame:
         count = part.set_index("inferred")["count"].astype(str)
         return "-".join(count[[*inference.GIVEN]]) + "*" * bool(part["congruent_rise"].any())
 
-    return _wide(rows[rows["gender"] == "all"], cell)
+    return _wide(rows.query("gender == 'all'"), cell)
 
 
 def _table8(rows: DataFrame) -> DataFrame:
@@ -203,7 +203,7 @@ def _table10(rows: DataFrame, pairs: DataFrame) -> DataFrame:
     pairs = _differing(pairs)
     pairs["text"] = pairs["more"] + " > " + pairs["less"]
     for factor in ("gender", "group"):
-        differing = pairs[pairs["factor"] == factor].groupby(["classifier", "context"])
+        differing = pairs.query("factor == @factor").groupby(["classifier", "context"])
         joined = differing["text"].agg(", ".join)
         table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
     return table.rename_axis(columns=None).reset_index()
@@ -256,7 +256,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
     def of(table: str) -> DataFrame:
         rows = results.get(table, TABLES[table].empty())
-        return rows[rows["classifier"] == name]
+        return rows.query("classifier == @name")
 
     stereotypes = sides(results["backgrounds"])
     contexts = Counter(stereotypes.values())
@@ -363,7 +363,7 @@ def _expected(rows: DataFrame) -> str:
 
 
 def _congruence(rows: DataFrame) -> DataFrame:
-    rows = rows[rows["group"] == "all"].dropna(subset="slope")
+    rows = rows.query("group == 'all'").dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
     lines = []
     for row in rows.to_dict("records"):

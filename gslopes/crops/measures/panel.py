@@ -66,7 +66,7 @@ class Panel:
         seed: int = 0,
     ) -> "Panel":
         """From the people table, whose skipped photos have no person.  groups: column to group to persons."""
-        used = people[people["status"] == "used"]
+        used = people.query("status == 'used'")
         codes, persons = pd.factorize(used["person"])
         number = {name: code for code, name in enumerate(persons)}
         coded = {}

@@ -260,7 +260,7 @@ def attached_rows(
 
 def answered(pairs: DataFrame) -> DataFrame:
     """The rows of PAIRS that have an answer."""
-    return pairs[pairs["status"] == "answered"]
+    return pairs.query("status == 'answered'")
 
 
 def position_row(
@@ -287,7 +287,7 @@ def position_row(
         "ci_high": high - 0.5,
     }
     for status in ("refused", "failed"):
-        row[status] = int(counted(pairs[pairs["status"] == status]).sum())
+        row[status] = int(counted(pairs.query("status == @status")).sum())
     for name in ("on_padding", "centred"):
         row[name] = _mean(answers[name].to_numpy(float), times)
     return row
