@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions.config import TABLES, TECHNIQUES, CaptionsConfig
+from gslopes.captions.config import HOME, TABLES, TECHNIQUES, CaptionsConfig
 from gslopes.captions.measures.techniques import chosen_stages, description_of, measure
 from gslopes.captions.page import sections as page
 from gslopes.captions.page.review import review
@@ -116,7 +116,6 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     return images, images, tables["sentences"]["status"].tolist().count("failed")
 
 
-HOME = Path(__file__).parent
 STAGES = declared_stages(HOME)
 CAPTIONS = Audit(
     name="captions",

@@ -22,8 +22,9 @@ HARMS = {
     "E": "erasing",
     "D": "demeaning",
 }
-TABLES = read_tables(Path(__file__).with_name("tables.toml"))
-SENTENCES = read_toml(Path(__file__).with_name("sentences.toml"))
+HOME = Path(__file__).parent
+TABLES = read_tables(HOME / "tables.toml")
+SENTENCES = read_toml(HOME / "sentences.toml")
 
 
 class Technique(NamedTuple):
@@ -74,7 +75,7 @@ class Technique(NamedTuple):
 
 TECHNIQUES = {
     name: Technique(name=name, **facts)
-    for name, facts in read_toml(Path(__file__).with_name("techniques.toml")).items()
+    for name, facts in read_toml(HOME / "techniques.toml").items()
 }
 
 

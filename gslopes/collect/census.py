@@ -15,7 +15,7 @@ from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConf
 from gslopes.collect.review import item_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import frozen_identity, runfolder, runtime, tables
-from gslopes.core.arrays import batches
+from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
@@ -158,7 +158,7 @@ def _write(
     review = out / "review.csv"
     answers = read_answers(review) if review.exists() else {}
     decisions = [row["decision"] for row in answers.values()]
-    rows = table[table["status"] == "read"].to_dict("records")
+    rows = table.query("status == 'read'").to_dict("records")
     read = [(row, answers.get(row["photo"], UNANSWERED)) for row in rows]
     composition = compose(read, searches)
     due = [_is_due(row, answer, config) for row, answer in read]
@@ -260,7 +260,7 @@ def _reads(
                 continue
             row = add(file, "read", **about)
             sides = np.array([width, height] * 2, np.float32)
-            row["box"] = (face.box / sides).astype(np.float32)
+            row["box"] = floats(face.box / sides)
             chips.append(warp(in_srgb(photo.pixels, photo.icc), face.matrix, reader.size))
             readable.append(row)
         if readable:

@@ -143,13 +143,13 @@ def measure(run: Run) -> Made:
     if options.ratings is not None:
         tables["ratings"] = ratings.ratings_of(options, backgrounds, run.note)
         backgrounds = ratings.rated(backgrounds, tables["ratings"])
-    used = backgrounds[backgrounds["status"] == "used"]
+    used = backgrounds.query("status == 'used'")
     described = []
     tagged = {}
     for classifier, questions in run.table("asked").groupby("classifier", sort=True):
         name = str(classifier)
         typology = analysis.typology_of(name, options, used)
-        answers = describe.answered_tags(scores[scores["classifier"] == name], questions)
+        answers = describe.answered_tags(scores.query("classifier == @name"), questions)
         tagged[name] = frozenset(key for key, tags in typology.contexts.items() if tags)
         for note in analysis.notes_of(name, answers, typology, questions):
             run.note(note)

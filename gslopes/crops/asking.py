@@ -129,17 +129,16 @@ class JoinedPictures(NamedTuple):
 
 def joined_pictures(run: Run) -> JoinedPictures:
     """Photos by number, the pictures that are made of them, and who asks about them, from the people table."""
-    assert run.plan is not None
     config = run.config
     people = run.inputs
     rows = run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
-    used = rows[(rows["status"] == "used") & rows["path"].isin(list(path))]
-    askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
+    used = rows.query("status == 'used' and path in @path")
+    askers: dict[str, list[Asker]] = {name: [] for name in run.models}
     for variant in config.variants:
         sizes, heads = as_joined(used, variant)
         photo = reader_of([path[name] for name in used["path"]], sizes, variant)
-        for name, model in run.plan.models.items():
+        for name, model in run.models.items():
             stacked = variant.attach == (VERTICAL,)
             asker = Asker(
                 model, photo, sizes, variant.ratios, variant.as_published, heads, stacked=stacked

@@ -11,7 +11,7 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given
-from gslopes.crops.config import MEASURES, TABLES, CropsConfig
+from gslopes.crops.config import HOME, MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
 from gslopes.crops.page import drawing, words
@@ -98,7 +98,6 @@ def counts(tables: Tables) -> tuple[int, int, int]:
     return len(people), people["status"].tolist().count("used"), unreadable + failed
 
 
-HOME = Path(__file__).parent
 STAGES = declared_stages(HOME)
 CROPS = Audit(
     name="crops",

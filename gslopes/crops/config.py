@@ -16,8 +16,9 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.options import names, numbers, option, section
 from gslopes.core.tables import read_tables
 
-TABLES = read_tables(Path(__file__).with_name("tables.toml"))
-SENTENCES = read_toml(Path(__file__).with_name("sentences.toml"))
+HOME = Path(__file__).parent
+TABLES = read_tables(HOME / "tables.toml")
+SENTENCES = read_toml(HOME / "sentences.toml")
 MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
 CONSTANT = "no interval: people do not differ"  # a note of parity
 SELDOM = "no interval of the ratio: too few of a group are kept"  # another one

@@ -33,7 +33,7 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
     manifest = runfolder.read_manifest(run)
     judged = run / VALIDITY
     readings = read_json(judged).get("attributes", []) if judged.is_file() else []
-    edited = rows[rows["kind"] == "edit"]
+    edited = rows.query("kind == 'edit'")
     sweeps = rows.drop_duplicates("set")
     photos = rows.drop_duplicates("photo")
     licences = photos.get("licence", Series("", index=photos.index))

@@ -136,7 +136,7 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
 def _photos(run: Path) -> DataFrame:
     """Size, face and path of each photo, its index the photo."""
     photos = _read(run, tables.PHOTOS)
-    used = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    used = photos.query("status == 'used'").drop_duplicates("photo").set_index("photo")
     return used[["width", "height", "box", "path"]].rename(columns={"path": "source_path"})
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.config import read_toml
 from gslopes.core.errors import StorageError
 from gslopes.core.records import ByteArray, FloatArray
@@ -72,12 +72,12 @@ def pictures(part: str, mode: str) -> ByteArray:
 def landmarks() -> FloatArray:
     """Where the landmarks of the faces that ship lie on average, (5, 2) float32, photo frame."""
     columns = np.loadtxt(DATA / FACES, np.float32, delimiter=",", skiprows=1, usecols=range(6, 16))
-    return np.asarray(columns.reshape(-1, 5, 2).mean(0), np.float32)
+    return floats(columns.reshape(-1, 5, 2).mean(0))
 
 
 def readings() -> FloatArray:
     """Cue and tone as read in the faces that ship, drawn again at each value of the editor, (240, 7, 2) float32."""
-    return np.asarray(np.load(DATA / READINGS), np.float32)
+    return floats(np.load(DATA / READINGS))
 
 
 # --- Readouts of drawn faces: what a planted classifier measures in the pixels near the landmarks ---------------------
@@ -140,7 +140,7 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
         "beard_dark": logs["jaw"].mean((1, 2)) - logs["plain"].mean((1, 2)),
         "constant": 1.0,
     }
-    return np.asarray(sum(w * terms[name] for name, w in READOUTS["weights"].items()), np.float32)
+    return floats(sum(w * terms[name] for name, w in READOUTS["weights"].items()))
 
 
 def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
@@ -154,12 +154,12 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     red = (forehead[..., 0] - forehead[..., 1]).mean(1)
     skin = colours(READOUTS["skin"])
     hues = np.log(skin[:, 0] / skin[:, 1])
-    return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
+    return floats(np.interp(-red, -hues, np.linspace(-2, 2, len(hues))))
 
 
 def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     """Logarithms of the colours at each zone's positions, (n, positions, 3)."""
-    seen = points[..., 0].astype(np.float64) + 1j * points[..., 1]
+    seen = doubles(points[..., 0]) + 1j * points[..., 1]
     middle = seen.mean(1, keepdims=True)
     template = _TEMPLATE - _TEMPLATE.mean()
     # The least-squares similarity of the plane is one complex number and a shift (Umeyama 1991).

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from gslopes.core.arrays import Array, doubles, quotients
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
-from gslopes.stats.rounding import STORED, exceeds, settled
+from gslopes.stats.rounding import STORED, exceeds, gap
 
 
 def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> Array:
@@ -30,8 +30,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     array = doubles(readings)
     steps = doubles(values)
     first, second = np.triu_indices(len(steps), 1)
-    before, after = array[:, first], array[:, second]
-    difference = settled(after - before, np.abs(after) + np.abs(before), STORED)  # (n, pairs)
+    difference = gap(array[:, second], array[:, first], STORED)  # (n, pairs)
     up = np.sign(difference) * exceeds(np.abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))

@@ -281,7 +281,7 @@ def membership_p(
     Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
     groups = _Groups(units)
-    observed = groups.welch(first[:, None].astype(np.float64))[:, 0]
+    observed = groups.welch(doubles(first[:, None]))[:, 0]
     limit = as_extreme(observed, 1, groups.rounding)
     exceeding = np.zeros(len(observed), dtype=np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
@@ -355,7 +355,7 @@ def _memberships(
 ) -> Iterator[Array]:
     """Blocks of (U, b) memberships drawn at random, 0 or 1."""
     size = _BLOCK // 2 // max(labels, len(first))
-    member = first.astype(np.float64)
+    member = doubles(first)
     for generator, number in seeded_blocks(count, size, [seed, 7]):
         if within is None:
             yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T

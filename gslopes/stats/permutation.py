@@ -34,7 +34,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
+from gslopes.core.arrays import (
+    Array,
+    Flags,
+    Integers,
+    Objects,
+    centre_of,
+    doubles,
+    floats,
+    quotients,
+)
 from gslopes.stats.outcomes import Outcomes, Single
 from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
@@ -185,7 +194,7 @@ class _Block:
         errors = outcomes.rounding
         for row, label in enumerate(labels):
             rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
-            numbers = outcomes.numbers[rows].astype(np.float64)
+            numbers = doubles(outcomes.numbers[rows])
             total = numbers.sum(axis=1)
             totals[row] = total.sum()
             rounding[row] = width * np.linalg.norm(errors[rows])
@@ -197,12 +206,12 @@ class _Block:
         self.middle = centre_of(outcomes.values)
         self.linear = centred.reshape(len(labels), -1)
         self.rows, self.columns = np.triu_indices(width)
-        twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)
+        twice = floats(np.where(self.rows == self.columns, 1, 2))
         products = centred[:, :, self.rows] * centred[:, :, self.columns] * twice
         self.square = products.reshape(len(labels), -1)
         length = np.square(self.linear).sum(axis=1, keepdims=True)
         self.length = length * np.square(self.codes).sum()
-        self.totals = totals.astype(np.float32) if paper else None
+        self.totals = floats(totals) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
         self.relative = doubles(relative[:, 0])
@@ -225,7 +234,7 @@ class _Block:
         statistic = np.where(varies, total / length, np.float32(0))
         if self.totals is None:
             return statistic, statistic
-        at_centre = (permuted == self.middle).reshape(count, -1).astype(np.float32)
+        at_centre = floats((permuted == self.middle).reshape(count, -1))
         centre = self.linear @ at_centre.T + self.totals[:, None]
         # counts: below 0.5 no answer is left at the centre, as extreme as can be
         infinite = np.full_like(total, np.inf)
@@ -238,4 +247,4 @@ def _integers(values: Array) -> Single:
     even = np.linspace(-(len(values) // 2), len(values) // 2, len(values))
     scaled = centred / (centred[-1] - centred[0]) * (len(values) - 1)
     apart = settled(scaled - even, len(values), STORED).any()
-    return (scaled if apart else even).astype(np.float32)
+    return floats(scaled if apart else even)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.records import FloatArray
 
 Rows = NDArray[np.intp]
@@ -30,7 +30,7 @@ def seeded_blocks(
 
 def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
     """1 or -1, with equal chances."""
-    return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
+    return floats(2 * generator.integers(0, 2, shape, dtype=np.int8) - 1)
 
 
 def multinomial_counts(units: int, count: int, generator: np.random.Generator) -> Array:

@@ -31,6 +31,15 @@ def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
     return np.where(small & np.isfinite(values), 0.0, values)
 
 
+def gap(first: Array, second: Array, grain: float = EXACT) -> Array:
+    """The first less the second, 0 if that is nothing but rounding of the two.
+
+    >>> gap(np.array([0.1 + 0.2]), np.array([0.3])).tolist()
+    [0.0]
+    """
+    return settled(first - second, np.abs(first) + np.abs(second), grain)
+
+
 def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flags:
     """Whether numbers are larger than a limit by more than rounding; not if either is NaN.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
 from gslopes.stats.rounding import settled
 
@@ -110,7 +110,7 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
 
     Source: Rao & Scott 1984, doi 10.1214/aos/1176346391; Thomas & Rao 1987, doi 10.1080/01621459.1987.10478473.
     """
-    members = (group[:, None] == np.unique(group)).astype(np.float64)  # (n, G)
+    members = doubles(group[:, None] == np.unique(group))  # (n, G)
     shares = members.mean(axis=0)
     rate = float(hit.mean()) if len(hit) else 0.0
     n = len(hit)

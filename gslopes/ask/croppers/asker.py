@@ -34,7 +34,7 @@ from gslopes.ask.croppers.joining import (
 from gslopes.ask.croppers.policies import outcomes, temperature_for
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.ask.pictures import png
-from gslopes.core.arrays import Array, Integers, batches
+from gslopes.core.arrays import Array, Integers, batches, doubles
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
@@ -143,7 +143,7 @@ class Asker:
         count = len(self.sizes)
         pairs = np.array([[index, (index + 1) % count] for index in range(min(count, 8))])
         temperatures = [
-            temperature_for(scores.astype(np.float64))
+            temperature_for(doubles(scores))
             for batch in self.maps(pairs)
             if isinstance(batch, MapBatch)
             for scores in batch.scores

@@ -14,7 +14,7 @@ from PIL import Image
 
 from gslopes.ask.boxes import Box, Size
 from gslopes.core import frozen
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
@@ -46,7 +46,7 @@ class Layout:
         close = SEAM * max(self.width, self.height)
         across = [(x >= box.x0 - close) & (x <= box.x1 + close) for box in self.territories]
         down = [(y >= box.y0 - close) & (y <= box.y1 + close) for box in self.territories]
-        inside = (np.stack(across, axis=1) & np.stack(down, axis=1)).astype(np.float64)
+        inside = doubles(np.stack(across, axis=1) & np.stack(down, axis=1))
         return np.asarray(inside / inside.sum(axis=1, keepdims=True))
 
     def on_padding(self, x: float, y: float) -> bool:
@@ -170,10 +170,8 @@ def almost_symmetric(scores: NDArray[np.floating]) -> bool:
     scores: (rows, columns).
     """
     levels = (scores - scores.min()) * np.float32(LEVELS / (float(np.ptp(scores)) or 1.0))
-    small = Image.fromarray(levels.astype(np.float32)).resize(
-        (GRID, GRID), Image.Resampling.LANCZOS
-    )
-    return asymmetry(np.asarray(small, np.float64)) < ALMOST
+    small = Image.fromarray(floats(levels)).resize((GRID, GRID), Image.Resampling.LANCZOS)
+    return asymmetry(doubles(small)) < ALMOST
 
 
 PERCENTILE = 90.0  # of a map, above which regions lie
@@ -228,7 +226,7 @@ def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
     """
     flat = scores.reshape(len(scores), -1)
     highest = [flat[:, inside].max(axis=1, initial=-np.inf) for inside in owner.T > 0]
-    return np.column_stack(highest).astype(np.float64)
+    return doubles(np.column_stack(highest))
 
 
 def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
@@ -236,7 +234,7 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
 
     highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.
     """
-    flat = scores.reshape(len(highest), -1).astype(np.float64)
+    flat = doubles(scores.reshape(len(highest), -1))
     close = TIE * (flat.max(axis=1) - flat.min(axis=1))
     top = highest >= highest.max(axis=1, keepdims=True) - close[:, None]
     shares = top / top.sum(axis=1, keepdims=True)

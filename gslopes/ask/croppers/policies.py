@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.errors import UnknownName
 from gslopes.core.records import FloatArray
 
@@ -69,10 +69,10 @@ def outcomes(
     temperature: of the softmax by which a map becomes chances (the paper's "equal to the scores" cannot be: scores can
         be negative).  draw: (B,) in [0, 1), by which ``sample`` draws its focal point; without it, it has none.
     """
-    maps = np.asarray(scores, np.float64)
+    maps = doubles(scores)
     cells = maps.reshape(len(maps), -1)
     people = len(plan.territories)
-    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
+    grid = doubles(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
     owner = owners(x, y, plan)
     shift = np.array([from_edge(x, plan.width)[0], from_edge(y, plan.height)[0]]) - grid[0]
     result = {}

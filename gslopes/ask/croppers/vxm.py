@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
 from gslopes.core import frozen, frozen_identity
-from gslopes.core.arrays import batches
+from gslopes.core.arrays import batches, floats
 from gslopes.core.errors import ModelError
 from gslopes.core.files import hexdigest, read_named
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
@@ -241,6 +241,6 @@ def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMa
 
     def cells(axis: int) -> FloatArray:
         middles = STRIDE * np.arange(scores.shape[axis]) + STRIDE // 2
-        return (np.minimum(small.shape[axis] - 1, middles) * factor).astype(np.float32)
+        return floats(np.minimum(small.shape[axis] - 1, middles) * factor)
 
     return SaliencyMap(scores, cells(1), cells(0))

@@ -16,7 +16,7 @@ import numpy as np
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.captions.stimuli.corpus import Instance, Pair
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.core.tables import Row, ends
 from gslopes.stats import clusters, multiplicity, resampling, rounding
 from gslopes.stats.logistic import choose_columns, fit_ridge, informative_units, score_interval
@@ -70,21 +70,19 @@ def fit(
     features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n = len(group)
-    y = mentioned.astype(float)
+    y = doubles(mentioned)
     counts = (n, int(y.sum()))
-    if constant := _constant(mentioned):
-        return Salience(*counts, False, note=constant)
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
         [np.ones(n), _standard(features[:, [tested, tested + sizes.shape[1]]])]
     )
+    if why := _constant(mentioned) or _lacking(design, group, y):
+        return Salience(*counts, False, note=why)
     candidates = _standard(
         np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
     )
-    if lacking := _lacking(design, group, y):
-        return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
-    for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
+    for_group = choose_columns(design, candidates, doubles(group > 0), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
     fixed = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(
@@ -147,7 +145,7 @@ def fit_published(
     ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n = len(group)
-    y = mentioned.astype(float)
+    y = doubles(mentioned)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
@@ -178,8 +176,7 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    mean = features.mean(axis=0)
-    away = rounding.settled(features - mean, np.abs(features) + np.abs(mean))
+    away = rounding.gap(features, features.mean(axis=0))
     spread = np.sqrt(np.square(away).mean(axis=0))
     return np.asarray(away[:, spread > 0] / spread[spread > 0])
 

@@ -56,9 +56,9 @@ def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
     Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
     """
     rows = []
-    answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
+    answers = reviews.query("answer != ''").merge(cases[["case", "technique"]], on="case")
     for name, group in cases.groupby("technique"):
-        reviewed = answers[answers["technique"] == name]
+        reviewed = answers.query("technique == @name")
         total = len(group)
         harmful = (
             reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5

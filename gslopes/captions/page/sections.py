@@ -25,19 +25,6 @@ from gslopes.words.wordlists import shipped
 MOST = 60
 EXAMPLES = 10  # findings of S2 whose captions are shown
 READINGS = {"face": "at face value", "look": "to be read"}
-PLAIN = (
-    "harm",
-    "technique",
-    "reading",
-    "origin",
-    "lists",
-    "estimator",
-    "null_hypothesis",
-    "p",
-    "kept",
-    "_order",
-)
-
 
 # -- sections ---------------------------------------------------------------------------------------------------------
 
@@ -137,7 +124,7 @@ def harms(page: Page) -> Content:
     for harm, texts in HARMS.items():
         refused = []
         grids = []
-        for technique, part in measures[measures["harm"] == harm].groupby("technique"):
+        for technique, part in measures.query("harm == @harm").groupby("technique"):
             name = str(technique)
             caption = f"{name} {titles.get(name, '')} ({READINGS[part['reading'].iloc[0]]})"
             grids += [{**grid, "above": unjudged.pop(name, "")} for grid in _grids(caption, part)]
@@ -228,7 +215,7 @@ def _grid(caption: str, rows: DataFrame, order: str) -> list[Content]:
     if len(rows) > MOST:
         caption += f"; {len(rows) - MOST:,} more in the tables"
     if len(first):
-        return [grid_of(caption, first.rename(columns=SENTENCES["columns"]), PLAIN)]
+        return [grid_of(caption, first.rename(columns=SENTENCES["columns"]), SENTENCES["plain"])]
     return []
 
 

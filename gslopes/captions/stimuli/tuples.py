@@ -70,17 +70,15 @@ def with_labels(run: Run, parts: Tables) -> Made:
     once = rows.drop_duplicates(
         list(TUPLES.key), keep="last"
     )  # of labels the one with the highest score
-    if len(once) < len(rows):
-        run.note(
-            f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once."
-        )
+    if repeated := len(rows) - len(once):
+        run.note(f"{many(repeated, 'label')} or facts stood twice for an image and were kept once.")
     return {"tuples": once}
 
 
 def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     """Image to its captions that can be parsed: stage, number and text."""
     frame = run.table("sentences")
-    frame = frame[frame["status"] == "parsed"]
+    frame = frame.query("status == 'parsed'")
     captions = defaultdict(list)
     rows = frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
     for image, *caption in rows:

@@ -95,7 +95,7 @@ def typology_of(classifier: str, options: ContextOptions, backgrounds: DataFrame
     Tags of the contexts.toml of the run's own folders are added.
     """
     usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
-    rows = backgrounds[backgrounds["words"] != ""]
+    rows = backgrounds.query("words != ''")
     tags = dict(zip(rows["context"], rows["words"].str.split("|"), strict=True))
     return read_typology(options.typology or (usual,)).with_contexts(tags)
 

@@ -20,12 +20,12 @@ from gslopes.contexts.measures.paired import (
     UNJUDGED,
     welch,
 )
-from gslopes.core.arrays import Array, Flags, Objects, slices
+from gslopes.core.arrays import Array, Flags, Objects, quotients, slices
 from gslopes.core.tables import Row
 from gslopes.stats import multiplicity, permutation
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.rounding import levelled, settled
+from gslopes.stats.rounding import gap, levelled, settled
 
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
@@ -55,12 +55,11 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
         for (analysis, most), measure in product(analyses, EXPECTED):
             values = grid.measures[measure]
             if analysis == "within":
-                start = values[:, grid.of(options.baseline)]
-                values = settled(values - start, np.abs(values) + np.abs(start))
+                values = gap(values, values[:, grid.of(options.baseline)])
             shares = grid.by_person(values, grid.of(name))
             women = shares[genders == "woman"]
             men = shares[genders == "man"]
-            gap = welch(women, men, most)
+            tested = welch(women, men, most)
             rows.append(
                 {
                     **grid.head,
@@ -69,8 +68,8 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
                     "super": measure,
                     "women": mean_t(women).value,
                     "men": mean_t(men).value,
-                    **gap,
-                    "note": gap["note"] or "strongly gendered" * strong,
+                    **tested,
+                    "note": tested["note"] or "strongly gendered" * strong,
                 }
             )
     return filled("changes", rows)
@@ -114,9 +113,8 @@ def slope_weights(values: Array, congruence: Array) -> Array:
     """
     finite = np.isfinite(values) & np.isfinite(congruence)
     mean = _mean_of(congruence, finite)
-    centred = np.where(finite, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
-    squares = (centred**2).sum(axis=1)[:, None]
-    return centred / np.where(squares > 0, squares, np.nan)
+    centred = np.where(finite, gap(congruence, mean), 0)
+    return quotients(centred, (centred**2).sum(axis=1)[:, None])
 
 
 def slopes(values: Array, weights: Array) -> Array:

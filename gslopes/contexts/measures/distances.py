@@ -13,7 +13,7 @@ from gslopes.contexts.measures.paired import ALIKE, ALONE, LEAST, noted
 from gslopes.core.arrays import Array, Objects
 from gslopes.core.tables import Row, ends
 from gslopes.stats import intervals, multiplicity
-from gslopes.stats.rounding import levelled, settled
+from gslopes.stats.rounding import gap, levelled, settled
 
 CELL = 3  # people
 SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
@@ -101,7 +101,7 @@ def tukey(values: Array, factor: Objects) -> DataFrame:
     levels = np.array(list(samples), object)
     table = DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
     first, second = (means[places] for places in pairs)
-    table["difference"] = settled(first - second, np.abs(first) + np.abs(second))
+    table["difference"] = gap(first, second)
     table[columns[3:]] = math.nan
     if any(np.ptp(sample) > 0 for sample in samples.values()):
         test = stats.tukey_hsd(*samples.values())

@@ -23,9 +23,9 @@ from gslopes.contexts.measures.paired import (
     share_change,
     share_of,
 )
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, doubles, quotients
 from gslopes.core.tables import Row
-from gslopes.stats.rounding import settled
+from gslopes.stats.rounding import gap
 from gslopes.stats.shares import difference_interval, independence_p
 
 Codes = NDArray[np.int8]
@@ -64,8 +64,8 @@ def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: Contex
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
-    after = hits[:, columns].astype(float)
-    before = np.broadcast_to(hits[:, start], after.shape).astype(float)
+    after = doubles(hits[:, columns])
+    before = doubles(np.broadcast_to(hits[:, start], after.shape))
     both = answered[:, columns] & answered[:, start]
     moved = share_change(before, after, both, grid.person, options)
     return {**row, **moved, "note": noted(row["note"], moved["note"])}
@@ -151,9 +151,8 @@ def f1(tp: Any, fp: Any, fn: Any) -> Any:
     >>> float(f1(80, 5, 20))
     0.8648648648648649
     """
-    hits = 2 * np.asarray(tp, float)
-    total = hits + fp + fn
-    return hits / np.where(total > 0, total, np.nan)
+    hits = 2 * doubles(tp)
+    return quotients(hits, hits + fp + fn)
 
 
 def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
@@ -224,8 +223,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
     shares = [_as_share(*part) for part in (after, before)]
-    moved, moved_before = (moves_of(*share) for share in shares)
-    moves = settled(moved - moved_before, np.abs(moved) + np.abs(moved_before))
+    moves = gap(*(moves_of(*share) for share in shares))
     photos = shares[0][1] + shares[1][1]
     before = before.sum(axis=2)
     after = after.sum(axis=2)

@@ -78,14 +78,13 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     varied = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(codes[varied])) < paired.FEW
     most = 50 * float(np.abs(ols.line_weights(values)).sum())  # the steepest slope of a person
-    gap = rounding.settled(slope - base, np.abs(slope) + np.abs(base))
     row: Row = {"n": len(base)}
     numbers = {
         "slope": (slope, most),
         "baseline": (base, most),
         "face": (2 * base, 2 * most),  # from value -1 to 1
         "effect": (effect, 100.0),
-        "ci": (gap, 2 * most),
+        "ci": (rounding.gap(slope, base), 2 * most),
     }
     means = {name: intervals.mean_t(each, (-far, far)) for name, (each, far) in numbers.items()}
     for name, mean in means.items():

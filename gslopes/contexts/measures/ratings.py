@@ -102,11 +102,11 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
     raters; missing if all answers are equal.  Category: feminine or masculine if the interval, or the one answer of
     several raters, lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
     """
-    counted = answers[answers["coding"] != "incorrect"]
+    counted = answers.query("coding != 'incorrect'")
     alpha = krippendorff_alpha(counted)
     rows = []
     for context, size in answers.groupby("context").size().items():
-        part = counted[counted["context"] == context]
+        part = counted.query("context == @context")
         ratings = part["rating"].to_numpy(float)
         by_gender = part.groupby("gender")["rating"].median()
         q1, median, q3 = part["rating"].quantile([0.25, 0.5, 0.75])

@@ -103,7 +103,7 @@ def show(page: Page) -> Content | None:
     for gender, photos in people.groupby("gender")["photo"]:
         photo = photos.iloc[len(photos) // 2]
         composites = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
-        inferred = lookup(answers[answers["photo"] == photo], "attribute", "inferred")
+        inferred = lookup(answers.query("photo == @photo"), "attribute", "inferred")
         strips.append({"gender": gender, "tiles": _tiles(composites, inferred, page.run.folder)})
     credited = results["backgrounds"].query("status == 'used' and creator not in ('', 'gslopes')")
     if strips:

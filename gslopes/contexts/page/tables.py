@@ -39,7 +39,7 @@ Fitting = list[
 def gross(results: Tables) -> dict[str, DataFrame]:
     """All tables, without the rows of net tags."""
     return {
-        name: frame[frame["tags"] == "gross"] if "tags" in frame else frame
+        name: frame.query("tags == 'gross'") if "tags" in frame else frame
         for name, frame in results.items()
     }
 
@@ -68,10 +68,11 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
         ("backgrounds", "backgrounds", _backgrounds),
     )
-    tables = {
-        name: make(rows[source]) for name, source, make in makers if len(rows.get(source, ()))
+    return {
+        name: table
+        for name, source, make in makers
+        if len(rows.get(source, ())) and len(table := make(rows[source]))
     }
-    return {name: table for name, table in tables.items() if len(table)}
 
 
 def _in_order(rows: DataFrame, results: Tables) -> DataFrame:
@@ -93,9 +94,8 @@ def forms(frame: DataFrame) -> dict[str, str]:
     clean = frame.map(printable)
     head = [*map(str, clean)]
     rows = clean.to_numpy().tolist()
-    csv = csv_bytes(clean.map(_unsigned)).decode()
     return {
-        "csv": csv,
+        "csv": csv_bytes(clean.map(_unsigned)).decode(),
         "md": layouts.markdown(head, rows) + "\n",
         "tex": layouts.tabular(head, rows),
     }
@@ -171,7 +171,7 @@ def _table7(rows: DataFrame) -> DataFrame:
         count = part.set_index("inferred")["count"].astype(str)
         return "-".join(count[[*inference.GIVEN]]) + "*" * bool(part["congruent_rise"].any())
 
-    return _wide(rows[rows["gender"] == "all"], cell)
+    return _wide(rows.query("gender == 'all'"), cell)
 
 
 def _table8(rows: DataFrame) -> DataFrame:
@@ -203,7 +203,7 @@ def _table10(rows: DataFrame, pairs: DataFrame) -> DataFrame:
     pairs = _differing(pairs)
     pairs["text"] = pairs["more"] + " > " + pairs["less"]
     for factor in ("gender", "group"):
-        differing = pairs[pairs["factor"] == factor].groupby(["classifier", "context"])
+        differing = pairs.query("factor == @factor").groupby(["classifier", "context"])
         joined = differing["text"].agg(", ".join)
         table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
     return table.rename_axis(columns=None).reset_index()
@@ -256,7 +256,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
     def of(table: str) -> DataFrame:
         rows = results.get(table, TABLES[table].empty())
-        return rows[rows["classifier"] == name]
+        return rows.query("classifier == @name")
 
     stereotypes = sides(results["backgrounds"])
     contexts = Counter(stereotypes.values())
@@ -363,7 +363,7 @@ def _expected(rows: DataFrame) -> str:
 
 
 def _congruence(rows: DataFrame) -> DataFrame:
-    rows = rows[rows["group"] == "all"].dropna(subset="slope")
+    rows = rows.query("group == 'all'").dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
     lines = []
     for row in rows.to_dict("records"):
@@ -385,16 +385,5 @@ def _congruence(rows: DataFrame) -> DataFrame:
 
 
 def _backgrounds(rows: DataFrame) -> DataFrame:
-    columns = [
-        "key",
-        "status",
-        "reason",
-        "detail",
-        "rating",
-        "label",
-        "licence",
-        "creator",
-        "source",
-    ]
     ratings = rows["rating"].astype(float).map("{:g}".format, na_action="ignore")
-    return rows[columns].assign(rating=ratings).fillna("")
+    return rows[SENTENCES["backgrounds"]].assign(rating=ratings).fillna("")

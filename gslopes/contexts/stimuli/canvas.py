@@ -13,6 +13,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from gslopes.core.arrays import floats
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray
@@ -96,22 +97,13 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
             f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}",
         )
     wide, high = size(scale)
-    return Placement(
-        scale=scale,
-        x=(width - wide) // 2,
-        y=height - high,
-        width=wide,
-        height=high,
-        opaque=opaque(scale),
-    )
+    return Placement(scale, (width - wide) // 2, height - high, wide, high, opaque(scale))
 
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
     shrinks = size[0] <= layer.shape[1]
-    result = cv2.resize(
-        layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4
-    )
-    return result.astype(np.float32, copy=False)
+    method = cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4
+    return floats(cv2.resize(layer, size, interpolation=method))
 
 
 def resample(
@@ -123,11 +115,11 @@ def resample(
     """
     size = where.width, where.height
     resized = _resize(alpha, size)
-    opacity = np.where(resized < 0.004, 0, np.clip(resized, 0, 1)).astype(np.float32)
-    layer = _resize(colour.astype(np.float32) * alpha[..., None], size)
+    opacity = floats(np.where(resized < 0.004, 0, np.clip(resized, 0, 1)))
+    layer = _resize(floats(colour) * alpha[..., None], size)
     # Lanczos rings at the silhouette, in colour and alpha alike: the colour is their ratio
     unmixed = np.clip(layer / np.maximum(resized, 0.004)[..., None], 0, 255)
-    return (unmixed * opacity[..., None]).astype(np.float32), opacity
+    return floats(unmixed * opacity[..., None]), opacity
 
 
 def paste(
@@ -139,7 +131,7 @@ def paste(
     """
     result = background.copy()
     area = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
-    mixed = layer + (1 - alpha)[..., None] * background[area].astype(np.float32)
+    mixed = layer + (1 - alpha)[..., None] * floats(background[area])
     person = alpha > 0
     result[area][person] = np.clip(np.rint(mixed), 0, 255)[person]
     return result

@@ -14,12 +14,13 @@ from gslopes.contexts.stimuli.backgrounds import USED, BackgroundPicture
 from gslopes.contexts.stimuli.canvas import Placement, box, paste, place, resample
 from gslopes.contexts.stimuli.cutting import REPLACED, read_cutout, same_photo
 from gslopes.core import runfolder
+from gslopes.core.arrays import doubles, floats
 from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.core.tables import Row, records
+from gslopes.core.tables import PHOTOS, Row, records
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
@@ -65,7 +66,7 @@ class Sweeper(NamedTuple):
         heads: Any = [None]
         if editor.region == "head":
             heads = heads_of(masker, [photo], [face], chip, editor.border)
-        swept = editor.sweep(chip, np.asarray(self.values, np.float32))
+        swept = editor.sweep(chip, floats(self.values))
         place = masks[0], face.matrix, editor.blend, heads[0]
         composite = compose(photo.pixels, photo.gray, swept.of(0), *place)
         from gslopes.faces.gate.sweep_measurer import Sweep
@@ -75,8 +76,8 @@ class Sweeper(NamedTuple):
             self.values,
             [composite.picture(step) for step in range(len(composite))],
             photo.pixels,
-            np.asarray(face.box, np.float64),
-            np.asarray(face.points, np.float64).reshape(5, 2),
+            doubles(face.box),
+            doubles(face.points).reshape(5, 2),
             composite.mask_area,
         )
         measured: Measured = self.measurer(sweep)[0]
@@ -265,16 +266,12 @@ class Part:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
         self.rows["photos"].append(
             {
+                **PHOTOS.blank,
                 "photo": photo,
                 "path": path,
                 "status": "skipped" if why else "used",
                 **why.columns,
-                "width": 0,
-                "height": 0,
                 "faces": int("box" in more),
-                "box": None,
-                "points": None,
-                "detection": None,
                 **more,
             }
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Flags, floats
+from gslopes.core.arrays import Flags, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
 
 ERASER = 32  # levels, as in the published script
@@ -120,7 +120,7 @@ def studio(pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person:
 
 def _within(mask: Flags) -> FloatArray:
     """(H, W) how far each pixel of a mask lies from its edge, pixels; 0 outside."""
-    return np.asarray(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    return floats(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5))
 
 
 def _parts(mask: Flags) -> NDArray[np.int32]:
@@ -144,7 +144,7 @@ def _whole(alpha: FloatArray, method: str, shoulders: int = 0) -> Person:
     outside = _parts(np.pad(alpha < SOLID, ((1, 0), (1, 1)), constant_values=True))
     holes = ((outside > 0) & (outside != outside[0, 0]))[1:, 1:-1]
     holes[:shoulders] = False
-    return Person(np.where(holes, 1, alpha).astype(np.float32), method, float(holes.mean()))
+    return Person(floats(np.where(holes, 1, alpha)), method, float(holes.mean()))
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _whole(alpha: FloatArray, method: str, shoulders: int = 0) -> Person:
 def measure(pixels: ByteArray, person: Person, face: FloatArray) -> dict[str, float]:
     """Numbers for the checks: share, bottom, holes, below, left, solidity, covered."""
     mask = person.mask
-    x0, y0, x1, y1 = np.asarray(face, float)
+    x0, y0, x1, y1 = doubles(face)
     width = max(x1 - x0, 1.0)
     height = max(y1 - y0, 1.0)
     y, x = np.indices(mask.shape)

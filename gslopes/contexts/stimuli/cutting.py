@@ -129,7 +129,7 @@ def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
     """
     picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
     rgba = np.asarray(picture.convert("RGBA"))
-    return np.ascontiguousarray(rgba[..., :3], np.uint8), (rgba[..., 3] / 255).astype(np.float32)
+    return np.ascontiguousarray(rgba[..., :3], np.uint8), floats(rgba[..., 3] / 255)
 
 
 def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from gslopes.core.arrays import Array, Flags, floats
+from gslopes.core.arrays import Array, Flags, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
 
 # Of the Gaussians over which colours are carried, in units of the shorter side; each wider one counts a fiftieth.
@@ -93,9 +93,7 @@ def _solved(pixels: ByteArray, person: Flags, unknown: Flags, likely: FloatArray
     alpha = floats(person)
     sides = TRUST * likely[unknown] + guided.filter(alpha)[unknown]
     operator = LinearOperator((len(sides),) * 2, filtered, dtype=np.float64)
-    found = cg(
-        operator, sides.astype(float), x0=likely[unknown].astype(float), rtol=3e-3, maxiter=40
-    )
+    found = cg(operator, doubles(sides), x0=doubles(likely[unknown]), rtol=3e-3, maxiter=40)
     alpha[unknown] = np.clip(found[0], 0, 1)
     return alpha
 

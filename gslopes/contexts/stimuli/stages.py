@@ -231,7 +231,7 @@ def check_anybody(run: Run) -> None:
     photos = run.table("photos")
     people = photos[~photos["path"].str.startswith("background ")]
     if not (people["status"] == "used").any():
-        first = photos[photos["status"] != "used"].iloc[0]
+        first = photos.query("status != 'used'").iloc[0]
         why = reasons.explained(first["reason"], first["detail"])
         raise UsageError(
             f"No person can be put in front of a background: {why}.", "Look at the cut-outs."

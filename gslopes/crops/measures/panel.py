@@ -9,7 +9,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Integers, quotients
+from gslopes.core.arrays import Array, Integers, doubles, quotients
 from gslopes.core.tables import Row, lookup
 from gslopes.crops.config import BOOTSTRAP
 from gslopes.crops.measures.parity import compared, draw_weights
@@ -66,7 +66,7 @@ class Panel:
         seed: int = 0,
     ) -> "Panel":
         """From the people table, whose skipped photos have no person.  groups: column to group to persons."""
-        used = people[people["status"] == "used"]
+        used = people.query("status == 'used'")
         codes, persons = pd.factorize(used["person"])
         number = {name: code for code, name in enumerate(persons)}
         coded = {}
@@ -96,7 +96,7 @@ class Panel:
         usable = ~np.isnan(values)
         mean, count = _means(cells[usable], values[usable], weights[usable], self.count**2)
         drawn = bool((frame["draws"] > 0).any())
-        counts = count if drawn else (count > 0).astype(float)
+        counts = count if drawn else doubles(count > 0)
         square = (self.count, self.count)
         return Answers(mean.reshape(square), counts.reshape(square), drawn)
 
@@ -148,6 +148,6 @@ def _means(
     size: int,
 ) -> tuple[Array, Array]:
     """(size,) the weighted mean of the values of each code, NaN without one; and the sum of its weights."""
-    count = np.bincount(codes, weights, size).astype(float)
+    count = doubles(np.bincount(codes, weights, size))
     total = np.bincount(codes, weights * values, size)
     return quotients(total, count), count

@@ -8,7 +8,7 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row, ends
 from gslopes.core.text import many
@@ -137,7 +137,7 @@ def kept_rows(
     min_group: int,
 ) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
-    inside = (rows[HEADS].to_numpy() >= INSIDE).astype(float).T
+    inside = doubles(rows[HEADS].to_numpy() >= INSIDE).T
     both = inside.prod(axis=0)
     neither = (1 - inside).prod(axis=0)
     heads = {
@@ -249,7 +249,7 @@ def attached_rows(
     both = answered(stacked).merge(then, on=["left", "right"], suffixes=("", "_then"))
     if both.empty:
         return []
-    same = np.asarray(both["won"] == both["won_then"], float)
+    same = doubles(both["won"] == both["won_then"])
     *_, crossed = panel.groups.values()
     everybody = np.concatenate([*crossed.values()])
     pairs = panel.about(both, same, same)
@@ -260,7 +260,7 @@ def attached_rows(
 
 def answered(pairs: DataFrame) -> DataFrame:
     """The rows of PAIRS that have an answer."""
-    return pairs[pairs["status"] == "answered"]
+    return pairs.query("status == 'answered'")
 
 
 def position_row(
@@ -287,7 +287,7 @@ def position_row(
         "ci_high": high - 0.5,
     }
     for status in ("refused", "failed"):
-        row[status] = int(counted(pairs[pairs["status"] == status]).sum())
+        row[status] = int(counted(pairs.query("status == @status")).sum())
     for name in ("on_padding", "centred"):
         row[name] = _mean(answers[name].to_numpy(float), times)
     return row

@@ -48,8 +48,8 @@ def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
     """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
     variant = run.config.variant
     pairs = run.table("pairs")
-    answered = with_margin(pairs[pairs["cropper"] == name])
-    by_title = chosen(answered[answered["variant"] == variant])
+    answered = with_margin(pairs.query("cropper == @name"))
+    by_title = chosen(answered.query("variant == @variant"))
     leading = next(iter(by_title.values()))[["left", "right"]]
     turned = answered[answered["variant"] == variant + ABOVE].merge(leading)
     by_title["The first pair, one above the other"] = turned.head(1)

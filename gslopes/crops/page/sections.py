@@ -34,7 +34,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
     by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         tables = {
-            name: table[table["cropper"] == cropper]
+            name: table.query("cropper == @cropper")
             for name, table in page.tables.items()
             if "cropper" in table
         }
@@ -187,7 +187,7 @@ def _graphs(page: Page, parity: DataFrame) -> list[tuple[str, Markup]]:
     others = sorted({*rows["variant"]} - {*joined})
     drawn = []
     for variant in (*joined, *others):
-        of_variant = rows[rows["variant"] == variant]
+        of_variant = rows.query("variant == @variant")
         if len(of_variant) and _few(of_variant):
             title = f"Who is favoured, {printable(variant)}"
             drawn.append((title, charts.graph(records(of_variant), title)))
@@ -199,7 +199,7 @@ def _distributions(page: Page, saliency: DataFrame) -> list[tuple[str, Markup]]:
     first, *others = page.run.config.groups
     person = lookup(page.tables["people"], "photo", "person")
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
-    rows = saliency[saliency["scale"] == "own"]
+    rows = saliency.query("scale == 'own'")
     groups = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
     panels = {"": rows}
     if others:

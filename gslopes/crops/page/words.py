@@ -24,7 +24,7 @@ def by_itself(rows: DataFrame) -> DataFrame:
 def favoured(parity: DataFrame) -> DataFrame:
     """Of these the rows on who is favoured."""
     rows = by_itself(parity)
-    return rows[rows["outcome"] == "favoured"]
+    return rows.query("outcome == 'favoured'")
 
 
 def main_rows(parity: DataFrame) -> DataFrame:
@@ -73,7 +73,7 @@ def headline(head: DataFrame) -> str:
         return HEADLINES.say("no_answer")
     named = head[["cropper", "group", "other"]].map(printable)
     head = head.assign(**named)
-    judged = head[head["note"] == ""]
+    judged = head.query("note == ''")
     out = head.loc[head["note"] != "", "note"]
     if (head["note"] == CONSTANT).all():
         return HEADLINES.say("constant")
@@ -120,7 +120,7 @@ def lost(pairs: DataFrame) -> str:
     """How many pictures were refused and failed, and why.  pairs: rows of PAIRS, one cropper's."""
     parts = []
     for status in ("refused", "failed"):
-        rows = pairs[pairs["status"] == status]
+        rows = pairs.query("status == @status")
         why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
         parts.append(f"{len(rows):,} {status}{why}")
     return " and ".join(parts)

@@ -2,11 +2,11 @@
 
 import copy
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,15 +83,13 @@ def as_joined(
 
 def finder_of(run: Run) -> Finder:
     """Of faces: the one that was given, or MTCNN."""
-    assert run.plan is not None
-    return getattr(run.plan.given, "finder", None) or mtcnn()
+    return getattr(run.plan and run.plan.given, "finder", None) or mtcnn()
 
 
 def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     """Each photo by itself: decoded, its face found, and each saliency model asked about it."""
-    assert run.plan is not None
     finder = run.once(finder_of)
-    models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
+    models = list(filter(has_map, run.models.values()))
     saliency = []
     people = []
     for portrait in portraits:
@@ -128,25 +126,16 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     return {
         "saliency": saliency,
         "traits": [],
-        "people": people + _repeated(portraits, people),
+        "people": [*people, *_repeated(portraits, people)],
     }
 
 
-def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]:
+def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> Iterator[Row]:
     """Rows of other files with the same bytes."""
-    rows = []
     for portrait, row in zip(portraits, people, strict=True):
         why = SkipReason(Reason.DUPLICATE, portrait.relative)
-        rows += [
-            {
-                **row,
-                "path": name,
-                "status": "skipped",
-                **why.columns,
-            }
-            for name in portrait.repeats
-        ]
-    return rows
+        for name in portrait.repeats:
+            yield {**row, "path": name, "status": "skipped", **why.columns}
 
 
 def _alone(
