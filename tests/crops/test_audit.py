@@ -119,7 +119,7 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
     text = result.page.read_text("utf-8")
     assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text
     assert "Largest score of a photo alone" in text
-    assert "of focal points on padding" in text
+    assert "of focal points lie on padding" in text
 
 
 @pytest.fixture(scope="module")
