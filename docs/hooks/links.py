@@ -58,4 +58,4 @@ def dead(site: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*dead(Path(sys.argv[1])), sep="\n")
+    sys.stdout.writelines(f"{link}\n" for link in dead(Path(sys.argv[1])))

@@ -72,7 +72,7 @@ def test_what_is_recognised_is_told(audited):
 
 def test_the_page_and_the_papers_tables_are_there(audited):
     text = audited.page.read_text("utf-8")
-    assert "infers the self-reported gender" in text
+    assert "Gender is inferred as people report it" in text
     folder = audited.page.parent
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")

@@ -80,7 +80,7 @@ def test_the_page_opens_and_names_the_question(done):
         ("brightness", True),
     ]
     assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [1, 6, 6]
-    assert "and once more with those around the second peak of its map" in text
+    assert "with the crops that the second highest point of the map would give" in text
 
 
 @pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-fig-4", "crops-fig-7", "crops-3.2-draws")
@@ -114,12 +114,12 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
         assert policies.loc[policy, "deviation_high"] == pytest.approx(visible["ci_high"] - 0.5)
     assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
     assert result.summary.startswith(
-        "Too few people to say whom a crop keeps: a group has fewer than 10 people"
+        "Too few people to say whom a crop keeps. Not judged: a group has fewer than 10 people"
     )
     text = result.page.read_text("utf-8")
     assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text
     assert "Largest score of a photo alone" in text
-    assert "of focal points on padding" in text
+    assert "of focal points lie on padding" in text
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_one_above_the_other_the_same_pairs_are_asked_and_the_same_person_wins(p
     assert attached["same"] > 0.9
     assert attached["ci_low"] < attached["same"] <= attached["ci_high"]
     text = published.page.read_text("utf-8")
-    assert "one above the other, the same person wins as side by side in" in text
+    assert "with one photo above the other, the same person is favoured as side by side in" in text
     drawn = json.loads((published.folder / "pairs.json").read_text("utf-8"))["brightness"]["titles"]
     assert " above " in dict(drawn)["The first pair, one above the other"][0]["alt"]
 
@@ -369,7 +369,10 @@ def test_a_head_that_is_not_upright_has_no_place_and_the_page_says_so(tmp_path):
     visited = result.tables["people"]
     assert visited["head"].isna().all()
     assert set(visited["reason"]) == {"face not upright"}
-    assert "8 photos without an upright face: out of what is kept" in result.page.read_text("utf-8")
+    assert (
+        "8 photos without an upright face: whether the head is kept is not asked"
+        in result.page.read_text("utf-8")
+    )
 
 
 @pytest.mark.row("crops-3.4-head", "crops-3.4-regions")

@@ -92,7 +92,8 @@ def test_the_surest_of_each_concept_leads_and_what_the_photos_may_explain_comes_
     text = "System captions wrongly include “nurse” 20.0 points more often for darker than for lighter "
     assert (
         headline(rows, 3)
-        == f"{text[:-1]}.\n+20.0 [+18.0, +22.0] percentage points, q < 0.001, 400 images; groups as they were annotated."
+        == f"{text[:-1]}.\n+20.0 [+18.0, +22.0] percentage points, q < 0.001, 400 images; "
+        "groups as they were annotated."
     )
     assert outcome[2]["number"] == "+4.5 [+2.5, +6.5] percentage points"
     assert outcome[2]["q"] == "q = 0.020"

@@ -69,7 +69,10 @@ SMALL = pair("b", "d", 0.9, math.nan, note="a group has fewer than 10 people (--
 WIDEST = "a over b 51.0 % (48.0 to 54.0 %), where 50 % is even."
 OUT = "a group has fewer than 10 people (--min-group)."
 UNKNOWN = "Cannot tell whether the crop favours"
-FAVOURED = "The crop favours {} over {} in 70 % of pairs.\nc: 70.0 %, 95 % interval 65.0 to 75.0 %, where 50 % is even; 50 people."
+FAVOURED = (
+    "The crop favours {} over {} in 70 % of pairs.\n"
+    "c: 70.0 %, 95 % interval 65.0 to 75.0 %, where 50 % is even; 50 people."
+)
 
 
 @pytest.mark.parametrize(
