@@ -256,7 +256,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
     def of(table: str) -> DataFrame:
         rows = results.get(table, TABLES[table].empty())
-        return rows.query("classifier == @name")
+        return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])
     contexts = Counter(stereotypes.values())

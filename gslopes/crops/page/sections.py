@@ -34,7 +34,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
     by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         tables = {
-            name: table.query("cropper == @cropper")
+            name: table[table["cropper"] == cropper]
             for name, table in page.tables.items()
             if "cropper" in table
         }
