@@ -62,9 +62,20 @@ def _is_done(run: Run, stage: Stage) -> bool:
 
 def stages_of(audit: Audit) -> tuple[Stage, ...]:
     """Its stages, with the one that writes the page."""
-    if audit.page:
-        return (*audit.stages, page_stage(audit))
-    return audit.stages
+    if not audit.page:
+        return audit.stages
+    assets = audit.assets or Assets(Page)
+    names = dict.fromkeys(
+        name for stage in audit.stages for name in stage.makes if name in audit.tables
+    )
+    page = Stage(
+        "report",
+        (*names, NOTES, *assets.reads),
+        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
+        write_page,
+        options=assets.options,
+    )
+    return (*audit.stages, page)
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
@@ -108,21 +119,6 @@ def _leave_out(run: Run, stage: Stage) -> None:
     ):
         path.unlink(missing_ok=True)
         run.digests.pop(path, None)
-
-
-def page_stage(audit: Audit) -> Stage:
-    """The last stage of every audit: findings, summary and page, from all tables."""
-    assets = audit.assets or Assets(Page)
-    names = dict.fromkeys(
-        name for stage in audit.stages for name in stage.makes if name in audit.tables
-    )
-    return Stage(
-        "report",
-        (*names, NOTES, *assets.reads),
-        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
-        write_page,
-        options=assets.options,
-    )
 
 
 def write(run: Run, stage: Stage, rows: Made) -> list[Path]:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,22 +152,14 @@ def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
-    attributes = list(edit.get("attributes") or ["gender"])
     which = str(edit.get("model") or ""), bool(edit.get("ends"))
-    names = [_editor_name(attribute, *which) for attribute in attributes]
     specs = {}
-    for name in dict.fromkeys(names):
-        try:
+    for name in edit.get("attributes") or ["gender"]:
+        with suppress(UsageError):  # no installed model edits it
+            name = editor_for(name, *which)
+        with suppress(
+            UnknownName, ModelError
+        ):  # a model of the user's that is gone, or lost a file
             if name.replace("-", "").isalnum():
                 specs[name] = identify(name)[0]
-        except (UnknownName, ModelError):  # a model of the user's that is gone, or lost a file
-            continue
     return specs
-
-
-def _editor_name(attribute: str, model: str, named: bool) -> str:
-    """The name of an attribute's editor; the attribute itself if no installed model edits it."""
-    try:
-        return editor_for(attribute, model, named)
-    except UsageError:
-        return attribute
