@@ -165,8 +165,10 @@ class CredentialsError(ServiceError):
     ) -> None:
         names = " and ".join(variables)
         what = f"{service} {'rejects the' if rejected else 'needs'} credentials in {names}"
-        hint = f"Set {names} in the environment; answers so far are kept."
-        super().__init__(f"{what} ({detail})." if detail else f"{what}.", hint)
+        super().__init__(
+            f"{what} ({detail})." if detail else f"{what}.",
+            f"Set {names} in the environment; answers so far are kept.",
+        )
         self.service = service
 
 

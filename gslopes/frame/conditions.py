@@ -108,8 +108,7 @@ class _Texts(str):
         )
 
     def __ne__(self, text: object) -> bool:
-        near = get_close_matches(f"{text}", self.known, cutoff=0.75)
-        return bool(near) and self == text
+        return bool(get_close_matches(f"{text}", self.known, cutoff=0.75)) and self == text
 
 
 def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> dict[str, Any]:

@@ -90,8 +90,10 @@ def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
         names = {table.name for table in tables_of(run.audit, stage)} & needs - {*stage.splits}
         names = {name for name in names if stage.keep(run, name) is not None}
         if lacks := sorted(name for name in names if not run.has(name)):
-            hint = f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}."
-            raise UsageError(f"{show(run.folder)} has no table {lacks[0]} yet.", hint)
+            raise UsageError(
+                f"{show(run.folder)} has no table {lacks[0]} yet.",
+                f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}.",
+            )
     return [
         stage
         for stage in stages.values()

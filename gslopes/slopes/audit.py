@@ -380,8 +380,9 @@ def judge(run: Run, parts: Tables) -> Made:
         run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
-        few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
-        run.executor.note(few)
+        run.executor.note(
+            f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
+        )
     run.executor.note(
         f"gate       {passed:,} of {text.many(len(verdicts), 'sweep')} kept"
         + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))

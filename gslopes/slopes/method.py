@@ -71,8 +71,7 @@ def drawn(config: Mapping[str, Any]) -> set[str]:
 
 def _each(regions: Mapping[str, str]) -> str:
     """The region of all editors, or each attribute's own."""
-    alike = len(set(regions.values())) < 2
-    if alike:
+    if len(set(regions.values())) < 2:
         return next(iter(regions.values()), "face")
     return "; ".join(": ".join(pair) for pair in regions.items())
 

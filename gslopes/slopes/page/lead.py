@@ -180,8 +180,7 @@ def _leading(rows: DataFrame, decided: Mapping[str, Decision]) -> DataFrame:
     measures = {units.measure_of(row) for row in by_label.to_dict("records")}
     size = by_label["slope" if len(measures) == 1 else "t"].abs()
     names = by_label.index.to_series()
-    opened = names.map(lambda label: decided[label].code == OPEN)
-    return ranked(by_label, opened, -size, names)
+    return ranked(by_label, names.map(lambda label: decided[label].code == OPEN), -size, names)
 
 
 def _too_few(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
@@ -248,8 +247,7 @@ def would_matter(row: Record, matters: float) -> str:
 
 def over(rows: DataFrame) -> tuple[str, ...]:
     """The things that the rows' column units counts, one and several; photos without that column."""
-    clustered = "units" in rows and bool((rows["units"] < rows["n"]).any())
-    if clustered:
+    if "units" in rows and bool((rows["units"] < rows["n"]).any()):
         return ("cluster's worth of photos", "clusters' worth of photos")
     return ("photo",)
 
