@@ -60,13 +60,8 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
     # only the values of few names are read: it is asked for each answer
-    values = (os.environ.get(name, "") for name in os.environ if _is_named(name))
+    values = (os.environ.get(name, "") for name in filter(_VARIABLE.search, os.environ))
     return {value for value in values if len(value) >= MIN_LENGTH}
-
-
-@lru_cache(maxsize=1024)
-def _is_named(variable: str) -> bool:
-    return bool(_VARIABLE.search(variable))
 
 
 def remember_secret(value: str) -> None:

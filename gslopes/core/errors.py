@@ -25,6 +25,7 @@ Each error is one clear sentence (``message``) and, if there is one, the next st
 prints both without a traceback unless ``--debug`` is given.
 """
 
+import copyreg
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -49,7 +50,7 @@ class GslopesError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickled by its facts: the arguments of __init__ differ from class to class, and workers send errors home.
-        return _remade, (type(self), dict(vars(self)))
+        return copyreg.__newobj__, (type(self), self.message), dict(vars(self))
 
 
 class UsageError(GslopesError):
@@ -164,8 +165,10 @@ class CredentialsError(ServiceError):
     ) -> None:
         names = " and ".join(variables)
         what = f"{service} {'rejects the' if rejected else 'needs'} credentials in {names}"
-        hint = f"Set {names} in the environment; answers so far are kept."
-        super().__init__(f"{what} ({detail})." if detail else f"{what}.", hint)
+        super().__init__(
+            f"{what} ({detail})." if detail else f"{what}.",
+            f"Set {names} in the environment; answers so far are kept.",
+        )
         self.service = service
 
 
@@ -187,9 +190,3 @@ def nearest(name: str, names: Iterable[str], otherwise: str = "") -> str:
     if close:
         return f"Did you mean {close[0]!r}?"
     return otherwise
-
-
-def _remade(kind: type[GslopesError], facts: dict[str, Any]) -> GslopesError:
-    error = kind.__new__(kind, facts["message"])
-    vars(error).update(facts)
-    return error

@@ -215,17 +215,19 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
             name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)
         ]:
             holds = f"it holds {show(visible[0])}, but no run.json"
-            hint = "Choose a new folder with --out, or remove what is left of a run."
-            raise UsageError(f"{show(run)} is not empty and is not a run folder: {holds}.", hint)
+            raise UsageError(
+                f"{show(run)} is not empty and is not a run folder: {holds}.",
+                "Choose a new folder with --out, or remove what is left of a run.",
+            )
         return
     old = read_manifest(run)
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
     if lines.get("config") or lines.get("identity"):
         lines.pop("values", None)  # they follow from the configuration
     if differing := [line for lines_of_key in lines.values() for line in lines_of_key]:
-        hint = "Repeat its own command to resume it, or choose a new folder with --out."
         raise RunFolderMismatch(
-            f"{show(run)} was made by another configuration: {'; '.join(differing)}.", hint
+            f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
+            "Repeat its own command to resume it, or choose a new folder with --out.",
         )
 
 
@@ -251,16 +253,20 @@ def locked(run: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            hint = "Wait for it to end, or choose another folder with --out."
-            raise StorageError(f"Another process is working in {show(run)}.", hint) from error
+            raise StorageError(
+                f"Another process is working in {show(run)}.",
+                "Wait for it to end, or choose another folder with --out.",
+            ) from error
         _discard_temporaries(run)
         yield
         gone = True
         with suppress(OSError):
             gone = not os.path.samestat(os.stat(run / ".lock"), os.fstat(handle))
         if gone:  # even if another was made in its place
-            hint = "Run the same command again."
-            raise StorageError(f"{show(run)} was removed while this command worked in it.", hint)
+            raise StorageError(
+                f"{show(run)} was removed while this command worked in it.",
+                "Run the same command again.",
+            )
         _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)

@@ -217,8 +217,10 @@ def check_key(table: Table, rows: pa.Table) -> None:
             return
     first = rows.slice(pc.index(same, True).as_py(), 1).to_pylist()[0]
     key = ", ".join(f"{name} {first[name]}" for name in table.key)
-    hint = "Its key names one row: the stage that makes it is to write each once, or its key lacks a column."
-    raise TableError(f"The {table.name} table has two rows with the key {key}.", hint)
+    raise TableError(
+        f"The {table.name} table has two rows with the key {key}.",
+        "Its key names one row: the stage that makes it is to write each once, or its key lacks a column.",
+    )
 
 
 def read(table: Table, path: Path) -> DataFrame:

@@ -151,20 +151,25 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
     spec, digest = zoo.identify(name)
     if spec.network == "edit-field":
         taught = name.replace("-teacher", "-field")
-        problem = f"The model {name} is a teacher: only training uses it."
-        raise UsageError(problem, f"Name the editor, {taught}.")
+        raise UsageError(
+            f"The model {name} is a teacher: only training uses it.", f"Name the editor, {taught}."
+        )
     compose = config.compose
     if spec.network == "tone-scale" and (
         compose.masks
         or compose.region not in ("auto", "head")
         or compose.blend not in ("auto", "ratio")
     ):
-        problem = "The tone of skin is changed from brow to chest, as a ratio."
-        raise UsageError(problem, "Leave out --region, and the settings blend and masks.")
+        raise UsageError(
+            "The tone of skin is changed from brow to chest, as a ratio.",
+            "Leave out --region, and the settings blend and masks.",
+        )
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
-        problem = f"The model {name} edits {edits}, not {attribute}."
-        raise UsageError(problem, "gslopes list models lists the models.")
+        raise UsageError(
+            f"The model {name} edits {edits}, not {attribute}.",
+            "gslopes list models lists the models.",
+        )
     return name, spec, digest
 
 

@@ -45,15 +45,21 @@ def values_for(
     """
     count = STEPS.get(attribute, DEFAULT_STEPS) if steps is None else steps
     if count < 3 or count % 2 == 0:
-        hint = f"Give an odd number of values such as {max(3, count + 1)}."
-        raise ConfigError(f"A sweep of {count} values has no centre to compare with.", hint)
+        raise ConfigError(
+            f"A sweep of {count} values has no centre to compare with.",
+            f"Give an odd number of values such as {max(3, count + 1)}.",
+        )
     low, high = EXTENT.get(attribute, DEFAULT_EXTENT) if extent is None else extent
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        hint = "Give --range two numbers that grow, such as -2,2."
-        raise ConfigError(f"A sweep cannot run from {low} to {high}.", hint)
+        raise ConfigError(
+            f"A sweep cannot run from {low} to {high}.",
+            "Give --range two numbers that grow, such as -2,2.",
+        )
     if attribute == TONE and not 1 <= low < high <= 10:
-        hint = "Give --range two of them, such as 2,8."
-        raise ConfigError(f"Tones of skin have steps 1 to 10, not {low:g} to {high:g}.", hint)
+        raise ConfigError(
+            f"Tones of skin have steps 1 to 10, not {low:g} to {high:g}.",
+            "Give --range two of them, such as 2,8.",
+        )
     return np.linspace(low, high, count, dtype=np.float32)
 
 

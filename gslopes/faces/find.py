@@ -39,8 +39,9 @@ def choose(
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        detail = f"{math.floor(side)} px, at least {min_face} wanted"
-        return SkipReason(Reason.FACE_TOO_SMALL, detail)
+        return SkipReason(
+            Reason.FACE_TOO_SMALL, f"{math.floor(side)} px, at least {min_face} wanted"
+        )
     if why := tilted(detections, index):
         return why
     matrix = similarity(detections.points[index], CHIP * size - 0.5)

@@ -156,8 +156,10 @@ class _Asking:
     def begin(self, run: Run, missing: Mapping[str | None, int]) -> None:
         """Raises: UsageError if no one is asked, nor was before."""
         if not self.versions(run):
-            hint = "Name one with --classifier NAME; gslopes list classifiers."
-            raise UsageError("No classifier is named.", hint)
+            raise UsageError(
+                "No classifier is named.",
+                "Name one with --classifier NAME; gslopes list classifiers.",
+            )
 
     def work(self, run: Run, parts: Missing) -> Made:
         """Ask about all parts that are missing.  Raises: as ``Scoring.ask``."""
@@ -278,8 +280,10 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier], record: str 
         old = earlier.get(model.name, {}).get("version", model.version)
         if old != model.version:
             answered = f"{runfolder.show(folder)} has answers of {model.name} in version {old or 'unknown'}"
-            hint = "Make the pictures again in a new folder, or restore that version of the classifier."
-            raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
+            raise RunFolderMismatch(
+                f"{answered}; it is {model.version or 'unknown'} now.",
+                "Make the pictures again in a new folder, or restore that version of the classifier.",
+            )
 
 
 def asked_before(folder: Path, record: str = ASKED) -> dict[str, Any]:

@@ -108,8 +108,7 @@ class _Texts(str):
         )
 
     def __ne__(self, text: object) -> bool:
-        near = get_close_matches(f"{text}", self.known, cutoff=0.75)
-        return bool(near) and self == text
+        return bool(get_close_matches(f"{text}", self.known, cutoff=0.75)) and self == text
 
 
 def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> dict[str, Any]:
@@ -155,7 +154,7 @@ def _compared(node: ast.Compare, row: Mapping[Any, Any]) -> bool:
         together = [operand, *values]
         kinds = {(isinstance(value, str), isinstance(value, bool)) for value in together}
         operand = values[-1]
-        if any(map(_missing, together)):
+        if any(value is None or value != value for value in together):
             holds.append(False)
             continue
         if len(kinds) > 1 or (any(*kinds) and test not in ("eq", "ne")):
@@ -166,10 +165,6 @@ def _compared(node: ast.Compare, row: Mapping[Any, Any]) -> bool:
         held = [getattr(operator, test)(together[0], value) for value in values]
         holds.append(any(held) if test == "eq" else all(held))
     return all(holds)
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value != value
 
 
 def _number(value: Any) -> float:

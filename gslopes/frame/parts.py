@@ -168,8 +168,10 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
     table = run.audit.tables[stage.along]
     parts = range(complete_parts(run, maker))
     if not has_all_parts(run, maker):
-        problem = f"A part of the stage {maker.name} of {show(run.folder)} is damaged."
-        raise UsageError(problem, "Repeat the whole command, without --only: it is made again.")
+        raise UsageError(
+            f"A part of the stage {maker.name} of {show(run.folder)} is damaged.",
+            "Repeat the whole command, without --only: it is made again.",
+        )
     paths = (part_path(run.folder, maker.name, table, part) for part in parts)
     return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}
 
@@ -214,8 +216,10 @@ def complete_parts(run: Run, stage: Stage) -> int:
     missing, count = missing_parts(run.folder, run.audit, _part_tables(run.audit, stage)[-1].name)
     if missing or not made_from(run.folder, stage).is_file():
         lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
-        problem = f"{show(run.folder)} is not complete: of the stage {stage.name}, {lacks}."
-        raise UsageError(problem, "Finish it first: repeat the command that started it.")
+        raise UsageError(
+            f"{show(run.folder)} is not complete: of the stage {stage.name}, {lacks}.",
+            "Finish it first: repeat the command that started it.",
+        )
     return count
 
 
@@ -368,8 +372,10 @@ class Parts:
     def remote_task(self) -> RemoteTask:
         """The same work in another process.  Raises: UsageError if the stage is done here."""
         if self.stage.here:
-            problem = f"The stage {self.stage.name} works with objects that cannot be sent to other processes."
-            raise UsageError(problem, "Use the engine one, or name them in the configuration.")
+            raise UsageError(
+                f"The stage {self.stage.name} works with objects that cannot be sent to other processes.",
+                "Use the engine one, or name them in the configuration.",
+            )
         run = self.run
         folder = run.folder.absolute()
         uses = self.stage.uses(run)
@@ -416,6 +422,7 @@ def _elsewhere(
     run = Run(audit, folder, config, content=content)
     if (uses_here := stage.uses(run)) != uses:
         differing = "; ".join(runfolder.differences(uses, uses_here, stage_name))
-        hint = "Install the same models on every machine."
-        raise ModelError(f"A worker has other models: {differing}.", hint)
+        raise ModelError(
+            f"A worker has other models: {differing}.", "Install the same models on every machine."
+        )
     return Parts(run, stage, name)

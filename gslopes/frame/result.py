@@ -139,8 +139,10 @@ def result_of(audit: Audit, folder: Path) -> Result:
         counts = audit.counts(tables)
         headline = audit.headline(tables).line
     except KeyError as error:
-        hint = "Repeat the command that began it: it goes on from where it was."
-        raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
+        raise UsageError(
+            f"{show(folder)} is not finished: a table is missing.",
+            "Repeat the command that began it: it goes on from where it was.",
+        ) from error
     page = _found(folder / "report" / "index.html")
     notes = tuple(notes_of(audit, folder))
     return (audit.result or Result)(folder, page, headline, audit, *counts, notes)

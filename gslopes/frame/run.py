@@ -62,9 +62,20 @@ def _is_done(run: Run, stage: Stage) -> bool:
 
 def stages_of(audit: Audit) -> tuple[Stage, ...]:
     """Its stages, with the one that writes the page."""
-    if audit.page:
-        return (*audit.stages, page_stage(audit))
-    return audit.stages
+    if not audit.page:
+        return audit.stages
+    assets = audit.assets or Assets(Page)
+    names = dict.fromkeys(
+        name for stage in audit.stages for name in stage.makes if name in audit.tables
+    )
+    page = Stage(
+        "report",
+        (*names, NOTES, *assets.reads),
+        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
+        write_page,
+        options=assets.options,
+    )
+    return (*audit.stages, page)
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
@@ -79,8 +90,10 @@ def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
         names = {table.name for table in tables_of(run.audit, stage)} & needs - {*stage.splits}
         names = {name for name in names if stage.keep(run, name) is not None}
         if lacks := sorted(name for name in names if not run.has(name)):
-            hint = f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}."
-            raise UsageError(f"{show(run.folder)} has no table {lacks[0]} yet.", hint)
+            raise UsageError(
+                f"{show(run.folder)} has no table {lacks[0]} yet.",
+                f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}.",
+            )
     return [
         stage
         for stage in stages.values()
@@ -108,21 +121,6 @@ def _leave_out(run: Run, stage: Stage) -> None:
     ):
         path.unlink(missing_ok=True)
         run.digests.pop(path, None)
-
-
-def page_stage(audit: Audit) -> Stage:
-    """The last stage of every audit: findings, summary and page, from all tables."""
-    assets = audit.assets or Assets(Page)
-    names = dict.fromkeys(
-        name for stage in audit.stages for name in stage.makes if name in audit.tables
-    )
-    return Stage(
-        "report",
-        (*names, NOTES, *assets.reads),
-        ("summary.json", "report/index.html", "report/model_card.md", *assets.makes),
-        write_page,
-        options=assets.options,
-    )
 
 
 def write(run: Run, stage: Stage, rows: Made) -> list[Path]:

@@ -28,8 +28,10 @@ def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
     """
     files = list_files(photos, limit)
     if not files:
-        hint = f"Name a folder with {_KINDS} files in it or in its sub-folders."
-        raise UsageError(f"There are no photos in {show(photos)}.", hint)
+        raise UsageError(
+            f"There are no photos in {show(photos)}.",
+            f"Name a folder with {_KINDS} files in it or in its sub-folders.",
+        )
     reasons = []
     for file in files:
         try:
@@ -38,6 +40,8 @@ def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
         except PhotoError as error:
             reasons.append(error)
     if len(reasons) == len(files):
-        hint = f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files."
-        raise UsageError(f"No photo in {show(photos)} can be read.", hint)
+        raise UsageError(
+            f"No photo in {show(photos)} can be read.",
+            f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files.",
+        )
     return left_out(same_bytes(files)), first_frames(files)

@@ -351,9 +351,9 @@ def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> dict[str, An
         is_older = True
     if is_older:
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
-        hint = "Choose a new folder with --out; the version that made it opens this one."
         raise UsageError(
-            f"{show(run)} was made by {version}, whose runs this version cannot open.", hint
+            f"{show(run)} was made by {version}, whose runs this version cannot open.",
+            "Choose a new folder with --out; the version that made it opens this one.",
         )
     return old
 

@@ -117,8 +117,10 @@ def _check_findings(audit: Audit, only: Sequence[str]) -> None:
 
     judging = [stage.name for stage in stages_of(audit) if {*stage.makes} & {*audit.shown, NAME}]
     if not {*only} & {*judging}:
-        problem = f"--fail-if judges the findings, and {' and '.join(f'--only {stage}' for stage in only)} makes none."
-        raise UsageError(problem, f"Add {' or '.join(f'--only {stage}' for stage in judging)}.")
+        raise UsageError(
+            f"--fail-if judges the findings, and {' and '.join(f'--only {stage}' for stage in only)} makes none.",
+            f"Add {' or '.join(f'--only {stage}' for stage in judging)}.",
+        )
 
 
 def _print_differences(

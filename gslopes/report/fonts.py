@@ -37,8 +37,7 @@ def advice(texts: Iterable[str]) -> list[str]:
 
 def isolated(text: str) -> str:
     """A text in a sentence that it must not turn round, if it runs from right to left."""
-    turned = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
-    if turned:
+    if any(unicodedata.bidirectional(char) in ("R", "AL") for char in text):
         return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
     return text
 
@@ -46,8 +45,7 @@ def isolated(text: str) -> str:
 def _to_install(char: str) -> str:
     if unicodedata.category(char) == "So" or "\U0001f000" <= char < "\U00020000":
         return "Noto Emoji or Symbola (fonts-symbola)"
-    wide = unicodedata.east_asian_width(char) in "WF"
-    if wide:
+    if unicodedata.east_asian_width(char) in "WF":
         return "Noto Sans CJK (fonts-noto-cjk)"
     return "Noto Sans (fonts-noto-core)"
 

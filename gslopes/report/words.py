@@ -79,8 +79,7 @@ def faces(attribute: str) -> tuple[str, str]:
     (('darker-skinned faces', 'lighter-skinned faces'), ('faces with less beard', 'faces with more beard'))
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
-    is_plain = attribute in _ENDS
-    if is_plain:
+    if attribute in _ENDS:
         return (f"{first} faces", f"{last} faces")
     if ends_of(attribute):
         return (f"{first}-looking faces", f"{last}-looking faces")

@@ -164,8 +164,9 @@ def sweeps_of(
             sweeps.append(Sweep(attribute, attribute, _chosen(edit, prompts), prompts))
     _check_named(ends, edit.wanted, bases)
     if not sweeps:
-        problem = f"{bases[0]} is the baseline, and the only end."
-        raise ConfigError(problem, "Name another one with --ends.")
+        raise ConfigError(
+            f"{bases[0]} is the baseline, and the only end.", "Name another one with --ends."
+        )
     return tuple(sweeps)
 
 

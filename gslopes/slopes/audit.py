@@ -243,11 +243,6 @@ def look(plan: Plan) -> Inputs:
     return Inputs(walk, walk.facts)
 
 
-def of_photos(config: RunConfig) -> bool:
-    """Whether the photos are not a set of pairs, whose units may share pictures."""
-    return config.pairs is None
-
-
 def classifiers(plan: Plan) -> dict[str, Classifier]:
     """Those that are asked by this command.  Raises: as ``ask.classifiers.load_classifier``."""
     if plan.only and not ASKS & set(plan.only):
@@ -291,11 +286,6 @@ def asked_at_most(run: Run, classifier: Classifier) -> Most:
         sample = walk.config.score.placebo_sample
     images, placebos = walk.pictures_asked(sample)
     return worst_parts(images + min(FIRST, len(walk.files)), walk.parts + 1), placebos
-
-
-def unedited_at_most(run: Run, classifier: Classifier) -> Most:
-    """Every photo once."""
-    return worst_parts(len(run.inputs.files), run.inputs.parts), 0
 
 
 # -- stages -----------------------------------------------------------------------------------------------------------
@@ -390,8 +380,9 @@ def judge(run: Run, parts: Tables) -> Made:
         run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
-        few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
-        run.executor.note(few)
+        run.executor.note(
+            f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
+        )
     run.executor.note(
         f"gate       {passed:,} of {text.many(len(verdicts), 'sweep')} kept"
         + (f" (see gslopes audit {show(run.folder)} --only gate)" * (passed < len(verdicts)))
@@ -416,11 +407,6 @@ def summarise(run: Run) -> Made:
     attributes = [summary.facts() for summary in summaries]
     runfolder.write_json(run.folder / VALIDITY, {"attributes": attributes})
     return {}
-
-
-def leaves_out(run: Run) -> bool:
-    """Whether sweeps that were dropped are kept from classifiers."""
-    return run.config.gate.on is not False
 
 
 def observers(run: Run) -> dict[str, Classifier]:
@@ -460,7 +446,12 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
     return PAPER, method.choices(to_dict(configure("PHOTOS", options)))
 
 
-ABOUT_ORIGINALS = ask(**STAGES[UNEDITED], gate=None, whom=observers, most=unedited_at_most)
+ABOUT_ORIGINALS = ask(
+    **STAGES[UNEDITED],
+    gate=None,
+    whom=observers,
+    most=lambda run, classifier: (worst_parts(len(run.inputs.files), run.inputs.parts), 0),
+)
 
 SLOPES = Audit(
     name="audit",
@@ -468,7 +459,7 @@ SLOPES = Audit(
     config=RunConfig,
     tables=TABLES,
     inputs=look,
-    photos=of_photos,
+    photos=lambda config: config.pairs is None,  # units of a set may share pictures
     outline=outline,
     configure=configured,
     fixed=lambda config: {"identity": config.identity(), "seed": config.seed},
@@ -498,7 +489,9 @@ SLOPES = Audit(
             uses=lambda run: reader_digest(),
         ),
         Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
-        ask(**STAGES["score"], gate=leaves_out, most=asked_at_most),
+        ask(
+            **STAGES["score"], gate=lambda run: run.config.gate.on is not False, most=asked_at_most
+        ),
         Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
         ABOUT_ORIGINALS,
         Stage(**STAGES["fit"], work=fit),

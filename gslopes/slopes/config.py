@@ -25,7 +25,7 @@ from typing import Any, Literal
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import canonical_name, is_outside
 from gslopes.core import frozen, placebo
-from gslopes.core.config import from_dict, to_dict
+from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import counts, merged, option, put, section
@@ -54,16 +54,7 @@ _CONDITIONS = (
 )
 GRID = (5, 3)  # values of two attributes that are crossed
 
-# What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
-PUBLISHED: Mapping[tuple[str, str], Any] = {
-    ("edit", "model"): "fader",
-    ("edit", "calibrated"): False,
-    ("compose", "region"): "skin",
-    ("compose", "blend"): "paste",
-    ("compose", "placebo"): False,
-    ("gate", "on"): False,
-    ("fit", "presence"): "vendor",
-}
+PUBLISHED = read_toml(Path(__file__).with_name("data") / "published.toml")
 
 
 @frozen
@@ -172,8 +163,10 @@ class RunConfig:
         }
         _refuse("--cross", against, "Leave one out; --grid 5,3 says how many values.")
         if len(names) != 2:
-            hint = "Name both, as in --attribute gender --attribute race --cross."
-            raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
+            raise ConfigError(
+                f"--cross takes two attributes, not {len(names)}.",
+                "Name both, as in --attribute gender --attribute race --cross.",
+            )
         if self.edit.ends:
             return self._grid_of_names()
         each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
@@ -192,8 +185,10 @@ class RunConfig:
             [one for one in sweeps if bool(one.ends) == kind] for kind in (False, True)
         )
         if len(values) != 1:
-            hint = "Such as --attribute gender --attribute race."
-            raise ConfigError("--cross takes one attribute of named ends, and one of values.", hint)
+            raise ConfigError(
+                "--cross takes one attribute of named ends, and one of values.",
+                "Such as --attribute gender --attribute race.",
+            )
         if not named:
             raise ConfigError("--cross takes two named ends at least.", "Name more with --ends.")
         levels = (named[0].ends[0], *(one.ends[1] for one in named))
@@ -281,21 +276,27 @@ def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
         if (mapping.get(part) or {}).get(key)
     ]
     if given:
-        hint = f"Leave out {given[0]}, or --pairs."
-        raise ConfigError("The pictures of a set of pairs are its own, and are not edited.", hint)
+        raise ConfigError(
+            "The pictures of a set of pairs are its own, and are not edited.",
+            f"Leave out {given[0]}, or --pairs.",
+        )
     mapping["photos"] = (out or Path()) / GIVEN
 
 
 def publish(mapping: dict[str, Any]) -> None:
     """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
-    for (part, key), value in PUBLISHED.items():
-        given = mapping.get(part, {}).get(key)
-        if given and key == "model":  # a Fader Network of the user's own
-            continue
-        if given is not None and given != value:
-            hint = "Leave one of the two out: gslopes audit --as-published --method lists what it sets."
-            raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)
-        put(mapping, (part, key), value)
+    for part, options in PUBLISHED.items():
+        section = mapping.get(part, {})
+        for key, value in options.items():
+            given = section.get(key)
+            if given and key == "model":  # a Fader Network of the user's own
+                continue
+            if given is not None and given != value:
+                raise ConfigError(
+                    f"As published, {part}.{key} is {value}, not {given}.",
+                    "Leave one of the two out: gslopes audit --as-published --method lists what it sets.",
+                )
+            put(mapping, (part, key), value)
     for key in ("steps", "range"):
         if mapping.get("edit", {}).get(key) is not None:
             raise ConfigError(

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,7 @@ def drawn(config: Mapping[str, Any]) -> set[str]:
 
 def _each(regions: Mapping[str, str]) -> str:
     """The region of all editors, or each attribute's own."""
-    alike = len(set(regions.values())) < 2
-    if alike:
+    if len(set(regions.values())) < 2:
         return next(iter(regions.values()), "face")
     return "; ".join(": ".join(pair) for pair in regions.items())
 
@@ -151,22 +151,14 @@ def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
-    attributes = list(edit.get("attributes") or ["gender"])
     which = str(edit.get("model") or ""), bool(edit.get("ends"))
-    names = [_editor_name(attribute, *which) for attribute in attributes]
     specs = {}
-    for name in dict.fromkeys(names):
-        try:
+    for name in edit.get("attributes") or ["gender"]:
+        with suppress(UsageError):  # no installed model edits it
+            name = editor_for(name, *which)
+        with suppress(
+            UnknownName, ModelError
+        ):  # a model of the user's that is gone, or lost a file
             if name.replace("-", "").isalnum():
                 specs[name] = identify(name)[0]
-        except (UnknownName, ModelError):  # a model of the user's that is gone, or lost a file
-            continue
     return specs
-
-
-def _editor_name(attribute: str, model: str, named: bool) -> str:
-    """The name of an attribute's editor; the attribute itself if no installed model edits it."""
-    try:
-        return editor_for(attribute, model, named)
-    except UsageError:
-        return attribute

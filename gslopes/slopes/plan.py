@@ -151,19 +151,18 @@ def look_at(
             PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
+    editor = given
+    sweeps: tuple[Sweep, ...] = ()
     if config.cross or not (config.outside or config.named):
         values = config.sweeps()
-        files, inputs = read_inputs(config)
-        return Walk(config, files, values, inputs, classifiers, components)
-    editor = given
-    if config.outside and editor is None:
-        editor = load_editor(config.edit.model, Setting(config.device, trust))
-    sweeps = sweeps_of(config.edit, editor, config.baseline)
+    else:
+        if config.outside and editor is None:
+            editor = load_editor(config.edit.model, Setting(config.device, trust))
+        sweeps = sweeps_of(config.edit, editor, config.baseline)
+        values = values_of(sweeps, config.compose.placebo)
     files, inputs = read_inputs(config)
-    digests = {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}
-    if digests:
+    if digests := {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}:
         inputs["prompts"] = digests
-    values = values_of(sweeps, config.compose.placebo)
     return Walk(config, files, values, inputs, classifiers, components, None, editor, sweeps)
 
 

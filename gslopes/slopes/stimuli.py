@@ -203,7 +203,11 @@ class Synthesis:
                     rows = [row] * len(pictures)
                     second = self._composed(faces, grid.names[1], rows, pictures, again)
                     composite = crossed(composite, [*second])
-                edits += self._written(grid.name if grid else attribute, photo, composite)
+                files = self._files(photo)
+                encoded = (files.encode(patch, composite.box) for patch in composite.patches)
+                about = grid.name if grid else attribute, photo.id, composite
+                edits += self._write(*about, encoded)
+                edits += self._placebos(*about, files)
         return edits
 
     def _composed(
@@ -235,14 +239,6 @@ class Synthesis:
         if region == "auto":
             return editor.region
         return region
-
-    def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
-        """Write the K pictures of one photo, and of its placebos, one at a time; their rows."""
-        files = self._files(photo)
-        encoded = (files.encode(patch, composite.box) for patch in composite.patches)
-        return self._write(attribute, photo.id, composite, encoded) + self._placebos(
-            attribute, photo.id, composite, files
-        )
 
     def _files(self, photo: Photo) -> Variants:
         return Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)

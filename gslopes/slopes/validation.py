@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.core import frozen, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.errors import UsageError
 from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
@@ -122,8 +122,10 @@ def _one(
     kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
     plain = Summary(attribute, tuple(values), len(verdicts), passed, dict(kinds.most_common()))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
+    steps = range(-1, len(values))  # the unedited photo first
     read = {
-        str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()
+        str(name): doubles(DataFrame(wide[name]).reindex(columns=steps))
+        for name in readings["reading"].unique()
     }
     if attribute not in read:
         return plain
@@ -157,12 +159,6 @@ def _share(other: Array, target: Array, values: Sequence[float]) -> Interval:
         return manipulation.UNKNOWN
     unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
-
-
-def _steps(wide: DataFrame, name: str, count: int) -> Array:
-    """(n, 1 + K) of one reading, the unedited photo first."""
-    steps = DataFrame(wide[name]).reindex(columns=range(-1, count))
-    return np.asarray(steps, np.float64)
 
 
 def _groups(

@@ -275,13 +275,16 @@ class KnownMasker:
             hint = "Save the mask as an 8-bit gray PNG as large as its photo."
             image = named_picture(file, hint=hint)
             if image.mode not in ("L", "1"):
-                problem = f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode})."
-                raise UsageError(problem, hint)
+                raise UsageError(
+                    f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode}).",
+                    hint,
+                )
             pixels = np.array(image.convert("L"))
             if pixels.shape != photo.pixels.shape[:2]:
                 sizes = [f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape)]
-                problem = f"The mask {file} is {sizes[0]} pixels large, its photo {sizes[1]}."
-                raise UsageError(problem, hint)
+                raise UsageError(
+                    f"The mask {file} is {sizes[0]} pixels large, its photo {sizes[1]}.", hint
+                )
             likely = floats(warp(pixels, face.matrix, self.size)) / np.float32(255)
             mask[:] = soft_mask(likely, border=border)
         return masks

@@ -81,8 +81,10 @@ class FaderEditor(_ZooEditor):
         calibrated: bool = True,
     ) -> None:
         if not isinstance(model.module, Fader):
-            message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
-            raise ModelError(message, "See gslopes list models.")
+            raise ModelError(
+                f"The model {model.spec.name} is not an editor: it has no Fader Network.",
+                "See gslopes list models.",
+            )
         super().__init__(model, device, calibrated)
         self.network = FoldedFader(model.module).eval().to(self.device)
         self.template = model.module.template
@@ -434,8 +436,10 @@ def editor_of(
     if loaded.spec.network not in ("edit-ends", "edit-groups"):
         return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:
-        message = f"{loaded.spec.name} needs a reader of a face's own value."
-        raise ModelError(message, "Name one; the walk takes the labeller.")
+        raise ModelError(
+            f"{loaded.spec.name} needs a reader of a face's own value.",
+            "Name one; the walk takes the labeller.",
+        )
     if loaded.spec.network == "edit-groups":
         return GroupsEditor(loaded, names or loaded.spec.names, device, reader)
     return EndsEditor(loaded, device, reader, calibrated)

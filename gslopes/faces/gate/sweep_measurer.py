@@ -1,6 +1,6 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cv2
@@ -83,7 +83,8 @@ class SweepMeasurer:
         values = doubles(sweep.values)
         named = ends_of(sweep.attribute) is not None
         if named or sweep.attribute == TONE or not (ours or sweep.asked):
-            values = _as_ours(values)
+            # as far apart as ours are from end to end: the gate's bounds are per unit of that
+            values = doubles(np.interp(values, (values.min(), values.max()), (-2, 2)))
         values, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
         readings = self._read(sweep)
         means = {
@@ -99,13 +100,16 @@ class SweepMeasurer:
         height, width = sweep.pictures[0].shape[:2]
         face = with_margin(sweep.box, 0, sweep.pictures[0])
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
+        identity = np.nan
+        if sweep.asked and sweep.original is not None and "identity" in means:
+            identity = float(means["identity"].min())
         measured = Measured(
             *self._found(sweep),
             *follows,
             *gate.steepest([means[name] for name in others], others, values),
             mask_share=sweep.mask_area * width * height / area if masked else np.nan,
             change=gate.largest_change([picture[face] for picture in sweep.pictures]),
-            identity=_least_alike(sweep, means),
+            identity=identity,
         )
         return measured, readings
 
@@ -178,18 +182,6 @@ def _ellipse() -> FloatArray:
     axes = (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
     cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
     return ellipse
-
-
-def _least_alike(sweep: Sweep, means: Mapping[str, Array]) -> float:
-    """The identity that is judged: of an editor that was asked, next to the photo as it was."""
-    if sweep.asked and sweep.original is not None and "identity" in means:
-        return float(means["identity"].min())
-    return np.nan
-
-
-def _as_ours(values: Array) -> Array:
-    """Values of others, as far apart as ours are from end to end, -2 to 2: the gate's bounds are per unit of that."""
-    return doubles(np.interp(values, (values.min(), values.max()), (-2, 2)))
 
 
 def _around_face(pictures: Sequence[ByteArray], face: Array) -> tuple[list[ByteArray], Array]:

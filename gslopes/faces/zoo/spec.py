@@ -167,8 +167,10 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
     path = folder / FILE
     digest = folder / DIGEST
     if not path.is_file() or not digest.is_file():
-        hint = "Train the model, or restore its folder from a release."
-        raise ModelError(f"{folder} lacks {FILE} or {DIGEST}.", hint)
+        raise ModelError(
+            f"{folder} lacks {FILE} or {DIGEST}.",
+            "Train the model, or restore its folder from a release.",
+        )
     actual = sha256_of(path)
     recorded = (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != recorded:
@@ -187,8 +189,10 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         ]
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
-        hint = "Name a folder of weights that gslopes train wrote."
-        raise ModelError(f"{path} is not a gslopes checkpoint: {error}.", hint) from error
+        raise ModelError(
+            f"{path} is not a gslopes checkpoint: {error}.",
+            "Name a folder of weights that gslopes train wrote.",
+        ) from error
 
 
 def editor_for(attribute: str, model: str = "", named: bool = False) -> str:

@@ -138,8 +138,9 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     try:
         import ray
     except ImportError as error:
-        hint = "Install it with: pip install 'gslopes[ray]'."
-        raise UsageError("The engine ray needs the library Ray.", hint) from error
+        raise UsageError(
+            "The engine ray needs the library Ray.", "Install it with: pip install 'gslopes[ray]'."
+        ) from error
     if ray.is_initialized():
         return ray, False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -158,14 +159,14 @@ def connect(workers: int | None) -> tuple[Any, bool]:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         if "AuthToken" in str(error) or "Unauthenticated" in str(error):
-            hint = "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token."
             raise UsageError(
-                f"The Ray cluster at {ADDRESS}={address} wants a token.", hint
+                f"The Ray cluster at {ADDRESS}={address} wants a token.",
+                "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
             ) from error
-        hint = (
-            f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine."
-        )
-        raise UsageError(f"There is no Ray cluster at {ADDRESS}={address}.", hint) from error
+        raise UsageError(
+            f"There is no Ray cluster at {ADDRESS}={address}.",
+            f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
+        ) from error
     return ray, True
 
 

@@ -246,8 +246,7 @@ def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
     """Both, cut to the photos that both have, with the units of the first."""
     names, other_names = one.photos.astype(str), other.photos.astype(str)
     first = one.only(np.isin(names, other_names))
-    second = other.only(np.isin(other_names, names))
-    return first, replace(second, units=first.units)
+    return first, replace(other.only(np.isin(other_names, names)), units=first.units)
 
 
 def all_labels(one: Answers, other: Answers) -> Objects:
@@ -277,8 +276,7 @@ def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
     first, second = frames[0].align(frames[1])
     gap = settled(first - second, first.abs() + second.abs(), STORED)
     same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)
-    differing = first.index.to_numpy()[~same] // photos
-    return doubles(np.bincount(differing, minlength=len(labels)))
+    return doubles(np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)))
 
 
 # -- the value of each step ---------------------------------------------------------------------------------------

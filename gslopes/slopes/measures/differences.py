@@ -219,8 +219,7 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
         return membership_p(unit_slopes(answers, kind), members > 0, m, seed)
     if sizes[mixed].sum() < 0.5 * len(first):
         return untested
-    of_photos = unit_slopes(answers.single, kind)
-    return membership_p(of_photos, first, m, seed, within=codes)
+    return membership_p(unit_slopes(answers.single, kind), first, m, seed, within=codes)
 
 
 def paired_differences(

@@ -70,5 +70,4 @@ def write_report(
         ReportConfig, {"embed": embed, "p": p, "slope": slope, "labels": tuple(labels)}
     )
     config = audit.config(run, report=options)
-    page = walk_page(Run(audit, run, config))
-    return write(page, watch or counted(None, "report", "steps"))
+    return write(walk_page(Run(audit, run, config)), watch or counted(None, "report", "steps"))

@@ -74,23 +74,19 @@ def headline(
     rows: those to read, see ``core.tables.reading``.  decided: of ``decisions.decide``.  drawn: see
     ``loading.drawings``.
     """
-    decided = _once(decided)
+    # without the logarithm of a number that is there itself: it is no second answer
+    as_numbers = {label.partition(" (")[0] for label in decided if not label.endswith(_LOG)}
+    decided = {
+        label: one
+        for label, one in decided.items()
+        if not (label.endswith(_LOG) and label.removesuffix(_LOG) in as_numbers)
+    }
     lead = _lead(rows[rows["label"].isin(list(decided))], decided, attribute)
     text = f"{lead.sentence} {of_drawing(drawn or {})}".strip()
     order = by_order(rows)
     if order >= ORDER_MATTERS:
         text = _ordered(rows, order, text)
     return replace(lead, sentence=text)
-
-
-def _once(decided: Mapping[str, Decision]) -> dict[str, Decision]:
-    """The labels without the logarithm of a number that is there itself: it is no second answer."""
-    numbers = {label.partition(" (")[0] for label in decided if not label.endswith(_LOG)}
-    return {
-        label: one
-        for label, one in decided.items()
-        if not (label.endswith(_LOG) and label.removesuffix(_LOG) in numbers)
-    }
 
 
 def _ordered(rows: DataFrame, order: float, text: str) -> str:
@@ -184,8 +180,7 @@ def _leading(rows: DataFrame, decided: Mapping[str, Decision]) -> DataFrame:
     measures = {units.measure_of(row) for row in by_label.to_dict("records")}
     size = by_label["slope" if len(measures) == 1 else "t"].abs()
     names = by_label.index.to_series()
-    opened = names.map(lambda label: decided[label].code == OPEN)
-    return ranked(by_label, opened, -size, names)
+    return ranked(by_label, names.map(lambda label: decided[label].code == OPEN), -size, names)
 
 
 def _too_few(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
@@ -231,21 +226,16 @@ def nothing(
     """
     measure = units.measure_of(row)
     ends = (row["ci_low"], row["ci_high"])
-    matters = matters_of(row, share)
+    spread = caution.OF_SPREAD * float(row.get("sd") or math.nan)
+    matters = caution.MATTERS.get(measure, spread)
+    if measure == "presence":
+        matters = caution.points(share)
     note = would_matter(row, matters) if matters > 0 else ""
     shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
     estimate = caution.Nothing(name, *ends, n, matters, shown, note)
     if estimate.holds_zero:
         return estimate
     return replace(estimate, note=why)
-
-
-def matters_of(row: Record, share: float) -> float:
-    """The smallest slope that matters, or change of one, in its own unit; NaN if it is not known."""
-    measure = units.measure_of(row)
-    if measure == "presence":
-        return caution.points(share)
-    return caution.MATTERS.get(measure, caution.OF_SPREAD * float(row.get("sd") or math.nan))
 
 
 def would_matter(row: Record, matters: float) -> str:
@@ -257,8 +247,7 @@ def would_matter(row: Record, matters: float) -> str:
 
 def over(rows: DataFrame) -> tuple[str, ...]:
     """The things that the rows' column units counts, one and several; photos without that column."""
-    clustered = "units" in rows and bool((rows["units"] < rows["n"]).any())
-    if clustered:
+    if "units" in rows and bool((rows["units"] < rows["n"]).any()):
         return ("cluster's worth of photos", "clusters' worth of photos")
     return ("photo",)
 

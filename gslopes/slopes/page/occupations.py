@@ -145,7 +145,9 @@ def scatter(part: DataFrame) -> Content:
 
     dots: rows with x, y and name.  names: x, y, anchor, text.
     """
-    far = _round_up(float(part["slope"].abs().max()) or 1.0)
+    most = float(part["slope"].abs().max()) or 1.0
+    step = 10 ** math.floor(math.log10(most)) / 5
+    far = step * math.ceil(most / step - 1e-9)  # such as 3.2 for 3.1
     dots: list[Content] = [
         {
             **row,
@@ -159,12 +161,6 @@ def scatter(part: DataFrame) -> Content:
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
 
 
-def _round_up(number: float) -> float:
-    """The least multiple of a fifth of its power of ten that is not smaller, such as 3.2 for 3.1."""
-    step = 10 ** math.floor(math.log10(number)) / 5
-    return step * math.ceil(number / step - 1e-9)
-
-
 def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
     taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
@@ -174,7 +170,11 @@ def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
         for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
             box = _box(dot, left, long, LINE)
             inside = box[0] >= 0 and box[2] <= WIDE
-            if inside and not any(_overlap(box, neighbour) for neighbour in taken):
+            covers = (
+                all(box[side] < other[side + 2] and other[side] < box[side + 2] for side in (0, 1))
+                for other in taken
+            )
+            if inside and not any(covers):
                 taken.append(box)
                 named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
                 break
@@ -185,8 +185,3 @@ def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
     """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
     start = dot["x"] + left
     return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
-
-
-def _overlap(first: Corners, second: Corners) -> bool:
-    """Whether two boxes (left, top, right, bottom) share a point."""
-    return all(first[side] < second[side + 2] and second[side] < first[side + 2] for side in (0, 1))

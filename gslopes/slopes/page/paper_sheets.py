@@ -116,8 +116,15 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
     for entry, colour in zip(legend.get_texts(), cycle(LIGHT.series), strict=False):
         entry.set(color=colour, parse_math=False)
-    title = f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}"
-    figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
+    figure.text(
+        0.09,
+        0.93,
+        f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}",
+        fontsize=9,
+        weight="bold",
+        color=LIGHT.ink,
+        parse_math=False,
+    )
     return figure
 
 
@@ -211,8 +218,12 @@ def _scores(axes: Axes, walk: Pipeline, values: Array, attribute: str) -> None:
     ends = np.array([values[0], values[-1]])
     axes.plot(ends, intercept + slope * ends, color=ENDS[int(slope > 0)], linewidth=1.4)
     label = words.shorten(words.label(walk.label), 20)
-    title = f"“{label}”\n{words.shorten(words.printable(walk.classifier), 24)}"
-    axes.set_title(title, fontsize=7, loc="left", parse_math=False)
+    axes.set_title(
+        f"“{label}”\n{words.shorten(words.printable(walk.classifier), 24)}",
+        fontsize=7,
+        loc="left",
+        parse_math=False,
+    )
     if scores.min() >= 0 and scores.max() <= 1:  # no number in another unit
         axes.set_ylim(-0.03, 1.03)
 
