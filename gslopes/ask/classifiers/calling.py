@@ -48,7 +48,8 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
         signature.bind("picture")
         first = next(iter(signature.parameters.values()))
         parameter = first.name
-        annotation = _annotation(first.annotation)
+        if first.annotation is not first.empty:
+            annotation = inspect.formatannotation(first.annotation).replace("|", "or")
     except TypeError as error:
         raise UsageError(
             f"{name} cannot be called with a picture alone: {error}.",
@@ -83,12 +84,6 @@ def _given(kinds: Sequence[str], when: str, number: str) -> list[Form]:
     return [
         (kind, how) for kind in kinds for how in _TOLD["ways"][KINDS[kind]["ways"]][when][number]
     ]
-
-
-def _annotation(of: Any) -> str:
-    if of is inspect.Parameter.empty:
-        return ""
-    return inspect.formatannotation(of).replace("|", "or")
 
 
 def names_in(function: Any) -> Sequence[str]:
@@ -135,7 +130,10 @@ def in_form(pictures: Sequence[bytes], form: Form, folder: str) -> list[Any]:
     Raises: PhotoError if a picture cannot be decoded.
     """
     kind, how = form
-    given = [_MAKERS[kind](data, f"{folder}/{number}") for number, data in enumerate(pictures)]
+    there: Sequence[Any] = pictures
+    if kind.lower() == "path":
+        there = [_copy(data, f"{folder}/{number}") for number, data in enumerate(pictures)]
+    given = list(map(_MAKERS[kind], there))
     if how == "list":
         return [given]
     if how == "one":
@@ -150,37 +148,37 @@ def _kind_of(data: bytes) -> str:
     return "png" if data[1:4] == b"PNG" else "jpeg"
 
 
-def _path(data: bytes, place: str) -> str:
+def _copy(data: bytes, place: str) -> str:
     file = f"{place}.{_kind_of(data)}"
     Path(file).write_bytes(data)
     return file
 
 
-def _pixels(data: bytes, place: str = "") -> ByteArray:
+def _pixels(data: bytes) -> ByteArray:
     return decoded([data])[0]
 
 
-def _floats(data: bytes, place: str = "") -> Any:
+def _floats(data: bytes) -> Any:
     return _pixels(data) / np.float32(255)
 
 
-def _base64(data: bytes, place: str = "") -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-# Of an encoded picture, and the place of a copy.
-_MAKERS: Mapping[str, Callable[[bytes, str], Any]] = {
+# Of an encoded picture, or of the place of a copy.
+_MAKERS: Mapping[str, Callable[[Any], Any]] = {
     "array": _pixels,
-    BGR: lambda data, place: _pixels(data)[..., ::-1].copy(),  # OpenCV takes no negative strides
-    "PIL image": lambda data, place: import_module("PIL.Image").fromarray(_pixels(data)),
-    "path": _path,
-    "Path": lambda data, place: Path(_path(data, place)),
-    "bytes": lambda data, place: data,
-    "file": lambda data, place: io.BytesIO(data),
+    BGR: lambda data: _pixels(data)[..., ::-1].copy(),  # OpenCV takes no negative strides
+    "PIL image": lambda data: import_module("PIL.Image").fromarray(_pixels(data)),
+    "path": str,
+    "Path": Path,
+    "bytes": bytes,
+    "file": io.BytesIO,
     "base64": _base64,
-    "url": lambda data, place: f"data:image/{_kind_of(data)};base64,{_base64(data)}",
+    "url": lambda data: f"data:image/{_kind_of(data)};base64,{_base64(data)}",
     "float array": _floats,
-    "tensor": lambda data, place: import_module("torch").from_numpy(
+    "tensor": lambda data: import_module("torch").from_numpy(
         _floats(data).transpose(2, 0, 1).copy()
     ),
 }

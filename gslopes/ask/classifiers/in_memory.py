@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,21 +57,20 @@ def as_classifier(
     labels = tuple(map(str, labels))
     model = as_function(model)
     # by name, since their libraries may not be installed
-    bases = {(base.__module__, base.__qualname__) for base in type(model).__mro__}
-    is_module = ("torch.nn.modules.module", "Module") in bases
-    is_pipeline = ("transformers.pipelines.base", "Pipeline") in bases
+    bases = {f"{base.__module__}.{base.__qualname__}" for base in type(model).__mro__}
+    is_module = "torch.nn.modules.module.Module" in bases
+    is_pipeline = "transformers.pipelines.base.Pipeline" in bases
     if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
         if isinstance(model, FunctionClassifier | ModuleClassifier):
             model.identify()
-        check_traits(cast("Classifier", model))
-        return cast("Classifier", model)
+        classifier: Classifier = model
+        check_traits(classifier)
+        return classifier
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
     if is_module:
-        settings = {**options, "unit": unit} if unit else options
-        return ModuleClassifier(
-            model, labels, name or type(model).__name__, version, device, settings
-        )
+        name = name or type(model).__name__
+        return ModuleClassifier(model, labels, name, version, device, {**options, "unit": unit})
     activation = "none" if is_pipeline else options.pop("activation", "none")
     if options:
         raise ConfigError(

@@ -19,10 +19,7 @@ from gslopes.core.errors import AnswerError, ConfigError
 
 Pairs = tuple[tuple[str, Any], ...]
 _NAMES = read_toml(Path(__file__).with_name("picking.toml"))
-LABELS = _NAMES["labels"]
-SCORES = _NAMES["scores"]
 _KEYS = 6  # of a reply, that are shown
-_DEPTH = 4
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
 
 
@@ -76,7 +73,7 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
     if not labels or not scores:
         items = found(reply, labels or scores)
         if (name := _LAST_NAME.search(scores)) and items and all(map(is_number, items)):
-            return ((name[1], max(map(_number, items))),)
+            return ((name[1], float(max(items))),)
         return _pairs(items)
     names = found(reply, labels)
     values = found(reply, scores)
@@ -116,13 +113,13 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
 def labelled(item: Mapping[str, Any]) -> list[Any]:
     """[label, score] under the names that models and endpoints use; None for what is missing."""
     keys = {str(key).lower(): value for key, value in item.items()}
-    label = next((keys[key] for key in LABELS if isinstance(keys.get(key), str)), None)
-    return [label, next((keys[key] for key in SCORES if key in keys), None)]
+    label = next((keys[key] for key in _NAMES["labels"] if isinstance(keys.get(key), str)), None)
+    return [label, next((keys[key] for key in _NAMES["scores"] if key in keys), None)]
 
 
 def is_number(value: Any) -> bool:
     """Whether a value of JSON is one."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) in (int, float)
 
 
 def _number(value: Any) -> float:
@@ -133,7 +130,7 @@ def _number(value: Any) -> float:
     raise AnswerError(f"The reply has {shape(value)} where a score should be.")
 
 
-def shape(value: Any, depth: int = _DEPTH) -> str:
+def shape(value: Any, depth: int = 4) -> str:
     """What a value holds: its keys and kinds, none of its texts and numbers.
 
     >>> shape({"predictions": [{"label": "cat", "score": 0.9}, {"label": "dog", "score": 0.1}], "ok": True})

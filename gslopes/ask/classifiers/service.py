@@ -14,8 +14,6 @@ makes ours of it:
     unusable     a reply came that cannot be used: it may have been billed, and another one would be no better
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -24,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
@@ -47,12 +45,6 @@ from gslopes.core.errors import (
 )
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.traits import LOCAL, Traits
-
-if TYPE_CHECKING:
-    import httpx
-    import requests
-
-    from gslopes.ask.transport import BoundedTransport
 
 Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
@@ -128,23 +120,21 @@ def error_of(
     wait: seconds that the service asks for, None if it asks for no time.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
-    if kind == "throttled":
-        return Throttled(f"{service} asks us to slow down: {words}.", wait)
-    if kind in ("unavailable", "lost"):
-        return Unavailable(
-            f"{service} cannot be reached or failed: {words}.",
-            billed=kind == "lost",
-            retry_after=wait,
-        )
-    if kind == "refused":
-        return Refused(words)
-    if kind == "credentials":
-        return CredentialsError(service, variables, rejected=True, detail=words)
-    if kind == "service":
-        return ServiceError(f"{service} does not answer: {words}.", "Answers so far are kept.")
-    if kind == "unusable":
-        return AnswerError(f"{service} gives no answer: {words}.")
-    return ClassifierError(f"{service} failed: {words}.")
+    sentence = _ERRORS["sentences"][kind].format(service, words)
+    match kind:
+        case "throttled":
+            return Throttled(sentence, wait)
+        case "unavailable" | "lost":
+            return Unavailable(sentence, billed=kind == "lost", retry_after=wait)
+        case "refused":
+            return Refused(words)
+        case "credentials":
+            return CredentialsError(service, variables, rejected=True, detail=words)
+        case "service":
+            return ServiceError(sentence, "Answers so far are kept.")
+        case "unusable":
+            return AnswerError(sentence)
+    return ClassifierError(sentence)
 
 
 def codes_of(vendor: str) -> Kinds:
@@ -182,12 +172,7 @@ def kind_of(error: BaseException, table: Kinds) -> Kind | None:
 
 def kind_of_status(status: int) -> Kind:
     """The kind of an HTTP status other than success."""
-    kind = _kinds(_ERRORS["statuses"]).get(status)
-    if kind is not None:
-        return kind
-    if status >= 500:
-        return "unavailable"
-    return "service" if 300 <= status < 400 else "failed"
+    return kind_of_code("statuses", status)
 
 
 def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
@@ -339,7 +324,7 @@ class Service(ABC):
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
 
 
-def mount(session: requests.Session) -> None:
+def mount(session: Any) -> None:
     """Have a session of ``requests`` send by a ``BoundedTransport``."""
     import requests
 
@@ -348,9 +333,7 @@ def mount(session: requests.Session) -> None:
     transport = BoundedTransport()
 
     class Adapter(requests.adapters.BaseAdapter):
-        def send(
-            self, request: requests.PreparedRequest, *_: object, **__: object
-        ) -> requests.Response:
+        def send(self, request: Any, *_: object, **__: object) -> requests.Response:
             reply = _sent(transport, request)
             response = requests.Response()
             response.status_code = reply.status_code
@@ -369,7 +352,7 @@ def mount(session: requests.Session) -> None:
         session.mount(scheme, Adapter())
 
 
-def before_send(transport: BoundedTransport) -> Callable[..., Any]:
+def before_send(transport: Any) -> Callable[..., Any]:
     """What boto3's event ``before-send`` calls to have its requests sent by a transport, which stays the caller's."""
     from botocore.awsrequest import AWSResponse
 
@@ -384,7 +367,7 @@ def before_send(transport: BoundedTransport) -> Callable[..., Any]:
     return send
 
 
-def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
+def _sent(transport: Any, request: Any) -> Any:
     """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
 

@@ -107,20 +107,7 @@ class Azure(Vendor, OnePictureService):
 # -- Clarifai ----------------------------------------------------------------------------------------------------------
 
 
-PAT = "CLARIFAI_PAT"
-_MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
-_CHANNEL = (
-    # the vendor's channel sends again by itself, up to five times
-    ("grpc.enable_retries", 0),
-    # bytes; the vendor's channel has the first for both
-    ("grpc.max_send_message_length", 1 << 30),
-    ("grpc.max_receive_message_length", 32 << 20),
-)
-_DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
-_ANSWERED = (10000, *_DEPRECATED)
-_BY_OUTPUT = (10010, 10020)  # mixed, or all failed: each output has a status
-# gRPC follows no redirect, nor names its target
-_REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")
+_CLARIFAI = _VENDORS["clarifai"]
 
 
 @frozen
@@ -138,7 +125,7 @@ class Clarifai(Vendor):
 
     Options = ClarifaiOptions
     SERVICE = "clarifai"
-    CREDENTIALS = (PAT,)
+    CREDENTIALS = ("CLARIFAI_PAT",)
     ENDPOINT_VARIABLES = ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
@@ -148,14 +135,12 @@ class Clarifai(Vendor):
         from clarifai_grpc.grpc.api import service_pb2_grpc
 
         self._credentials()
-        address = self._address or "api.clarifai.com"
-        if address.startswith("http://"):  # on this machine: no encryption
-            channel = grpc.insecure_channel(address.removeprefix("http://"), options=_CHANNEL)
+        scheme, _, place = (self._address or "https://api.clarifai.com").rpartition("//")
+        options = list(_CLARIFAI["channel"].items())
+        if scheme == "http:":  # on this machine: no encryption
+            channel = grpc.insecure_channel(place, options)
         else:
-            secure = grpc.ssl_channel_credentials()
-            channel = grpc.secure_channel(
-                address.removeprefix("https://"), secure, options=_CHANNEL
-            )
+            channel = grpc.secure_channel(place, grpc.ssl_channel_credentials(), options)
         # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
         ClarifaiChannel.get_grpc_channel("localhost").close()
         return service_pb2_grpc.V2Stub(channel), channel.close
@@ -165,7 +150,7 @@ class Clarifai(Vendor):
 
         options = self._options
         (key,) = self._credentials()
-        most = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
+        most = resources_pb2.OutputConfig(max_concepts=_CLARIFAI["most"], min_value=0.0)
         images = (resources_pb2.Image(base64=picture) for picture in pictures)
         request = service_pb2.PostModelOutputsRequest(
             user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
@@ -180,13 +165,13 @@ class Clarifai(Vendor):
             timeout=seconds_left(service.TIMEOUT),
         )
         for status in (reply.status, *(output.status for output in reply.outputs)):
-            if status.code in _DEPRECATED and not self.notes:
+            if status.code in _CLARIFAI["deprecated"] and not self.notes:
                 words = scrub(status.description or status.details or "it is deprecated")
                 self.notes.append(
                     f"Clarifai will end the model {options.model}: {words.rstrip('.')}."
                 )
-        by_output = reply.status.code in _BY_OUTPUT and reply.outputs
-        if reply.status.code not in _ANSWERED and not by_output:
+        by_output = reply.status.code in _CLARIFAI["by_output"] and reply.outputs
+        if reply.status.code not in _CLARIFAI["answered"] and not by_output:
             raise self._failure(reply.status)
         if len(reply.outputs) < len(pictures):
             raise self._error(
@@ -200,7 +185,7 @@ class Clarifai(Vendor):
                 ],
                 "model_version": output.model.model_version.id,
             }
-            if output.status.code in _ANSWERED
+            if output.status.code in _CLARIFAI["answered"]
             else self._failure(output.status)
             for output in reply.outputs
         ]
@@ -218,7 +203,7 @@ class Clarifai(Vendor):
         status: Any = error  # of gRPC
         name = getattr(status.code(), "name", "")
         words = str(status.details() or "")
-        if _REDIRECT.search(words):
+        if re.search(_CLARIFAI["redirect"], words):
             text = f"it sends us on to another address, and no picture follows a redirect ({words})"
             return "service", text
         kind = service.codes_of("clarifai").get(name, "unavailable")
