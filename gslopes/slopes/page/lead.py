@@ -204,7 +204,7 @@ def _said(attribute: str) -> Sentences:
     return HEADLINES
 
 
-def _along(attribute: str) -> dict[str, str]:
+def _along(attribute: str) -> dict[str, Any]:
     """The attribute as headings name it, without named ends; of two that are crossed both; and the ends."""
     first, second, _ = map(words.perceived, split(attribute))
     name = words.shorten(words.perceived(placebo.attribute_of(attribute)), _ATTRIBUTE)
@@ -302,10 +302,11 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
 
 def _heading(row: Series, name: str, between: str) -> str:
     """``effect_of`` in ``LONGEST`` characters: if it is longer, without the ends, then with a part of the label."""
-    for ends in (between, ""):
-        text = effect_of(row, name, ends)
-        if len(text) < LONGEST:
-            return text
+    text = effect_of(row, name, between)
+    if len(text) >= LONGEST:
+        text = effect_of(row, name)
+    if len(text) < LONGEST:
+        return text
     return effect_of(row, words.shorten(name, max(len(name) + LONGEST - 1 - len(text), _LEAST)))
 
 
