@@ -164,9 +164,8 @@ class PartProgress:
             why = SkipReason.of(answer.reason, answer.status)
             asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
             score_rows += [(*key, question.value, name, *label) for label in answer.labels]
-        frames = []
-        for table, rows in ((tables.ASKED, asked_rows), (tables.SCORES, score_rows)):
-            frame = tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)
-            frames.append(tables.check(table, frame).to_pandas())
-        asked, scores = frames
-        return asked, scores
+        asked, scores = (
+            tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)
+            for table, rows in ((tables.ASKED, asked_rows), (tables.SCORES, score_rows))
+        )
+        return tables.typed(tables.ASKED, asked), tables.typed(tables.SCORES, scores)

@@ -50,7 +50,7 @@ class GslopesError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickled by its facts: the arguments of __init__ differ from class to class, and workers send errors home.
-        return copyreg.__newobj__, (type(self), self.message), dict(vars(self))
+        return copyreg.__newobj__, (type(self), self.message), dict(vars(self))  # type: ignore[attr-defined]
 
 
 class UsageError(GslopesError):

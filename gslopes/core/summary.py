@@ -26,17 +26,12 @@ FINDINGS, OBSERVED, DRAWING, EDITING, SUMMARY = tables.read_tables(
 
 MORE = {"observed": OBSERVED, "drawing": DRAWING, "editing": EDITING}
 
-_PLAIN: dict[pa.DataType, float | str | bool] = {
-    pa.string(): "",
-    pa.int64(): 0.0,
-    pa.float64(): 0.0,
-    pa.bool_(): False,
-}
+_PLAIN: dict[pa.DataType, str | bool] = {pa.string(): "", pa.bool_(): False}  # others: numbers
 
 
 def conditions(form: tables.Table) -> dict[str, float | str | bool]:
     """What a condition on the rows of a table may name, each with a value of its type; see ``gated``."""
-    return {**{field.name: _PLAIN[field.type] for field in form.schema}, FINDING: False}
+    return {**{field.name: _PLAIN.get(field.type, 0.0) for field in form.schema}, FINDING: False}
 
 
 def gated(findings: DataFrame) -> DataFrame:

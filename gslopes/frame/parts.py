@@ -166,13 +166,19 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
         return {part: min(size, total - part * size) for part in range(-(-total // size))}
     maker = maker_of(run.audit, stage.along)
     table = run.audit.tables[stage.along]
-    parts = range(complete_parts(run, maker))
+    missing, count = missing_parts(run.folder, run.audit, stage.along)
+    if missing or not made_from(run.folder, maker).is_file():
+        lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
+        raise UsageError(
+            f"{show(run.folder)} is not complete: of the stage {maker.name}, {lacks}.",
+            "Finish it first: repeat the command that started it.",
+        )
     if not has_all_parts(run, maker):
         raise UsageError(
             f"A part of the stage {maker.name} of {show(run.folder)} is damaged.",
             "Repeat the whole command, without --only: it is made again.",
         )
-    paths = (part_path(run.folder, maker.name, table, part) for part in parts)
+    paths = (part_path(run.folder, maker.name, table, part) for part in range(count))
     return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}
 
 
@@ -209,18 +215,6 @@ def missing_parts(folder: Path, audit: Audit, table: str) -> tuple[list[int], in
     with suppress(OSError, ValueError, KeyError, TypeError):
         count = int(read_json(made_from(folder, stage))["parts"])
     return runfolder.missing_parts(folder, stage.name, marker, count), count
-
-
-def complete_parts(run: Run, stage: Stage) -> int:
-    """How many parts a stage has.  Raises: UsageError unless all of them are done."""
-    missing, count = missing_parts(run.folder, run.audit, _part_tables(run.audit, stage)[-1].name)
-    if missing or not made_from(run.folder, stage).is_file():
-        lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
-        raise UsageError(
-            f"{show(run.folder)} is not complete: of the stage {stage.name}, {lacks}.",
-            "Finish it first: repeat the command that started it.",
-        )
-    return count
 
 
 def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -> None:

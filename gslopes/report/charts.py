@@ -51,11 +51,7 @@ def _ramp(name: str) -> list[str]:
 # negative, positive: of labels pulled to either end, orange and teal; they differ by lightness too.
 # series: of things without a direction.
 LIGHT = SimpleNamespace(
-    ink=_COLOURS["ink"],
-    faint=_COLOURS["edge"],
-    shade=_COLOURS["shade"],
-    ground=_COLOURS["card"],
-    neutral=_COLOURS["neutral"],
+    **_COLOURS,
     negative=_ramp("neg"),
     positive=_ramp("pos"),
     series=_ramp("series"),
@@ -70,7 +66,7 @@ def new_figure(width: float, height: float, *, dpi: int = 150, layout: Any = Non
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=dpi, facecolor=LIGHT.ground, layout=layout)
+    figure = Figure(figsize=(width, height), dpi=dpi, facecolor=LIGHT.card, layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
@@ -109,10 +105,10 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 
 def tidy(axes: Axes, *, size: float = 8) -> None:
     """Two spines, small ticks, the theme's colours.  size: of tick labels, points."""
-    axes.set_facecolor(LIGHT.ground)
+    axes.set_facecolor(LIGHT.card)
     axes.spines[["top", "right"]].set_visible(False)
     for spine in axes.spines.values():
-        spine.set_color(LIGHT.faint)
+        spine.set_color(LIGHT.edge)
     axes.tick_params(colors=LIGHT.ink, labelsize=size, width=0.6, length=2.5)
 
 
@@ -150,7 +146,7 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
     notes = {int(step): "neutral" for step in np.flatnonzero(values == 0)}
     notes |= {0: f"← {negative}", len(values) - 1: f"{positive} →"}
     for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
-        text(axes, middle, 0.13, notes.get(step, ""), size=9, ha="center", color=LIGHT.faint)
+        text(axes, middle, 0.13, notes.get(step, ""), size=9, ha="center", color=LIGHT.edge)
         text(axes, middle, 0.29, numbers.value(value), size=9.5, ha="center", weight="bold")
 
 
@@ -167,7 +163,7 @@ def picture(
     if pixels is None:
         axes.add_patch(Rectangle((left, top), side, side, facecolor=LIGHT.shade, edgecolor="none"))
         middle = left + side / 2, top + side / 2
-        text(axes, *middle, "no picture", size=8, ha="center", color=LIGHT.faint)
+        text(axes, *middle, "no picture", size=8, ha="center", color=LIGHT.edge)
     else:
         axes.imshow(
             pixels,

@@ -28,15 +28,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import beards, heads_of, judge_all, measure, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
-from gslopes.frame.ask import (
-    ANSWERS,
-    Most,
-    ask,
-    check_models,
-    check_versions,
-    money,
-    prices_of,
-)
+from gslopes.frame.ask import ANSWERS, Most, ask, check_models, check_versions, money, prices_of
 from gslopes.frame.brought import planned
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan

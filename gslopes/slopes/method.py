@@ -28,7 +28,6 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     Raises: UsageError if it is not one; TableError.
     """
     file = run / runfolder.MANIFEST
-    presence_file = run / PRESENCE
     if not file.is_file():
         raise UsageError(
             f"{runfolder.show(run)} is not a run folder.",
@@ -44,7 +43,10 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
         }
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
     config["editor"] = manifest.get("editor") or {}
-    return choices(config, _presence(presence_file), thresholds)
+    presence = None
+    with suppress(OSError, ValueError):  # it is not there, or damaged
+        presence = files.read_json(run / PRESENCE)
+    return choices(config, presence if isinstance(presence, dict) else None, thresholds)
 
 
 def is_asked_for(config: Mapping[str, Any]) -> bool:
@@ -74,17 +76,6 @@ def _each(regions: Mapping[str, str]) -> str:
     if len(set(regions.values())) < 2:
         return next(iter(regions.values()), "face")
     return "; ".join(": ".join(pair) for pair in regions.items())
-
-
-def _presence(file: Path) -> dict[str, Any] | None:
-    """What the fit wrote; None if it is not there, or damaged."""
-    try:
-        content = files.read_json(file)
-    except (OSError, ValueError):
-        return None
-    if isinstance(content, dict):
-        return content
-    return None
 
 
 def choices(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, replace
@@ -53,7 +54,7 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
-        return _plain(asdict(self))
+        return json.loads(json.dumps(asdict(self)), parse_constant=lambda constant: None)
 
 
 def summarise(
@@ -175,16 +176,6 @@ def _groups(
     for column in map(str, about):
         groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
     return groups
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
 
 
 def format_summary(summary: Summary) -> str:

@@ -38,7 +38,7 @@ from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.classifiers.identity import identity_at, identity_of
-from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
+from gslopes.ask.classifiers.model_file import digest_of_texts, read_labels
 from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.returned import Reader, split_replies
 from gslopes.ask.names import check_bounds
@@ -144,7 +144,7 @@ class FunctionClassifier(Reader):
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
         """
-        failures: dict[calling.Form, BaseException] = {}
+        failures = dict[calling.Form, BaseException]()
         read = ""  # the kind of picture that it takes, for sure
         for form in self._forms:
             if read and (form[0] != read or form[1] in calling.SEVERAL):
@@ -240,7 +240,7 @@ class PythonClassifier(FunctionClassifier):
     Options = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        labels = read_labels(existing(options.labels, "labels file")) if options.labels else ()
+        labels = read_labels(options.labels) if options.labels else ()
         self._path = options.path
         super().__init__(
             function_at(options.path),

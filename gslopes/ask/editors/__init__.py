@@ -9,12 +9,7 @@ from copy import copy
 from typing import Any, Self, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import (
-    ClassifierEntry,
-    entry_of,
-    manual,
-    resolved,
-)
+from gslopes.ask.classifiers.catalogue import ClassifierEntry, entry_of, manual, resolved
 from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, UsageError

@@ -151,6 +151,11 @@ ENDS_BATCH = 16  # chips that are read at once on the CPU
 class _FieldEditor(_ZooEditor):
     """What both editors on such a network have in common."""
 
+    # Of chips (b, 3, S, S), RGB in [0, 1], at K values: towards and shares as of ``Ends``, fields and distances as of
+    # ``Motion``, shares and ends as of ``Tone``, unless the skin's colour is the network's; its ends may be ``tone``.
+    # After them ratios and moves, the network's, (b, E, 3, S, S) and (b, ..., S, S, 2); and the values.
+    _ways: Callable[..., tuple[Tensor, ...]]
+
     def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         super().__init__(model, device, calibrated)
         self.network: Any = model.module.to(memory_format=torch.channels_last)
@@ -198,17 +203,6 @@ class _FieldEditor(_ZooEditor):
         return EditedChips(
             edited if drawn else ends, floats(chips), Motion(fields, distances), tone
         )
-
-    def _ways(
-        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
-    ) -> tuple[Tensor, ...]:
-        """Of chips (b, 3, S, S), RGB in [0, 1], at K values: towards and shares as of ``Ends``, fields and distances as
-        of ``Motion``, shares and ends as of ``Tone``, unless the skin's colour is the network's; its ends
-        may be ``tone``.
-
-        ratios, moves: the network's, (b, E, 3, S, S) and (b, ..., S, S, 2).
-        """
-        raise NotImplementedError
 
 
 class EndsEditor(_FieldEditor):

@@ -6,6 +6,9 @@ Panoptic Feature Pyramid Networks; narrower levels, since chips have 128 pixels.
 Convolutions of stride 2 are padded as TensorFlow does, right and below first, so that weights trained there fit.
 """
 
+import tomllib
+from pathlib import Path
+
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -14,13 +17,7 @@ from gslopes.faces.networks.tagger import convolution
 
 STEM = 32  # channels
 # kernel, stride, expansion, channels, blocks
-STAGES = (
-    (3, 1, 1, 16, 1),
-    (3, 2, 6, 24, 2),
-    (5, 2, 6, 40, 2),
-    (3, 2, 6, 80, 3),
-    (5, 1, 6, 112, 3),
-)  # without the last two, at 1/32 of the side: a chip would have 4 x 4 pixels there
+STAGES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["stages"]
 
 
 class EfficientNetLite(nn.Module):

@@ -3,21 +3,9 @@
 Torch is imported when a network is built, not before.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, read_spec
-
-if TYPE_CHECKING:
-    from gslopes.faces.zoo.loading import (
-        LoadedModel,
-        ModelEntry,
-        build,
-        list_models,
-        load,
-        load_folder,
-    )
 
 __all__ = [
     "LoadedModel",

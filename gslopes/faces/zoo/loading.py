@@ -10,12 +10,7 @@ from torch import nn
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
-from gslopes.faces.networks.edit_field import (
-    EditEnds,
-    EditEndsConfig,
-    EditGroups,
-    EditGroupsConfig,
-)
+from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditGroups, EditGroupsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig

@@ -31,7 +31,7 @@ from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
 # beyond 3 in 29 London portraits (gender, celeba-tagger); the upper end is planned for.
 SPREAD = 1.5
-GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
+GENDER = tuple(2 * third / 3 for third in range(-3, 4))
 _VALUES = np.asarray(GENDER)
 _WEIGHTS = 100 * ols.line_weights(_VALUES)
 _LIFTS = np.exp(

@@ -87,7 +87,7 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
     some = ", ".join(sorted(by_plain.values())[:8])
     for truth in truths:
         cells = [text for text in dict.fromkeys(truth.cells) if text]
-        odd = [text for text in cells if _answer(text) not in YES | NO]
+        odd = [text for text in cells if str(text).strip().casefold() not in YES | NO]
         if not cells:
             raise ConfigError(
                 f"The column {truth.column} is empty for all photos.",
@@ -278,7 +278,7 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
 
     if truth.label:
         present = _present(answers, truth.label)
-        true = np.array([_answer(text) in YES for text in cells], dtype=bool)
+        true = np.array([str(text).strip().casefold() in YES for text in cells], dtype=bool)
         wrong = present != true[:, None]
         if plain(truth.label) not in returned:
             note = never(f"“{truth.label}”")
@@ -302,10 +302,6 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
     for name, label in sorted(spelling.items()):
         note = "" if name in returned else never(f"“{label}”")
         yield _Row((truth.column, label, MISS), texts == name, wrong, note, bool(note))
-
-
-def _answer(text: object) -> str:
-    return str(text).strip().casefold()
 
 
 def _present(answers: Answers, label: str) -> Flags:

@@ -7,6 +7,7 @@ from typing import Any
 from pandas import DataFrame
 
 from gslopes.core import runfolder
+from gslopes.core.config import read_toml
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
@@ -18,39 +19,12 @@ from gslopes.slopes.page.lead import nothing, over, would_matter
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
-COLUMNS = (
-    Column("label", number=False, gives_way=True),
-    Column("first"),
-    Column("second"),
-    Column("difference"),
-    Column("95 % interval", number=False),
-    Column("unit", number=False),
-    Column("differing"),
-    Column("changed", number=False),
-)
+_FORM = read_toml(Path(__file__).with_suffix(".toml"))
+COLUMNS = tuple(Column(**column) for column in _FORM["columns"])
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
-_TEXTS = ("first_classifier", "classifier", "attribute", "label")
-_NUMBERS = (
-    "n",
-    "active",
-    "differing",
-    "slope",
-    "other_slope",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p",
-    "p_test",
-    "q",
-    "matters",
-)
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
-CONDITION: dict[str, float | str | bool] = {
-    **dict.fromkeys(_TEXTS, ""),
-    **dict.fromkeys(_NUMBERS, 0.0),
-    **dict.fromkeys(("changed", "small"), False),
-}
+CONDITION: dict[str, float | str | bool] = _FORM["condition"]
 HOME = Path(__file__).parents[1]
 HEADLINES = Sentences.read(HOME, "changes")
 NOTE = """\

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -217,14 +218,9 @@ def as_text(findings: DataFrame) -> DataFrame:
 
 def _judged_rows(rows: DataFrame) -> DataFrame:
     decided = decide(rows)
-    decisions = [decided[label] for label in rows["label"]]
-    facts = {"decision": "code", "detail": "why", "reason": "reason", "expected": "expected"}
-    frame = rows.assign(
-        **{
-            name: [getattr(decision, field) for decision in decisions]
-            for name, field in facts.items()
-        }
-    )
+    facts = DataFrame([asdict(decided[label]) for label in rows["label"]], rows.index)
+    names = {"code": "decision", "why": "detail"}
+    frame = rows.assign(**facts.rename(columns=names))
     return ranked(
         frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label"
     )

@@ -101,8 +101,15 @@ class WalkPage(Page):
 
     @property
     def created(self) -> str:
-        """When the run began: to the minute, in UTC."""
-        return words.printable(_moment(str(self.source.manifest.get("created", ""))))
+        """When the run began: to the minute, in UTC; anything but an ISO date and time unchanged."""
+        created = words.printable(self.source.manifest.get("created", ""))
+        try:
+            moment = datetime.fromisoformat(created)
+        except ValueError:
+            return created
+        if moment.tzinfo:
+            return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        return f"{moment:%Y-%m-%d %H:%M}"
 
     @property
     def album(self) -> int:
@@ -385,17 +392,6 @@ def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
 
 
 # -- facts of run.json, in which anything may be written --------------------------------------------------------------
-
-
-def _moment(created: str) -> str:
-    """An ISO date and time to the minute, in UTC; anything else unchanged."""
-    try:
-        moment = datetime.fromisoformat(created)
-    except ValueError:
-        return created
-    if moment.tzinfo:
-        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _hidden(value: Any, photos: str) -> Any:

@@ -6,6 +6,7 @@ import pyarrow.compute as pc
 from pandas import DataFrame
 
 from gslopes.core import summary, tables
+from gslopes.core.config import read_toml
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
@@ -15,21 +16,9 @@ from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked
 
 MOST_ROWS = 40
-UNITS = {"presence": "points", "log-odds": "log-odds", "value": "of its number"}
-MEANING = {  # in the order in which they are shown
-    "opposite signs": "they disagree: the edits move it the other way",
-    "observed only": "real groups differ, the edits are not shown to move it",
-    "edit only": "the edits move it, real groups are not shown to differ",
-    "same sign": "both, in the same direction",
-    "neither": "neither is shown",
-    "": "cannot be said",
-}
-SENTENCES = {
-    "opposite signs": "“{label}”: {group} and {other} differ by {gap}, and the edits move it the other way.",
-    "observed only": "“{label}”: {group} and {other} differ by {gap}, and no slope is shown: what makes the difference "
-    "is not what the editor changes, or the classifier was tuned to such edits.",
-    "edit only": "“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}).",
-}
+_TEXTS = read_toml(Path(__file__).with_suffix(".toml"))
+UNITS = _TEXTS["units"]
+MEANING = _TEXTS["meaning"]  # in the order in which they are shown
 ORDER = list(MEANING)
 
 
@@ -67,7 +56,7 @@ def sentence(row: Record) -> str:
     write = writer(row)
     unit = UNITS[units.measure_of(row)].replace(UNITS["value"], "")
     gap = f"{write(row['observed'])} {numbers.ends_of(row, write)} {unit}".rstrip()
-    return SENTENCES.get(row["agreement"], "").format(**names, gap=gap)
+    return _TEXTS["sentences"].get(row["agreement"], "").format(**names, gap=gap)
 
 
 def _panel(part: DataFrame) -> Content:
@@ -100,7 +89,7 @@ def _panel(part: DataFrame) -> Content:
 # -- error rates ------------------------------------------------------------------------------------------------------
 
 MOST_ERRORS = 40
-NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
+NAMES = _TEXTS["errors"]
 
 
 def error_panels(run: Path) -> list[Content]:

@@ -107,7 +107,11 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     scores = matrix.scores(answers)
     labels = [words.readable(label) for label in answers.labels]
     for row in matrix.strongest(answers).tolist():
-        content = [labels[answers.label[row]], _slope(slopes[row]), _thousandths(scores[row])]
+        content = [
+            labels[answers.label[row]],
+            round(float(slopes[row]), 4),
+            _thousandths(scores[row]),
+        ]
         result.setdefault(answers.photos[answers.photo[row]], []).append(content)
     return result
 
@@ -159,16 +163,12 @@ def _varying_photos(
     by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
     return [
         [
-            [index[photos[row]], _slope(slopes[row]), *_thousandths(scores[row])]
+            [index[photos[row]], round(float(slopes[row]), 4), *_thousandths(scores[row])]
             for row in by_label.get(label, [])
             if photos[row] in index
         ]
         for label in labels
     ]
-
-
-def _slope(slope: float) -> float:
-    return round(float(slope), 4)
 
 
 def _thousandths(scores: Array) -> list[float | None]:

@@ -96,7 +96,7 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     figure = new_figure(7.0, 3.4, dpi=200)
     axes = figure.add_axes((0.09, 0.17, 0.6, 0.7))
     _style(axes, values, values, attribute)
-    axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
+    axes.axhline(1, color=LIGHT.edge, linewidth=0.6, zorder=1)
     for line, colour, marker in zip(lines, cycle(LIGHT.series), cycle(MARKERS), strict=False):
         name = (
             f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
@@ -154,7 +154,7 @@ def answers_figure(
         for x, pixels in zip(lefts, photo.pictures, strict=True):
             charts.picture(axes, pixels, x, top)
         name = words.shorten(words.printable(photo.name), 60)
-        text(axes, left, top + 1.05, name, size=6.5, color=LIGHT.faint)
+        text(axes, left, top + 1.05, name, size=6.5, color=LIGHT.edge)
         below = top + 1.17
         for (classifier, by_step), longest in zip(photo.labels, rows, strict=True):
             name = words.shorten(words.printable(classifier), 60)
@@ -165,7 +165,7 @@ def answers_figure(
                     _label(axes, x, below + row * line, cell, ends)
                 if more:
                     last = below + len(labels) * line
-                    text(axes, x, last, f"and {more} more", size=6, color=LIGHT.faint)
+                    text(axes, x, last, f"and {more} more", size=6, color=LIGHT.edge)
             below += 0.07 + line * max(longest, 1)
         top += height
     return figure
@@ -232,9 +232,7 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     charts.tidy(axes, size=6.5)
     sweep_axis(axes, values, ticks)
     negative, positive = words.ends(attribute)
-    axes.set_xlabel(
-        f"← {negative}    {positive} →", fontsize=7, color=LIGHT.faint, parse_math=False
-    )
+    axes.set_xlabel(f"← {negative}    {positive} →", fontsize=7, color=LIGHT.edge, parse_math=False)
 
 
 def _label(
@@ -246,7 +244,7 @@ def _label(
 ) -> None:
     style = {"size": 6.5, "color": LIGHT.ink}
     if cell.plain:
-        style["color"] = LIGHT.faint
+        style["color"] = LIGHT.edge
     elif cell.side:
         style |= {"color": ends[int(cell.side > 0)], "weight": "bold"}
     name = words.shorten(words.label(cell.label), 18)
