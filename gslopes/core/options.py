@@ -181,7 +181,7 @@ def _options(
 ) -> list[Option]:
     hints = typing.get_type_hints(config)
     told = facts_of(config)
-    options: list[Option] = []
+    options = []
     for field in dataclasses.fields(config):
         full_path = (*path, field.name)
         if "section" in field.metadata:

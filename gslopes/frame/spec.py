@@ -298,7 +298,7 @@ class Plan:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
-        content: dict[str, Any] = {}
+        content = {}
         if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
             content = runfolder.read_manifest(self.folder)  # with what stages have written into it
         if self.looks:

@@ -93,7 +93,7 @@ class Sweep:
         count = len(self.wanted)
         wording = -1
         draws = np.zeros(count, int)
-        sides: list[str] = []
+        sides = []
         if self.prompts is not None:
             wording = int(_lot(photo, seed, "wording").integers(self.prompts.wordings))
             draws = _lot(photo, seed, "same").permutation(count) % DRAWS
@@ -140,7 +140,7 @@ def sweeps_of(
     Raises: ConfigError, UnknownName if there are no such sentences, values or ends; ModelError.
     """
     sweeps = list[Sweep]()
-    ends = list[str]()
+    ends = []
     bases = [name.strip() for name in (baseline or "").split(",") if name.strip()]
     for attribute in edit.attributes:
         if placebo.plain(attribute) != attribute:

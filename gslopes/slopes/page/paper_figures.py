@@ -66,7 +66,7 @@ def write(
 
     Raises: StorageError, TableError.
     """
-    drawn: dict[str, Figure] = {}
+    drawn = {}
     plain = paper.plain_concepts(source.run)
     published = bool((source.manifest.get("config") or {}).get("as_published"))
     given = placebo.of_a_set(source.manifest)
@@ -269,7 +269,7 @@ def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
             unedited = same[0] if same else files[centre_of(finding.values)]
             pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(about.size, box)
-            square: list[float] = []
+            square = []
             tight = None
             if box is not None:
                 corners = (np.reshape(box, (2, 2)) - (left, top)) / (right - left)
