@@ -157,7 +157,7 @@ def _items(photos: Any) -> Iterator[Any]:
             if isinstance(row, Mapping)
             else row
         )
-        item = item[0] if isinstance(item, (list, tuple)) and item else item
+        item = item[0] if isinstance(item, list | tuple) and item else item
         yield from item if getattr(item, "ndim", 0) == 4 else [item]  # a loader's batch
 
 

@@ -1,7 +1,6 @@
 """What the result of a walk tells more than other audits': its photos, its funnel, and each stage taken alone."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -195,7 +194,7 @@ def _answered(result: Result) -> tuple[str, dict[str, Any]]:
     return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": counts}
 
 
-ALONE: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = {
+ALONE = {
     "synthesise": lambda result: ("", {}),
     "gate": _gated,
     "score": _answered,

@@ -248,7 +248,7 @@ def would_matter(row: Record, matters: float) -> str:
 def over(rows: DataFrame) -> tuple[str, ...]:
     """The things that the rows' column units counts, one and several; photos without that column."""
     if "units" in rows and bool((rows["units"] < rows["n"]).any()):
-        return ("cluster's worth of photos", "clusters' worth of photos")
+        return "cluster's worth of photos", "clusters' worth of photos"
     return ("photo",)
 
 

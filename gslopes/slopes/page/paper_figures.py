@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,6 @@ from gslopes.slopes.page.paper_sheets import (
     pipeline_figure,
 )
 from gslopes.stats.rounding import exceeds, places, ranked
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PHOTOS = 2
 LABELS = 6  # photos of Figure 3, and labels under each picture for each classifier
