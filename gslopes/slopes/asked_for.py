@@ -122,8 +122,8 @@ class Sweep:
         """What is said for no change, and for each value; empty texts to an editor that takes values."""
         if self.prompts is None:
             return dict.fromkeys((None, *self.wanted), "")
-        said = {value: self.prompts.sentence(value, wording) for value in self.wanted}
-        return {None: self.prompts.same(wording), **said}
+        said: dict[float | str | None, str] = {None: self.prompts.same(wording)}
+        return said | {value: self.prompts.sentence(value, wording) for value in self.wanted}
 
 
 def sweeps_of(
