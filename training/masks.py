@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.masks import BORDER, SIGMA
-from gslopes.faces.compose.skin import EDGE, FACE, LIPS, SKIN, class_probabilities
+from gslopes.faces.compose.skin import EDGE, LIPS, REGIONS, class_probabilities
 from gslopes.faces.zoo import load
 from training.field_template import blurred
 
@@ -62,7 +62,7 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
 
     pixels: (n, S, S, 3) uint8 RGB, chips.
     """
-    return torch.cat([_face(likely(FACE)) for likely in _classes(pixels, device)])
+    return torch.cat([_face(likely(REGIONS["face"])) for likely in _classes(pixels, device)])
 
 
 def brow_masks(pixels: ByteArray, device: str) -> Tensor:
@@ -77,8 +77,8 @@ def group_masks(pixels: ByteArray, device: str) -> Tensor:
     """
     masks = []
     for likely in _classes(pixels, device):
-        tone = _bytes(blurred(likely(SKIN) + LIPS * likely(LIP_NAMES), EDGE))
-        masks.append(torch.cat([_face(likely(FACE)), _brows(likely(BROWS)), tone], 1))
+        tone = _bytes(blurred(likely(REGIONS["skin"]) + LIPS * likely(LIP_NAMES), EDGE))
+        masks.append(torch.cat([_face(likely(REGIONS["face"])), _brows(likely(BROWS)), tone], 1))
     return torch.cat(masks)
 
 

@@ -264,7 +264,7 @@ class Client:
 
     def _drain(self) -> None:
         """Wait for the requests in flight and hand over what they complete; the first error of one is raised."""
-        errors: list[BaseException] = []
+        errors = []
         for job in wait(self._jobs).done:
             try:
                 self._collect([job])

@@ -112,7 +112,7 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
             "A task is for a language model, and none is named.",
             "Such as --classifier llm:MODEL,url=http://localhost:8080/v1.",
         )
-    names: list[str] = []
+    names = []
     for name in given:
         base, items = split(name)
         if tasks and base == "llm" and not any(item.startswith("prompt=") for item in items):
@@ -131,7 +131,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     """
     fields = {item.name: item for item in dataclasses.fields(cls)}
     leading = next((name for name, told in facts_of(cls).items() if "argument" in told), None)
-    texts: dict[str, str] = {}
+    texts = {}
     if leading and items and items[0].partition("=")[0] not in fields:
         texts[leading], items = items[0], items[1:]
     for item in items:

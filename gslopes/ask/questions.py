@@ -157,8 +157,8 @@ class PartProgress:
 
         name: of the classifier.
         """
-        asked_rows: list[tuple[object, ...]] = []
-        score_rows: list[tuple[object, ...]] = []
+        asked_rows = []
+        score_rows = []
         for question, answer in self.answered():
             key = (question.photo, question.attribute, question.step)
             why = SkipReason.of(answer.reason, answer.status)

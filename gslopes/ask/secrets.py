@@ -76,7 +76,7 @@ def remember_secret(value: str) -> None:
 @lru_cache(maxsize=8)
 def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
     """What finds each secret: plain, within JSON, percent-encoded, and in base64 within a longer text."""
-    forms: set[str] = set()
+    forms = set()
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
         forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}

@@ -95,8 +95,8 @@ def _value(name: str, kind: Any, value: Any, where: str, bounds: Mapping[str, An
     converted = convert(kind, value, name)
     least = bounds.get("least")
     most = bounds.get("most")
-    for number in converted if isinstance(converted, (list, tuple)) else [converted]:
-        if not isinstance(number, (int, float)):
+    for number in converted if isinstance(converted, list | tuple) else [converted]:
+        if not isinstance(number, int | float):
             continue
         if (least is not None and number < least) or (most is not None and number > most):
             within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
@@ -138,7 +138,7 @@ def to_dict(obj: Any) -> Any:
         }
     if isinstance(obj, Mapping):
         return {str(key): to_dict(value) for key, value in obj.items()}
-    if isinstance(obj, (list, tuple)):
+    if isinstance(obj, list | tuple):
         return [to_dict(item) for item in obj]
     if isinstance(obj, Path):
         return str(obj)
@@ -173,7 +173,7 @@ def convert(kind: Any, value: Any, where: str) -> Any:
         return value
     container = origin or kind
     if container in (tuple, list):
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, list | tuple):
             raise ConfigError(f"{where} is {value!r}; it must be a list.")
         fixed = container is tuple and args and args[-1] is not Ellipsis
         if fixed and len(value) != len(args):
@@ -186,7 +186,7 @@ def convert(kind: Any, value: Any, where: str) -> Any:
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
-    if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) <= sys.float_info.max:
             raise ConfigError(f"{where} is {value}; it must be a finite number.")
         return float(value)

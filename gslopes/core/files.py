@@ -140,7 +140,7 @@ def resolved(folder: Path, name: Path | str) -> Path:
 
 def why_unreadable(error: OSError | ValueError) -> str:
     """The reason that a file cannot be read, as the end of a sentence."""
-    if isinstance(error, (NotRegular, IsADirectoryError)):
+    if isinstance(error, NotRegular | IsADirectoryError):
         return "it is a folder, a pipe or a device, not a file"
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"

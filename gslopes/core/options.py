@@ -83,7 +83,7 @@ class Option:
         if self.default is True:
             return self.shown or "on"
         nothing = self.default in (None, "", (), dataclasses.MISSING)
-        if self.shown or nothing or isinstance(self.default, (bool, dict)):
+        if self.shown or nothing or isinstance(self.default, bool | dict):
             return self.shown
         values = self.default if isinstance(self.default, tuple) else (self.default,)
         return ",".join(
@@ -181,7 +181,7 @@ def _options(
 ) -> list[Option]:
     hints = typing.get_type_hints(config)
     told = facts_of(config)
-    options: list[Option] = []
+    options = []
     for field in dataclasses.fields(config):
         full_path = (*path, field.name)
         if "section" in field.metadata:
@@ -265,9 +265,9 @@ def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:
 def _plain(option: Option, value: Any, base: Path | None) -> Any:
     if option.parse is not None and isinstance(value, str):
         value = option.typed(value)
-    if option.several and not isinstance(value, (list, tuple)):
+    if option.several and not isinstance(value, list | tuple):
         value = (value,)
-    if base is not None and option.item is Path and isinstance(value, (str, Path)):
+    if base is not None and option.item is Path and isinstance(value, str | Path):
         return os.path.abspath(base / value)
     if base is not None and Path in typing.get_args(option.kind) and isinstance(value, Mapping):
         return {key: os.path.abspath(base / str(inner)) for key, inner in value.items()}
@@ -314,7 +314,7 @@ def extent(text: str) -> tuple[float, float]:
     if len(ends) not in (1, 2):
         raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
     if len(ends) == 2:
-        return (ends[0], ends[1])
+        return ends[0], ends[1]
     return (-abs(ends[0]), abs(ends[0]))
 
 

@@ -77,7 +77,7 @@ def ends_of(sweep: str) -> tuple[str, str, str] | None:
     """
     match = re.fullmatch("(.+): (.+) − (.+)", sweep)
     if match and CROSS not in sweep:
-        return (match[1], match[2], match[3])
+        return match[1], match[2], match[3]
     return None
 
 

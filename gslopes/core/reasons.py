@@ -207,5 +207,5 @@ def split_prose(text: str, status: str = "") -> tuple[str, str]:
     if text.startswith(_PICTURE):
         return Reason.PICTURE_UNREADABLE.value, text.removeprefix(_PICTURE)
     if status in _OF_STATUS:
-        return (_OF_STATUS[status].value, text)
-    return (text, "")
+        return _OF_STATUS[status].value, text
+    return text, ""

@@ -66,7 +66,7 @@ def default_components(
 
     models = model_records(config, outside)
     compose = config.compose
-    editors: dict[str, Editor] = {}
+    editors = {}
     for attribute in config.edit.attributes:
         if outside is not None:
             editors[attribute] = cast("Any", Place(outside.size or CHIP))
@@ -121,7 +121,7 @@ def model_records(
 
     if outside is None:
         config.compose.blend_of_ours()
-    models: dict[str, tuple[ModelSpec, str]] = {}
+    models = {}
     for attribute in config.edit.attributes if outside is None else ():
         name, spec, digest = _edited_by(config, attribute)
         models[name] = (spec, digest)

@@ -83,8 +83,8 @@ def _fill(run: Path, photos: Any) -> Path | None:
     is_new = not (run / MANIFEST).is_file()
     frame = photos if hasattr(photos, "iloc") and hasattr(photos, "columns") else None
     column = None if frame is None else _photo_column(frame)
-    paths = dict[int, str]()
-    names = dict[int, str]()
+    paths = {}
+    names = {}
     runfolder.make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
         if isinstance(item, _PATH):
@@ -157,7 +157,7 @@ def _items(photos: Any) -> Iterator[Any]:
             if isinstance(row, Mapping)
             else row
         )
-        item = item[0] if isinstance(item, (list, tuple)) and item else item
+        item = item[0] if isinstance(item, list | tuple) and item else item
         yield from item if getattr(item, "ndim", 0) == 4 else [item]  # a loader's batch
 
 

@@ -117,7 +117,7 @@ def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -
 
 def _value(node: ast.expr, row: Mapping[Any, Any]) -> Any:
     """The value of a part; every part is judged, so that one row shows whether the whole makes sense."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str)):
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str):
         return node.value
     if isinstance(node, ast.Name):
         if node.id not in row:
@@ -168,7 +168,7 @@ def _compared(node: ast.Compare, row: Mapping[Any, Any]) -> bool:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, (str, bool)):
+    if isinstance(value, str | bool):
         raise ValueError(f"{value!r} is not a number")
     return float("nan" if value is None else value)
 

@@ -137,7 +137,7 @@ def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[DataFrame]:
     notes = _notes_file(run, folder, part)
     if notes.exists():
         _sentences(notes)
-    frames = list[DataFrame]()
+    frames = []
     for table in _part_tables(run.audit, stage):
         path = part_path(run.folder, folder, table, part)
         if not path.exists() and stage.keep(run, table.name) is None:
@@ -243,7 +243,7 @@ def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[s
         now[kind] = {
             name: value for name, value in reads[kind].items() if name not in stage.merging
         }
-    before: dict[str, Any] = {}
+    before = {}
     with suppress(OSError, ValueError):
         before = read_json(made_from(run.folder, stage))
     changed = any(before.get(kind) != value for kind, value in now.items())

@@ -75,7 +75,7 @@ def stages_of(audit: Audit) -> tuple[Stage, ...]:
         write_page,
         options=assets.options,
     )
-    return (*audit.stages, page)
+    return *audit.stages, page
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:

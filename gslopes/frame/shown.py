@@ -88,19 +88,9 @@ def printed(lead: Headline, rows: DataFrame) -> str:
         terminal.Column(words.shorten(common, 60), False),
         *(terminal.Column(head) for head in heads),
     ]
-    lines = [
-        told,
-        "",
-        *([terminal.table(columns, cells), ""] if cells else []),
-    ]
-    return "\n".join(
-        [
-            *lines,
-            terminal.wrap(
-                "● finding. " * any(shown["decision"] == FINDING) + count_decisions(rows)
-            ),
-        ]
-    )
+    table = [terminal.table(columns, cells), ""] if cells else []
+    counted = "● finding. " * any(shown["decision"] == FINDING) + count_decisions(rows)
+    return "\n".join([told, "", *table, terminal.wrap(counted)])
 
 
 def charted(rows: DataFrame) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ Read ``gslopes/captions/audit.py``.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.core import frozen, runfolder, runtime, tables
-from gslopes.core.config import from_dict, to_dict
+from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import show
@@ -127,7 +126,7 @@ class Stage:
     goes_with: str = ""
     uses: Callable[[Run], Any] = _nothing
     due: Callable[[Run], bool] = _nothing
-    lacks: Callable[[Run, str | None, Tables, DataFrame], bool] = _nothing
+    lacks: Callable[..., bool] = _nothing
     prices: Callable[[Run, Stage], Sequence[Price]] = _nothing
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
@@ -231,9 +230,7 @@ class Audit:
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
-    configure: (
-        Callable[[Path | None, Mapping[str, Any], Sequence[str], Any, Path | None], Any] | None
-    ) = None
+    configure: Callable[..., Any] | None = None  # photos, options, only, given, out
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
     alone: Mapping[str, Callable[[Any], tuple[str, Mapping[str, Any]]]] = field(
@@ -250,7 +247,7 @@ class Audit:
         Of it the help takes ``about``, ``examples`` and ``source``, what is given: an option of the configuration that
         is positional may name it instead.  ``question`` heads the page, see ``frame.page`` for the others.
         """
-        return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
+        return read_toml(self.home / "sentences.toml")
 
 
 # -- what the declared functions are given ---------------------------------------------------------------------------
@@ -298,7 +295,7 @@ class Plan:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
-        content: dict[str, Any] = {}
+        content = {}
         if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
             content = runfolder.read_manifest(self.folder)  # with what stages have written into it
         if self.looks:

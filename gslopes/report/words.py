@@ -80,10 +80,10 @@ def faces(attribute: str) -> tuple[str, str]:
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
     if attribute in _ENDS:
-        return (f"{first} faces", f"{last} faces")
+        return f"{first} faces", f"{last} faces"
     if ends_of(attribute):
-        return (f"{first}-looking faces", f"{last}-looking faces")
-    return (f"faces with {first}", f"faces with {last}")
+        return f"{first}-looking faces", f"{last}-looking faces"
+    return f"faces with {first}", f"faces with {last}"
 
 
 def both(first: str, second: str) -> str:

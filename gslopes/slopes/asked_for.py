@@ -8,7 +8,6 @@ one above it. An editor that takes values is asked once for no change. All lots 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 
 from gslopes.core import frozen_identity, placebo
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.faces.compose.placebo import lot
 from gslopes.faces.config import EditConfig, values_for
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 
@@ -93,13 +93,13 @@ class Sweep:
         count = len(self.wanted)
         wording = -1
         draws = np.zeros(count, int)
-        sides: list[str] = []
+        sides = []
         if self.prompts is not None:
-            wording = int(_lot(photo, seed, "wording").integers(self.prompts.wordings))
-            draws = _lot(photo, seed, "same").permutation(count) % DRAWS
-            lot = _lot(photo, seed, "random")
-            pair = int(lot.integers(self.prompts.pairs))
-            below = int(lot.integers(2))
+            wording = int(lot(photo, seed, ":wording").integers(self.prompts.wordings))
+            draws = lot(photo, seed, ":same").permutation(count) % DRAWS
+            changes = lot(photo, seed, ":random")
+            pair = int(changes.integers(self.prompts.pairs))
+            below = int(changes.integers(2))
             sides = [self.prompts.random(pair, side, wording) for side in (below, 1 - below)]
         texts = self._texts(wording)
         wish = partial(Wish, self.attribute, seed=seed)
@@ -123,9 +123,7 @@ class Sweep:
         if self.prompts is None:
             return dict.fromkeys((None, *self.wanted), "")
         said: dict[float | str | None, str] = {None: self.prompts.same(wording)}
-        for value in self.wanted:
-            said[value] = self.prompts.sentence(value, wording)
-        return said
+        return said | {value: self.prompts.sentence(value, wording) for value in self.wanted}
 
 
 def sweeps_of(
@@ -140,7 +138,7 @@ def sweeps_of(
     Raises: ConfigError, UnknownName if there are no such sentences, values or ends; ModelError.
     """
     sweeps = list[Sweep]()
-    ends = list[str]()
+    ends = []
     bases = [name.strip() for name in (baseline or "").split(",") if name.strip()]
     for attribute in edit.attributes:
         if placebo.plain(attribute) != attribute:
@@ -230,8 +228,3 @@ def _chosen(edit: EditConfig, prompts: Prompts) -> tuple[float, ...]:
             "Choose --steps and --range among them, or write more: prompt=FILE.",
         )
     return tuple(known[int(place)] for place in places)
-
-
-def _lot(photo: str, seed: int, what: str) -> np.random.Generator:
-    text = f"{seed}:{photo}:{what}"
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]))

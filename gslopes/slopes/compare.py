@@ -113,7 +113,7 @@ def write_page(
 def edits_differ(one: Path, other: Path) -> str:
     """A sentence if the two runs' pictures were made in different ways; else empty."""
     first, second = (runfolder.read_manifest(run).get("identity") or {} for run in (one, other))
-    lines: list[str] = []
+    lines = []
     for part in ("edit", "compose"):
         lines += runfolder.differences(first.get(part), second.get(part), part)
     text = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."

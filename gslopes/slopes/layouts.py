@@ -9,8 +9,7 @@ or is the column of its own values, is a name.
 import dataclasses
 import os
 import re
-import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cache, partial
 from itertools import chain
@@ -32,7 +31,7 @@ from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of
 
 FOLDER = Path(__file__).parent / "data"
-TEXTS: Mapping[str, Any] = tomllib.loads((FOLDER / "pairs.toml").read_text("utf-8"))
+TEXTS = read_toml(FOLDER / "pairs.toml")
 FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
 JOINT = " · "  # between the parts of a unit's name
 LARGEST_TEXTS = 1 << 28  # bytes that are read of Parquet besides pictures

@@ -1,7 +1,6 @@
 """What the result of a walk tells more than other audits': its photos, its funnel, and each stage taken alone."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from gslopes.core.tables import Tables
 from gslopes.core.text import many
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
+from gslopes.report.inline import plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +85,9 @@ class Walked(Result):
         """What became of the photos and the answers, and the place of every file, a line each."""
         from gslopes.slopes.page.loading import lost
 
-        lines = [f"photos     {self.used:,} edited of {self.photos:,}"]
-        lines += [
-            f"           {count:,} skipped: {reason}" for reason, count in self.skipped.items()
-        ]
-        lines += [
-            f"           {count:,} dropped: {reason}" for reason, count in self.dropped.items()
-        ]
-        lines += [f"answers    {name}: {text}" for name, text in lost(self.folder).items()]
-        return [*lines, f"pictures   {show(self.folder)}/edits/", *super().places]
+        facts = {"result": self, "lost": lost(self.folder), "show": show}
+        told = plain("places.txt.j2", Path(__file__).parent / "templates", **facts)
+        return [*told.split("\n"), *super().places]
 
 
 def _skipped(run: Path) -> dict[str, int]:
@@ -195,7 +189,7 @@ def _answered(result: Result) -> tuple[str, dict[str, Any]]:
     return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": counts}
 
 
-ALONE: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = {
+ALONE = {
     "synthesise": lambda result: ("", {}),
     "gate": _gated,
     "score": _answered,

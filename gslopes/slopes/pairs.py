@@ -34,7 +34,6 @@ from gslopes.slopes.layouts import JOINT, read_rows, refused
 SweepOf = tuple[
     str, str, DataFrame, list[float]
 ]  # name, placebo, pictures (units by values), values
-ALL = ("", *placebo.KINDS)
 KINDS = ("", *placebo.KINDS)
 MOST = 0.5  # of the units that have a whole grid
 _DIGESTED = ["unit", "attribute", "value", "placebo", "group", "shown", "name"]

@@ -95,7 +95,7 @@ class Walk:
     @property
     def facts(self) -> dict[str, Any]:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
-        models: dict[str, dict[str, str]] = {}
+        models = {}
         if self.pairs is None:
             models = (
                 model_records(self.config, self.editor)

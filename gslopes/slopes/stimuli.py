@@ -134,7 +134,7 @@ class Synthesis:
 
     def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""
-        usable: list[tuple[str, Photo, Face]] = []
+        usable = []
         size = next(iter(self.components.editors.values())).size
         faces = self.components.finder([photo for _, photo in batch])
         for (name, photo), detections in zip(batch, faces, strict=True):
@@ -254,7 +254,7 @@ class Synthesis:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
         values = self.plan.values[attribute]
         seed = self.plan.config.seed
-        rows = list[Row]()
+        rows = []
         grid = self.plan.grid
 
         along = (
@@ -313,8 +313,8 @@ class Reading(Synthesis):
 
     def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, list[Row]]:
         """Copy the pictures of some units; rows of both tables.  Raises: StorageError."""
-        photos: list[Row] = []
-        edits: list[Row] = []
+        photos = []
+        edits = []
         for file in files:
             try:
                 photo_row, edit_rows = self._unit(file.relative)
@@ -349,7 +349,7 @@ class Reading(Synthesis):
         runfolder.make_folder(self.run / runfolder.GIVEN)
         runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
         row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else detections)
-        rows: list[Row] = []
+        rows = []
         everywhere = np.ones((height, width), np.float32)
         files = self._files(photo)
         for attribute, part in unit_rows.groupby("attribute", sort=False):

@@ -83,7 +83,7 @@ class Footprint:
         head: Head | None,
     ) -> None:
         self.pixels = pixels
-        moves: list[FloatArray] = []
+        moves = []
         if motion is not None:
             allowed = within(motion, mask if head is None else head.face)
             moves = [*allowed.reshape(-1, *allowed.shape[-3:])]

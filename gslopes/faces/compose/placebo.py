@@ -29,7 +29,7 @@ NEWTON = 6  # steps to the amount of a change
 
 def qualities(photo: str, steps: int, seed: int) -> list[int]:
     """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo (its id)."""
-    order = np.random.default_rng(_key(photo, seed)).permutation(steps)
+    order = lot(photo, seed).permutation(steps)
     return [QUALITY - int(rank) for rank in order]
 
 
@@ -67,7 +67,7 @@ def randomised(composite: Composite, values: Sequence[float], photo: str, seed: 
     """
     if not composite.weight.size:
         return _changed(composite, values, np.zeros((*composite.weight.shape, 3), np.float32))
-    generator = np.random.default_rng(_key(photo, seed, "random"))
+    generator = lot(photo, seed, "random")
     weight = composite.weight[..., None]
     gray = bool((composite.patches == composite.patches[..., :1]).all())
     noise = _noise(composite, generator, 1 if gray else 3)
@@ -110,8 +110,10 @@ def _random_motion(
     return min(shares) * field
 
 
-def _key(photo: str, seed: int, what: str = "") -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}:{photo}{what}".encode()).digest()[:8])
+def lot(photo: str, seed: int, what: str = "") -> np.random.Generator:
+    """Draws for a photo, by its id: each photo has others, and the same ones whenever they are asked for."""
+    text = f"{seed}:{photo}{what}"
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]))
 
 
 def _noise(composite: Composite, generator: np.random.Generator, channels: int) -> FloatArray:

@@ -5,6 +5,7 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import local
 
 import cv2
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from gslopes.core.arrays import Array, floats, slices
+from gslopes.core.config import read_toml
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
@@ -23,51 +25,9 @@ from gslopes.faces.zoo import LoadedModel
 from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
-# The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
-# face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
-CLASSES = (
-    "background",
-    "skin",
-    "nose",
-    "eyeglasses",
-    "left eye",
-    "right eye",
-    "left brow",
-    "right brow",
-    "left ear",
-    "right ear",
-    "mouth",
-    "upper lip",
-    "lower lip",
-    "hair",
-    "hat",
-    "earring",
-    "necklace",
-    "neck",
-    "cloth",
-)
-
-# What is the face's skin, and what the face: neither hair, ears, neck, spectacles nor background.
-SKIN = ("skin", "nose")
-FACE = (
-    "skin",
-    "left eye",
-    "right eye",
-    "left brow",
-    "right brow",
-    "nose",
-    "mouth",
-    "upper lip",
-    "lower lip",
-)
-
-# Only by name: CelebAMask-HQ is around with several numberings, and a wrong one would edit hair unnoticed.
-REGIONS: dict[str, tuple[str, ...]] = {
-    "face": FACE,
-    "skin": SKIN,
-    "head": (*FACE, "left ear", "right ear", "neck"),
-}
-
+_FORM = read_toml(Path(__file__).with_suffix(".toml"))
+CLASSES = tuple(_FORM["classes"])
+REGIONS: dict[str, list[str]] = _FORM["regions"]
 
 # Pixels that the parser sees at once on the CPU, on which more are not faster: 2 pictures of 256 pixels, 8 of 128;
 # and the bytes for each.

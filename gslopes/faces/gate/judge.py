@@ -113,8 +113,8 @@ def measure(
 
     Raises: TableError, PhotoError.
     """
-    verdicts: list[Row] = []
-    readings: list[Row] = []
+    verdicts = []
+    readings = []
     for sweep, key in _sweeps(run, source, part, tick):
         measured, read = measurer(sweep)
         numbers = {name: getattr(measured, name) for name in MEASURED}

@@ -89,7 +89,7 @@ def by_group(
     groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
     """
     names = np.asarray(groups).astype(str)
-    by_name: dict[str, Group] = {}
+    by_name = {}
     large = []
     for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)

@@ -307,7 +307,7 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 
 def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """As ``best_boxes``, by the intersection's share of the smaller box: a box in a box goes too. For few boxes."""
-    keep: list[int] = []
+    keep = []
     for picture in owner.unique():
         rows = (owner == picture).nonzero()[:, 0]
         rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]

@@ -222,7 +222,7 @@ def editor_for(attribute: str, model: str = "", named: bool = False) -> str:
             )
     if model:
         return model
-    editors: dict[str, str] = {}
+    editors = {}
     for name in asset_names("weights", FILE):
         folder = find_asset("models", name)
         with suppress(ConfigError, ModelError):  # damaged weights edit nothing by default

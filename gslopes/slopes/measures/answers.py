@@ -218,7 +218,7 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
 def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
     kind = pa.dictionary(pa.int32(), pa.string())
-    chunks: list[Any] = []
+    chunks = []
     for column in columns:
         # one dictionary for all chunks, or each of them would be looked through for each chunk
         if pa.types.is_dictionary(column.type):

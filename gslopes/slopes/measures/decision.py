@@ -291,5 +291,5 @@ def rule(
     if kinds and not is_finding(q_placebo):
         return "placebo", "placebo"
     if set(placebo.KINDS) <= set(kinds):
-        return ("finding", "")
-    return ("open", "no-placebo")
+        return "finding", ""
+    return "open", "no-placebo"

@@ -149,8 +149,8 @@ def error_tables(
     if not rows:
         return DataFrame(), DataFrame()
     units = answers.codes
-    rates: list[Row] = []
-    slopes: list[Row] = []
+    rates = []
+    slopes = []
     for row in rows:
         head: Row = dict(zip(("column", "label", "measure"), row.names, strict=True))
         head |= {"classifier": answers.classifier, "attribute": answers.attribute}

@@ -61,7 +61,7 @@ def print_evidence(
         return paper.no_label(unanswered)
     by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
-    kinds: set[str] = set()
+    kinds = set()
     pairs = list(decisions.by_pair(reading))
     limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
     for classifier, attribute, part, _ in pairs:

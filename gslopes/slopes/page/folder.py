@@ -398,7 +398,7 @@ def _hidden(value: Any, photos: str) -> Any:
     """A value without the names of folders and files on the machine: absolute paths, and the folder of the photos."""
     if isinstance(value, Mapping):
         return {name: _hidden(inner, photos) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list | tuple):
         return [_hidden(inner, photos) for inner in value]
     if not isinstance(value, str):
         return value

@@ -248,7 +248,7 @@ def would_matter(row: Record, matters: float) -> str:
 def over(rows: DataFrame) -> tuple[str, ...]:
     """The things that the rows' column units counts, one and several; photos without that column."""
     if "units" in rows and bool((rows["units"] < rows["n"]).any()):
-        return ("cluster's worth of photos", "clusters' worth of photos")
+        return "cluster's worth of photos", "clusters' worth of photos"
     return ("photo",)
 
 
@@ -282,7 +282,23 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
     subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
     unit = f" {unit}".rstrip()
     if units.is_crossed(row):
-        return _at_both_ends(row, subject, (start, end), unit, between)
+        # how far it goes along the first of two attributes at both ends of the second
+        verb, second = (HEADLINES.say("verb", 1 + (change > 0)) for change in (start, end))
+        low, high = words.faces(split(row["attribute"])[1])
+        if not between:
+            low, high = (
+                side.removesuffix(" faces").removesuffix("-looking") for side in (low, high)
+            )
+        return HEADLINES.say(
+            "crossed",
+            subject=subject,
+            verb=verb,
+            sizes=numbers.change(abs(start), abs(end)),
+            unit=unit,
+            low=low,
+            again="" if verb == second else f"{second} ",
+            high=high.replace("faces", "").strip(),
+        )
     first, last = numbers.change(start, end)
     case = "from_to"
     if numbers.NONE in (first, last):
@@ -308,24 +324,6 @@ def _heading(row: Series, name: str, between: str) -> str:
     if len(text) < LONGEST:
         return text
     return effect_of(row, words.shorten(name, max(len(name) + LONGEST - 1 - len(text), _LEAST)))
-
-
-def _at_both_ends(row: Series, subject: str, changes: Sequence[float], unit: str, long: str) -> str:
-    """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
-    verbs = [HEADLINES.say("verb", 1 + (change > 0)) for change in changes]
-    low, high = words.faces(split(row["attribute"])[1])
-    if not long:
-        low, high = (end.removesuffix(" faces").removesuffix("-looking") for end in (low, high))
-    return HEADLINES.say(
-        "crossed",
-        subject=subject,
-        verb=verbs[0],
-        sizes=numbers.change(*map(abs, changes)),
-        unit=unit,
-        low=low,
-        again="" if verbs[0] == verbs[1] else f"{verbs[1]} ",
-        high=high.replace("faces", "").strip(),
-    )
 
 
 def slope_of(row: Series) -> str:

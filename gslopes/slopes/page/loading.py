@@ -22,6 +22,7 @@ from gslopes.core import (
     tables,
 )
 from gslopes.core.arrays import Array
+from gslopes.core.config import read_toml
 from gslopes.report import fonts, words
 from gslopes.slopes.measures.options import NEVER
 
@@ -262,23 +263,9 @@ def of_pair(classifier: str, attribute: str) -> pc.Expression:
 
 # -- what became of the photos ----------------------------------------------------------------------------------------
 
-# Step to what it counts, in the order of an audit.
-STEPS = {
-    "found": "photos found in the folder",
-    "edited": "with a usable face, edited",
-    "kept": "kept: the edit did what it should",
-    "asked": "shown to the classifier",
-    "answered": "answered at every value",
-    "judged": "in the slopes",
-}
-
-
-PAIRED = {
-    **STEPS,
-    "found": "units of the set",
-    "edited": "with pictures at every value",
-    "kept": "kept by the gate",
-}
+_FUNNELS = read_toml(Path(__file__).with_suffix(".toml"))
+STEPS: dict[str, str] = _FUNNELS["steps"]
+PAIRED = STEPS | _FUNNELS["paired"]
 
 
 @frozen

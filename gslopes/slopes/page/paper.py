@@ -88,7 +88,7 @@ def _frames(
     run: Path, slopes: DataFrame, p: float, slope: float
 ) -> dict[str, tuple[DataFrame, str, str]]:
     """Name to table, caption and attribute."""
-    frames: dict[str, tuple[DataFrame, str, str]] = {}
+    frames = {}
     thresholds = (
         f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,6 @@ from gslopes.slopes.page.paper_sheets import (
     pipeline_figure,
 )
 from gslopes.stats.rounding import exceeds, places, ranked
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PHOTOS = 2
 LABELS = 6  # photos of Figure 3, and labels under each picture for each classifier
@@ -66,7 +63,7 @@ def write(
 
     Raises: StorageError, TableError.
     """
-    drawn: dict[str, Figure] = {}
+    drawn = {}
     plain = paper.plain_concepts(source.run)
     published = bool((source.manifest.get("config") or {}).get("as_published"))
     given = placebo.of_a_set(source.manifest)
@@ -269,7 +266,7 @@ def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
             unedited = same[0] if same else files[centre_of(finding.values)]
             pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(about.size, box)
-            square: list[float] = []
+            square = []
             tight = None
             if box is not None:
                 corners = (np.reshape(box, (2, 2)) - (left, top)) / (right - left)

@@ -59,7 +59,7 @@ def write(
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
         names = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
-        written: dict[tuple[str, str], str] = {}
+        written = {}
         for sweep, name in zip(sweeps, names, strict=True):
             if name:
                 written[sweep.photo, sweep.attribute] = name

@@ -9,7 +9,7 @@ import numpy as np
 from gslopes.core import placebo
 from gslopes.core.text import nudged
 from gslopes.frame.page import Content
-from gslopes.report import numbers, units, words
+from gslopes.report import inline, numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
@@ -139,15 +139,11 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
             editors.append(words.printable(f"{name} {digest}".strip()))
     told = manifest.get("editor") or {}
     editors += {words.printable(facts["name"]): "" for facts in told.values()}
-    who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
-    looks = " and ".join(
-        f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes
-    )
-    title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
-    what = f"faces edited {looks} {who}"
+    given = placebo.of_a_set(manifest)
+    facts = {"attributes": attributes, "editors": editors, "given": given}
+    title, what = inline.plain("about.txt.j2", decisions.HOUSE, **facts).split("\n")
     limits = LIMITS
-    if placebo.of_a_set(manifest):
-        what = f"pictures {looks.replace('-looking', '')} that others made"
+    if given:
         limits = (
             LIMITS[0].replace(
                 "this edit of these photos", "these pictures, which may differ in more"
