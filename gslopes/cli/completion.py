@@ -63,7 +63,7 @@ def _named(kind: str, text: str) -> dict[str, str]:
     patterns = _TOLD["files"].get(base, ())
     files = [path for pattern in patterns for path in glob(escape(start) + pattern)]
     found = _read("functions", head.removeprefix("python:").rstrip(":")) or files
-    found += entry_points(group=f"gslopes.{base}").names
+    found = [*found, *entry_points(group=f"gslopes.{base}").names]
     names = _TOLD["names"].get(base, {}) | dict.fromkeys(found, "")
     return {head + name: names[name] for name in names}
 
