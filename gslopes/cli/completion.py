@@ -62,8 +62,8 @@ def _named(kind: str, text: str) -> dict[str, str]:
     base = re.split("[:,]", head or kind)[0] + head[-1:]
     patterns = _TOLD["files"].get(base, ())
     files = [path for pattern in patterns for path in glob(escape(start) + pattern)]
-    functions = _read("functions", head.removeprefix("python:").rstrip(":"))
-    found = [*(functions or files), *entry_points(group=f"gslopes.{base}").names]
+    found = _read("functions", head.removeprefix("python:").rstrip(":")) or files
+    found = [*found, *entry_points(group=f"gslopes.{base}").names]
     names = _TOLD["names"].get(base, {}) | dict.fromkeys(found, "")
     return {head + name: names[name] for name in names}
 

@@ -137,7 +137,7 @@ def sweeps_of(
 
     Raises: ConfigError, UnknownName if there are no such sentences, values or ends; ModelError.
     """
-    sweeps = list[Sweep]()
+    sweeps: list[Sweep] = []
     ends = []
     bases = [name.strip() for name in (baseline or "").split(",") if name.strip()]
     for attribute in edit.attributes:

@@ -46,7 +46,7 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        facts = set[Fact]()
+        facts: set[Fact] = set()
         for tokens in self.tag(caption):
             facts.update(_Clause(self.wordnet, self.animate).read(tokens))
         repeated = {fact._replace(plural=True) for fact in facts if not fact.plural}

@@ -222,7 +222,7 @@ class Mentions:
 
     def identity(self, facts: Facts) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
-        mentions = set[Mention]()
+        mentions: set[Mention] = set()
         for fact in facts:
             word = fact.word
             if fact.negated:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.ask.boxes import resized
+from gslopes.ask.boxes import fitted
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded, normalise
@@ -49,14 +49,15 @@ class CelebaTagger:
         from gslopes.faces.zoo import identify
         from gslopes.faces.zoo.framing import FRAMES
 
-        self._spec, self.version = identify("celeba-tagger")
-        if self._spec.network != "tagger" or not self._spec.labels:
+        spec, self.version = identify("celeba-tagger")
+        self._spec = spec
+        if spec.network != "tagger" or not spec.labels:
             raise ModelError(
-                f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels."
+                f"The model celeba-tagger is a {spec.network}, not a tagger with labels."
             )
         self.name = name
-        self.traits = Traits(cached=True, labels=self._spec.labels, prepares=True)
-        self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
+        self.traits = Traits(cached=True, labels=spec.labels, prepares=True)
+        self._template = FRAMES[spec.crop] * spec.size - 0.5
         self._options = options
         self._device = device
 
@@ -71,8 +72,8 @@ class CelebaTagger:
         from gslopes.faces.networks.mtcnn import Mtcnn
 
         self._device = pick_device(self._device)
-        module = zoo.load("celeba-tagger", self._device).module.eval()
-        return module, Mtcnn(MIN_FACE).to(self._device)
+        module = zoo.load("celeba-tagger", self._device).module
+        return module.eval(), Mtcnn(MIN_FACE).to(self._device)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of 40 logits each, None without a face.
@@ -95,7 +96,7 @@ class CelebaTagger:
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
         from gslopes.core.geometry import similarity, warp
 
-        small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
+        small, scales = zip(*map(_shrunk, pictures), strict=True)
         framed: list[ByteArray | None] = []
         faces = self._networks[1](list(small))
         for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
@@ -119,6 +120,6 @@ class CelebaTagger:
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    scale = min(1.0, LOOK / max(picture.shape[:2]))
-    height, width = (max(1, round(side * scale)) for side in picture.shape[:2])
-    return resized(picture, width, height, "area"), scale
+    longest = max(picture.shape[:2])
+    size = min(LOOK, longest)
+    return fitted(picture, size, "area"), size / longest

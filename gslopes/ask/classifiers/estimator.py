@@ -7,16 +7,15 @@ of 3 S^2 numbers, pictures of S x S pixels, at last in rows: height, width, colo
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gslopes.ask.pictures import prepare
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.records import ByteArray
 
-_TOLD = read_toml(Path(__file__).with_name("estimator.toml"))
+_TOLD = read_beside(__file__, "estimator.toml")
 
 
 class Estimator:
@@ -38,21 +37,23 @@ class Estimator:
 
     def __call__(self, images: Sequence[ByteArray]) -> Any:
         """(H, W, 3) uint8 RGB each, to a row of shares each."""
-        if any(np.shape(image) != (self._side, self._side, 3) for image in images):
+        side = self._side
+        answer = self._model.predict_proba
+        if any(np.shape(image) != (side, side, 3) for image in images):
             try:
-                return self._model.predict_proba(images)
+                return answer(images)
             except ValueError:
-                if not self._side:
+                if not side:
                     raise
         guessed = self._learned is None
         white = 255 if guessed or np.max(self._learned) > 1 else 1
-        facts = {"name": self.__name__, "side": self._side, "white": white}
-        batch = np.stack([prepare(image, self._side) for image in images]) * (white / 255)
+        facts = {"name": self.__name__, "side": side, "white": white}
+        batch = np.stack([prepare(image, side) for image in images]) * (white / 255)
         self.notes[:] = [_TOLD["guessed" if guessed else "known"].format(**facts)]
         try:
-            return self._model.predict_proba(batch)
+            return answer(batch)
         except ValueError:
-            return self._model.predict_proba(batch.reshape(len(batch), -1))
+            return answer(batch.reshape(len(batch), -1))
 
 
 def _side(count: int) -> int:

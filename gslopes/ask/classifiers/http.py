@@ -252,7 +252,7 @@ class HttpClassifier(Endpoint):
         self._protocol = options.body == "json" and not options.field
         self.batch = options.batch if self._protocol and not self._picks else 1
         self.traits = replace(self.traits, numbers=options.kind == "number")
-        self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
+        self._captions = CaptionReader(self) if options.kind == "caption" else None
 
     def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
@@ -392,8 +392,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
             if off:
                 raise AnswerError(f"{self.name} answers with {said}, outside of the picture.")
             x, y = np.minimum(corners[0].astype(int), size - 1).tolist()
-            box = crop_rectangle(width, height, x, y, self._ratio)
-            return Answer("answered", box=box)
+            return Answer("answered", box=crop_rectangle(width, height, x, y, self._ratio))
         if not off <= 1 + 1e-6 or np.diff(inside, axis=0).min() < 1 - 1e-6:
             raise AnswerError(
                 f"{self.name} answers with pixels {said} of a picture of {width} x {height}."

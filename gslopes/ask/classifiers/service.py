@@ -21,7 +21,6 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -30,7 +29,7 @@ from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -55,7 +54,7 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
-_ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
+_ERRORS = read_beside(__file__, "errors.toml")
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
@@ -102,7 +101,7 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """
     scores: dict[str, float] = {}
     for label, score in pairs:
-        scores[label] = max(scores.get(label, 0.0), min(max(float(score), 0.0), 1.0))
+        scores[label] = max(scores.get(label, 0.0), min(float(score), 1.0))
     return tuple(scores.items())
 
 
@@ -110,15 +109,16 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
 
 def error_of(
-    service: str, kind: Kind, text: str, variables: Iterable[str], wait: float | None = None
+    service: str, kind: Kind, text: str, variables: Iterable[str], headers: Any = None
 ) -> GslopesError:
     """Our error for a vendor's.
 
     service: the classifier's bare name.  text: the vendor's words.  variables: that hold the credentials.
-    wait: seconds that the service asks for, None if it asks for no time.
+    headers: of the reply, None if there is none; its ``Retry-After`` is how long the service asks us to wait.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     sentence = _ERRORS["sentences"][kind].format(service, words)
+    wait = retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
     match kind:
         case "throttled":
             return Throttled(sentence, wait)
@@ -184,11 +184,6 @@ def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     return "failed" if otherwise == "refused" else otherwise
 
 
-def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` asks for, in seconds from now, at most a day; None if it is missing or cannot be read."""
-    return retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
-
-
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
 
@@ -232,8 +227,7 @@ class Service(ABC):
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
         guard_logs()  # vendors write requests there
         for name in self._variables:
-            value = os.environ.get(name, "")
-            if re.search(r"\A\s|\s\Z|[\x00-\x1f\x7f]", value):
+            if re.search(r"\A\s|\s\Z|[\x00-\x1f\x7f]", os.environ.get(name, "")):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
@@ -278,11 +272,10 @@ class Service(ABC):
         if type(cause).__module__ != "gslopes.ask.transport":
             kind, text = cls._details(cause, kind)
         response = getattr(cause, "response", None)
-        headers = getattr(response, "headers", None)
-        if isinstance(response, Mapping):  # botocore's
-            headers = within(response, "ResponseMetadata", "HTTPHeaders")
-        wait = seconds_to_wait(headers)
-        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait)
+        # the second is botocore's
+        headers = getattr(response, "headers", within(response, "ResponseMetadata", "HTTPHeaders"))
+        named = variables or cls.CREDENTIALS
+        return error_of(cls.SERVICE, kind, text, named, headers)
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -315,8 +308,8 @@ class Service(ABC):
             raise CredentialsError(self.SERVICE, missing)
         return list(values.values())
 
-    def _error(self, kind: Kind, text: str) -> GslopesError:
-        return error_of(self.SERVICE, kind, text, self._variables)
+    def _error(self, kind: Kind, text: str, headers: Any = None) -> GslopesError:
+        return error_of(self.SERVICE, kind, text, self._variables, headers)
 
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
