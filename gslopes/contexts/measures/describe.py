@@ -17,7 +17,7 @@ from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, quotients
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, quotients
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
@@ -245,7 +245,7 @@ def means_of(values: Array, person: Integers) -> Array:
     numbers = np.where(finite, values, 0)
     total = np.bincount(person, numbers.sum(axis=1))
     size = np.bincount(person, np.abs(numbers).sum(axis=1))
-    counts = np.bincount(person, finite.sum(axis=1))
+    counts = doubles(np.bincount(person, finite.sum(axis=1)))
     return quotients(settled(total, size), counts)
 
 

@@ -223,7 +223,8 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
     shares = [_as_share(*part) for part in (after, before)]
-    moves = gap(*(moves_of(*share) for share in shares))
+    moved, moved_before = (moves_of(*share) for share in shares)
+    moves = gap(moved, moved_before)
     photos = shares[0][1] + shares[1][1]
     before = before.sum(axis=2)
     after = after.sum(axis=2)

@@ -27,7 +27,7 @@ from gslopes.faces.zoo.reader import on_device, standardised
 
 _FORM = read_toml(Path(__file__).with_suffix(".toml"))
 CLASSES = tuple(_FORM["classes"])
-REGIONS: dict[str, list[str]] = _FORM["regions"]
+REGIONS = {region: tuple(names) for region, names in _FORM["regions"].items()}
 
 # Pixels that the parser sees at once on the CPU, on which more are not faster: 2 pictures of 256 pixels, 8 of 128;
 # and the bytes for each.
