@@ -17,10 +17,12 @@ from pathlib import Path
 
 from click.shell_completion import split_arg_string
 
+from gslopes.core.files import read_text
+
 from gslopes.frame.commands import say
 
 _HERE = Path(__file__)
-_TOLD = json.loads(_HERE.with_suffix(".json").read_text("utf-8"))
+_TOLD = json.loads(read_text(_HERE.with_suffix(".json")))
 
 
 def complete(asked: str) -> None:
@@ -31,7 +33,7 @@ def complete(asked: str) -> None:
     with suppress(Exception):
         shell, is_script, _ = asked.partition("_source")
         if is_script:
-            return say(_HERE.with_suffix(f".{shell}").read_text("utf-8"))
+            return say(read_text(_HERE.with_suffix(f".{shell}")))
         # an option and its value as two words
         line = re.sub(r"(\s--[\w-]+)=", r"\1 ", os.environ["COMP_LINE"])
         *before, text = split_arg_string(line)
@@ -72,7 +74,7 @@ def _read(kind: str, place: str) -> list[str]:
     """What a file has of a kind; nothing if it cannot be read."""
     with suppress(Exception):
         ending, first, second, form = _TOLD["read"][kind]
-        text = Path(place.removesuffix(ending) + ending).read_text("utf-8")
+        text = read_text(place.removesuffix(ending) + ending)
         parts = "\n".join(re.findall(first, text))
         return [form.format(word) for word in re.findall(second, parts)]
     return []

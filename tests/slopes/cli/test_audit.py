@@ -187,9 +187,9 @@ def test_a_dry_run_tells_the_plan_and_writes_nothing(gslopes, synthesise, faces,
         for line in (
             "photos       6 in",
             f"images       {pictures} at most",
-            f"calls        {pictures} at most",
             "parts        1, of which 0",
-            "time         under a minute or so",
+            "time         the first photos of the run tell how long the pictures take here",
+            f"at most {pictures} pictures",
             "disk         ",
         ):
             assert line in done.out

@@ -77,7 +77,10 @@ def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None
     assert (
         "whose answers are by chance. If only the edit changes its answers, the chance is " in text
     )
-    assert "may not judge it" in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
+    assert (
+        "may not be able to judge it"
+        in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
+    )
 
 
 def asked_of(gslopes, *args):
