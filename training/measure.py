@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.faces.compose.skin import FACE, SKIN, class_probabilities
+from gslopes.faces.compose.skin import REGIONS, class_probabilities
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
@@ -142,7 +142,7 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) 
         chips = np.array(data.pixels[rows, inside, inside])
         drawn = data.labels[rows, inside, inside]
         likely = class_probabilities(parser, chips, torch.device(device))
-        for region, members in (("face", FACE), ("skin", SKIN)):
+        for region, members in ((name, REGIONS[name]) for name in ("face", "skin")):
             classes = [spec.labels.index(label) for label in members]
             a = np.isin(drawn, classes)
             b = (likely[:, classes].sum(1) >= 0.5).cpu().numpy()
