@@ -10,6 +10,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
 from gslopes.faces.components import default_components
+from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
@@ -150,7 +151,7 @@ def test_a_command_without_a_classifier_leaves_the_answers_of_one_that_was_stopp
     before = sorted(run.rglob("asked-*.parquet"))
     assert before
     with pytest.raises(UsageError, match="No classifier is named"):
-        carry_out(plan(stages.SLOPES, run, None, {}, only=["score"]), stages.OneProcess())
+        carry_out(plan(stages.SLOPES, run, None, {}, only=["score"]), OneProcess())
     assert sorted(run.rglob("asked-*.parquet")) == before
 
 
@@ -230,5 +231,5 @@ def test_a_run_begun_with_other_versions_says_so_and_goes_on(faces, tmp_path, ca
     manifest["versions"]["torch"] = "1.0"
     runfolder.write_json(run / "run.json", manifest)
     (run / "parts" / "synthesise.json").unlink()  # of other versions, too
-    gslopes.synthesise(faces.photos, run, executor=stages.OneProcess(True), **options)
+    gslopes.synthesise(faces.photos, run, executor=OneProcess(True), **options)
     assert 'torch is "1.0" there and' in capsys.readouterr().err

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.core import tables
+from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
 
 QUICK = "part = 2\n[fit]\npermutations = 50\nmin_varying = 1\n"
@@ -27,7 +28,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
 
-class Notes(stages.OneProcess):
+class Notes(OneProcess):
     """An executor that remembers what it was asked to say."""
 
     def note(self, text: str) -> None:
