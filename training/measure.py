@@ -142,8 +142,8 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) 
         chips = np.array(data.pixels[rows, inside, inside])
         drawn = data.labels[rows, inside, inside]
         likely = class_probabilities(parser, chips, torch.device(device))
-        for region in ("face", "skin"):
-            classes = [spec.labels.index(label) for label in REGIONS[region]]
+        for region, members in ((name, REGIONS[name]) for name in ("face", "skin")):
+            classes = [spec.labels.index(label) for label in members]
             a = np.isin(drawn, classes)
             b = (likely[:, classes].sum(1) >= 0.5).cpu().numpy()
             counts[region].append(np.stack([(a & b).sum((1, 2)), (a | b).sum((1, 2))], 1))

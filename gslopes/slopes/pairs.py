@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo
+from gslopes.core import frozen, options, placebo
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UnknownName
@@ -69,7 +69,7 @@ def read_pairs(
     wide = _folded(pd.concat(read_rows(path), ignore_index=True).fillna(""))
     wide = wide[wide["unit"].isin(wide["unit"].unique()[:limit])]
     rows = _checked(_by_attribute(wide))
-    baselines = [name.strip() for name in baseline.split(",") if name.strip()]
+    baselines = options.names(baseline)
     for name in baselines:
         if name not in (known := rows["value"].unique()):
             raise UnknownName("baseline", name, filter(None, known))
@@ -88,7 +88,11 @@ def read_pairs(
     units["photo"] = units.index.map(_id)
     units["lacks"] = units["lacks"].str.removesuffix("; ")
     used = units["picture"][units.index.isin(edits.index)]
-    _check_files(path, {picture.path for picture in [*edits["picture"], *used]})
+    files = {picture.path for picture in [*edits["picture"], *used]}
+    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
+        more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
+        pictures = many(len(files), "picture")
+        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows[_DIGESTED].assign(size=sizes).to_csv()
     facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
@@ -179,14 +183,6 @@ def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] 
     return grid, [(grid.name, kind, cells[: 0 if kind else None], steps) for kind in KINDS]
 
 
-def _check_files(path: Path | str, files: set[Path]) -> None:
-    """Raises: UsageError if pictures are missing."""
-    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
-        more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
-        pictures = many(len(files), "picture")
-        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
-
-
 def _refuse(rows: DataFrame, what: str, wrong: Series, *columns: str) -> None:
     if wrong.any():
         raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
@@ -244,11 +240,7 @@ def _sweeps(
     if not others:
         raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
-        yield (
-            placebo.contrast(about[1], level, base),
-            [base, level],
-            [0.0, 1.0],
-        )
+        yield placebo.contrast(about[1], level, base), [base, level], [0.0, 1.0]
 
 
 def _numbers(texts: Series) -> Series:
@@ -260,8 +252,7 @@ def _numbers(texts: Series) -> Series:
 def _even(values: list[float]) -> list[float]:
     """The values; if they are evenly spaced but for rounding, exactly evenly, like an editor's."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
-    near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
-    if near:
+    if np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values)):
         return [float(str(value)) for value in line]
     return values
 
