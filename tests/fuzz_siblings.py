@@ -301,7 +301,7 @@ def spelt(data: bytes) -> None:
     ) as error:
         raise GslopesError("as the client says") from error
     reply = {"text": '{"answer": "A"}', "finish": "stop", "letters": result}
-    assert probabilities(prompt, (0, 1, 2), reply)  # type: ignore[arg-type]
+    assert probabilities(prompt, (0, 1, 2), [reply])  # type: ignore[arg-type]
 
 
 def presence(folder: Path, data: bytes) -> None:

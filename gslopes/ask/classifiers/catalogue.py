@@ -135,13 +135,13 @@ def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tu
             f"Run: pip install '{entries[base].extra}'.",
         )
     factory = target.load()
-    kind = getattr(factory, "Options", names.NoOptions)
+    kind: Any = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not is_dataclass(kind):
         raise UsageError(
             f"{target.path} of {target.package} makes no {registry.kind} of a dataclass Options.",
             f"See Add a {registry.kind} in the documentation.",
         )
-    return base, names.read(cast(Any, kind), base, items, registry.kind), factory
+    return base, names.read(kind, base, items, registry.kind), factory
 
 
 def manual(target: Target) -> str:

@@ -5,10 +5,8 @@ it as CelebA frames its faces, hair and shoulders in view, and refuses a photo i
 other people's judgements of a face ("Attractive", "Male"), never facts about the person.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +20,6 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
 from gslopes.core.traits import Traits
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from gslopes.faces.networks.mtcnn import Mtcnn
 
 # Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
 LOOK = 640
@@ -72,7 +65,7 @@ class CelebaTagger:
         _ = self._networks
 
     @cached_property
-    def _networks(self) -> tuple[nn.Module, Mtcnn]:
+    def _networks(self) -> tuple[Any, Any]:
         """The tagger and the detector."""
         from gslopes.faces import zoo
         from gslopes.faces.networks.mtcnn import Mtcnn

@@ -63,11 +63,14 @@ def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]) 
     return {label: count / len(replies) for label, count in counts.most_common()}
 
 
-def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> dict[str, float]:
+def probabilities(
+    prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]
+) -> dict[str, float]:
     """Each option with its probability among the options; a refusal or an unusable answer has 1.
 
-    reply: as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
+    replies: the first as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
     """
+    reply = replies[0]
     (label, *_) = reading(prompt, order, reply)
     answers = prompt.answers(order)
     chances = reply.get("letters") or {}
@@ -97,11 +100,8 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     replies: dict[tuple[int, ...], list[JsonObject]] = {}
     for reply in answer["replies"]:
         replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
-    if answer["scored"] == "logprobs":
-        return {
-            order: probabilities(prompt, order, first) for order, (first, *_) in replies.items()
-        }
-    return {order: shares(prompt, order, group) for order, group in replies.items()}
+    read = probabilities if answer["scored"] == "logprobs" else shares
+    return {order: read(prompt, order, group) for order, group in replies.items()}
 
 
 def joined_orders(scores: ByOrder) -> dict[str, float]:

@@ -13,8 +13,6 @@ sha256: the same at every value and in every placebo sweep, whatever was asked b
 often. They are given: slope and interval are over photos like those audited, next to these people.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -44,9 +42,6 @@ from gslopes.core.files import hexdigest, sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
 from gslopes.core.traits import LOCAL, Traits
-
-if TYPE_CHECKING:
-    from gslopes.ask.croppers.asker import Asker
 
 LABEL = "favoured (of 100 pairs)"
 MOST = 128  # opponents in the circle: the first ones in the order that is drawn
@@ -109,9 +104,9 @@ class CropsClassifier(Resuming):
             shows=True,
         )
         self._begun = defaultdict(Begun)
-        self._known: Asker | None = None
+        self._known: Any = None
         self._lock = threading.Lock()
-        self._opponent = lru_cache(4 * options.others)(self._read)
+        self._opponent: Any = lru_cache(4 * options.others)(self._read)
 
     def prepare(self) -> None:
         """Of a service its credentials.  Raises: CredentialsError."""
@@ -139,7 +134,7 @@ class CropsClassifier(Resuming):
         from gslopes.ask.croppers.joining import join
 
         near = self._next_to(hexdigest(data))
-        joined = join([*decoded([data]), cast("Seen", self._opponent(near[0]))[0]])[0]
+        joined = join([*decoded([data]), self._opponent(near[0])[0]])[0]
         return (
             f"the picture next to {len(near)} of {len(self._paths)} others, in both orders",
             joined,
@@ -175,9 +170,7 @@ class CropsClassifier(Resuming):
         from gslopes.ask.croppers.asker import Asker
 
         opponents = {opponent for pair in pairs for opponent in pair} - {own}
-        seen = {own: this} | {
-            opponent: cast("Seen", self._opponent(opponent)) for opponent in opponents
-        }
+        seen = {own: this} | {opponent: self._opponent(opponent) for opponent in opponents}
         about: dict[str, Any] = {
             "photo": lambda number: seen[number][0],
             "sizes": {number: pixels.shape[1::-1] for number, (pixels, _) in seen.items()},

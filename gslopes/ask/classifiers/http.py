@@ -50,9 +50,7 @@ from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.records import Answer, Crop
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
-_PNG = b"\x89PNG"
 PLACE = re.compile(r"\{(\w+)\}")  # in an address or a field, of what differs between requests
-_LACKS = re.compile(r'"loc"\s*:\s*\[\s*"body"\s*,\s*"(\w+)"')  # FastAPI about a part of the form
 
 
 @frozen
@@ -151,7 +149,7 @@ class Endpoint(service.Service):
         from httpx import URL
 
         field = self._options.field
-        kind = "image/png" if picture.startswith(_PNG) else "image/jpeg"
+        kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
         if self._options.body == "json":
             text = base64.b64encode(picture).decode("ascii")
             return self._posted(url, json=_nested({**fields, field or "picture": text}))
@@ -189,7 +187,8 @@ class Endpoint(service.Service):
         if reply.status_code == 422 and '"loc"' not in text:
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
-        if lacks := _LACKS.search(text):
+        # FastAPI about a part of the form
+        if lacks := re.search(r'"loc"\s*:\s*\[\s*"body"\s*,\s*"(\w+)"', text):
             text = f"its form has a field {lacks[1]}: give body=multipart,field={lacks[1]} ({text})"
         # the request is ours: it would fail for every picture
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"

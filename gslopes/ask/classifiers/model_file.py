@@ -225,8 +225,9 @@ def existing(path: Path | str, what: str) -> Path:
     return path
 
 
-def read_labels(path: Path) -> tuple[str, ...]:
+def read_labels(file: Path | str) -> tuple[str, ...]:
     """One label a line, all different.  Raises: ModelError."""
+    path = existing(file, "labels file")
     text = read_text(
         path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line."
     )
@@ -244,8 +245,8 @@ def read_labels(path: Path) -> tuple[str, ...]:
 def label_list(name: str) -> tuple[str, ...]:
     """The labels of a shipped list, ``occupations`` or ``traits``, or of a file.  Raises: ModelError."""
     if name in ("occupations", "traits"):
-        return read_labels(Path(__file__).parents[1] / "labels" / f"{name}.txt")
-    return read_labels(existing(name, "labels file"))
+        name = f"{Path(__file__).parents[1]}/labels/{name}.txt"
+    return read_labels(name)
 
 
 def digest_of(paths: Sequence[Path]) -> str:

@@ -57,9 +57,7 @@ ANSWERS = read_toml(Path(__file__).with_name("answers.toml"))
 ORDER = "order"
 LEVELS = "levels"
 LOG = "log points"
-_SENT = ("name", "kind", "question", "system", "options")
 _DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
-_READ = ("measures", "least", "most", "lists")  # how replies are read
 
 
 @frozen
@@ -116,13 +114,15 @@ class Prompt:
     @property
     def digest(self) -> str:
         """sha256 of all that is sent, 64 hex digits: two files with the same content are one prompt."""
-        content = {name: getattr(self, name) for name in _SENT}
+        content = {
+            name: getattr(self, name) for name in ("name", "kind", "question", "system", "options")
+        }
         return _digest(content | self._given("orders", "unit"))
 
     @property
     def read_by(self) -> str:
         """16 hex digits over how replies are read; empty if the file leaves that open."""
-        reading = self._given(*_READ)
+        reading = self._given("measures", "least", "most", "lists")
         if self.scoring == ORDER:
             reading["scoring"] = ORDER
         if reading:

@@ -38,7 +38,7 @@ from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.classifiers.identity import identity_at, identity_of
-from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
+from gslopes.ask.classifiers.model_file import digest_of_texts, read_labels
 from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.returned import Reader, split_replies
 from gslopes.ask.names import check_bounds
@@ -240,7 +240,7 @@ class PythonClassifier(FunctionClassifier):
     Options = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        labels = read_labels(existing(options.labels, "labels file")) if options.labels else ()
+        labels = read_labels(options.labels) if options.labels else ()
         self._path = options.path
         super().__init__(
             function_at(options.path),

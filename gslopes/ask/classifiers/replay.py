@@ -9,7 +9,7 @@ credentials. A picture that is not in the file is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from gslopes.core import frozen
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
 from gslopes.core.records import Answer
-
-_DIGEST = 32  # bytes of a sha256
 
 
 class Recording:
@@ -64,9 +62,11 @@ class Recording:
         lines = []
         with open_regular(self._file) as opened:
             for offset in map(self._offsets.get, keys):
-                opened.seek(offset or 0)
-                line = None if offset is None else opened.readline(LARGEST_TABLE)
-                lines.append(None if line is None else parse_json(line, finite=False))
+                line = None
+                if offset is not None:
+                    opened.seek(offset)
+                    line = parse_json(opened.readline(LARGEST_TABLE), finite=False)
+                lines.append(line)
         return lines
 
 
@@ -93,7 +93,7 @@ class ReplayClassifier:
         self._names = set[str]()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
-        self._parsers: dict[str, Callable[[Any], Answer]] = {}
+        self._parser_of = cache(_parser_of)
         if len(self._names) > 1:
             names = " and ".join(sorted(self._names)[:3])
             raise ModelError(
@@ -115,15 +115,12 @@ class ReplayClassifier:
             )
         if raw.get("status") == "refused":
             return Answer("refused", (), str(raw["raw"]))
-        name = raw["classifier"]
-        if name not in self._parsers:
-            self._parsers[name] = _parser_of(name)
-        return self._parsers[name](raw["raw"])
+        return self._parser_of(raw["classifier"])(raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
         key = bytes.fromhex(line["picture"])
         name = str(line.get("classifier", ""))
-        if len(key) != _DIGEST:
+        if len(key) != 32:
             raise ValueError("no sha256")
         if self._only not in ("", name):
             return None

@@ -55,8 +55,6 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
-_HOME = frozenset({"localhost", "127.0.0.1", "::1"})
-_UNFIT = re.compile(r"\A\s|\s\Z|[\x00-\x1f\x7f]")  # of a credential
 _ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
 
 
@@ -91,7 +89,7 @@ def check_address(url: str) -> None:
 
 def on_this_machine(url: str) -> bool:
     """Whether an address is of this machine."""
-    return urlsplit(url).hostname in _HOME
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -235,7 +233,7 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if _UNFIT.search(value):
+            if re.search(r"\A\s|\s\Z|[\x00-\x1f\x7f]", value):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )

@@ -6,8 +6,9 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 
 import io
 import warnings
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -44,6 +45,9 @@ _PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compil
 _HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
 
+Made = tuple[str, Any, Any, Sequence[str]]  # version, module, transform, labels
+
+
 @frozen
 class LibraryOptions:
     """A model of a library, by its name there.
@@ -67,39 +71,33 @@ class LibraryOptions:
         check_presence(self)
 
 
-class TorchModel:
+class TorchModel(ABC):
     """A ``records.Classifier`` over a torch module, batched on the device.
 
-    module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
     options: with ``top_k``, ``threshold`` and ``activation``, which makes scores of the outputs.
-    independent: whether labels are, so that the activation ``auto`` is a sigmoid, else a softmax.
     """
 
     batch = BATCH
+    _independent = (
+        False  # whether labels are: then the activation ``auto`` is a sigmoid, else a softmax
+    )
 
-    def __init__(
-        self,
-        name: str,
-        version: str,
-        module: Any,
-        transform: Callable[[Any], Any],
-        labels: Sequence[str],
-        options: Any,
-        device: str,
-        independent: bool = False,
-    ) -> None:
+    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
         self.name = name
-        self.version = version
+        self._device = device
+        self.version, module, self._transform, labels = self._made(options)
         self.labels = unique(labels)
         self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
-        self._transform = transform
         activation = options.activation
         if activation == "auto":
-            activation = "sigmoid" if independent else "softmax"
+            activation = "sigmoid" if self._independent else "softmax"
         self._presence = presence(options.top_k, options.threshold, activation)
         self._activation = ACTIVATIONS[activation]
-        self._device = device
+
+    @abstractmethod
+    def _made(self, options: Any) -> Made:
+        """Version; (B, 3, H, W) to (B, L); a PIL picture to (3, H, W); L labels.  Raises: as the class says."""
 
     def prepare(self) -> None:
         """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
@@ -161,7 +159,7 @@ class TorchModel:
 def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
     """From the user's file, else the model's own.  Raises: ConfigError if both lack."""
     if options.labels:
-        return read_labels(existing(options.labels, "labels file"))
+        return read_labels(options.labels)
     if not of_model:
         raise ConfigError(
             f"The labels of {options.model} are not known.",
@@ -195,7 +193,7 @@ class TorchvisionClassifier(TorchModel):
 
     Options = LibraryOptions
 
-    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+    def _made(self, options: LibraryOptions) -> Made:
         from torchvision import models
 
         names = models.list_models(module=models)
@@ -217,8 +215,7 @@ class TorchvisionClassifier(TorchModel):
                     f"Download {pretrained.url} elsewhere and give weights=FILE.",
                 ) from None
             version = str(pretrained.url).rpartition("/")[2]
-        transform = pretrained.transforms()
-        super().__init__(name, version, module, transform, labels, options, device)
+        return version, module, pretrained.transforms(), labels
 
 
 class TimmClassifier(TorchModel):
@@ -229,7 +226,7 @@ class TimmClassifier(TorchModel):
 
     Options = LibraryOptions
 
-    def __init__(self, name: str, options: LibraryOptions, device: str = "cpu") -> None:
+    def _made(self, options: LibraryOptions) -> Made:
         timm: Any = import_module("timm")
         if not timm.is_model(options.model):
             raise UnknownName("model in timm", options.model, timm.list_models())
@@ -251,8 +248,7 @@ class TimmClassifier(TorchModel):
             own = list(map(info.index_to_description, range(info.num_classes())))
         config = data.resolve_model_data_config(module)
         transform = data.create_transform(**config, is_training=False)
-        labels = labels_of(options, own)
-        super().__init__(name, version, module, transform, labels, options, device)
+        return version, module, transform, labels_of(options, own)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from gslopes.ask.classifiers.model_file import (
     digest_of_texts,
     label_list,
 )
-from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
+from gslopes.ask.classifiers.torch_model import Made, TorchModel, from_hub
 from gslopes.ask.names import takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
@@ -121,16 +121,14 @@ def transformers_classifier(
 class ImageClassifier(TorchModel):
     """A ``records.Classifier`` over ``AutoModelForImageClassification``."""
 
-    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+    def _made(self, options: TransformersOptions) -> Made:
         module, processor = _loaded(
             options, "AutoModelForImageClassification", "AutoImageProcessor"
         )
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
-        independent = config.problem_type == "multi_label_classification"
-        version = _version(options.model, config)
-        transform = _transform(processor)
-        super().__init__(name, version, module, transform, labels, options, device, independent)
+        self._independent = config.problem_type == "multi_label_classification"
+        return _version(options.model, config), module, _transform(processor), labels
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits
@@ -142,7 +140,7 @@ class ZeroShot(TorchModel):
     Raises: ModelError if the model cannot be had, or has no two towers.
     """
 
-    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+    def _made(self, options: TransformersOptions) -> Made:
         import torch
 
         module, processor = _loaded(
@@ -171,12 +169,11 @@ class ZeroShot(TorchModel):
                 mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
                 rows.append(mean / mean.norm())
             text = torch.stack(rows)  # (L, D)
-        self._weights = (module.logit_scale.exp().detach() * text).to(device)
+        self._weights = (module.logit_scale.exp().detach() * text).to(self._device)
         self._bias = 0.0 if bias is None else float(bias.detach())
         version = f"{_version(options.model, module.config)} labels {digest_of_texts([*labels, '', *templates])}"
-        transform = _transform(processor.image_processor)
-        independent = bias is not None
-        super().__init__(name, version, module, transform, labels, options, device, independent)
+        self._independent = bias is not None
+        return version, module, _transform(processor.image_processor), labels
 
     def _forward(self, batch: Any) -> Any:
         image = _embedding(self._module.get_image_features(pixel_values=batch))

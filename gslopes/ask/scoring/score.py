@@ -90,10 +90,11 @@ class Scoring:
                 if not traits_of(classifier).kept:
                     journal = stack.enter_context(AnswerCache(self._journal(classifier)))
                 usage = self._usages[classifier.name]
-                client = Client(
-                    classifier, cache=cache, journal=journal, budget=self.budget, usage=usage
+                clients.append(
+                    Client(
+                        classifier, cache=cache, journal=journal, budget=self.budget, usage=usage
+                    )
                 )
-                clients.append(client)
             self._side_by_side(clients)
         for classifier in self._due:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
@@ -118,11 +119,10 @@ class Scoring:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
-        pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        missing = {name: self.parts.missing[name] for name in self._usages}
-        due = sum(self._count(name, parts) for name, parts in missing.items())
-        total = sum(self._count(name, self.parts.sizes) for name in missing)
-        names = "score      " + ", ".join(asking.classifier.name for asking in clients)
+        pool = ThreadPoolExecutor(len(clients), "score")
+        due = sum(self._count(name, self.parts.missing[name]) for name in self._usages)
+        total = sum(self._count(name, self.parts.sizes) for name in self._usages)
+        names = f"score      {', '.join(self._usages)}"
         line = is_shown(self.executor)
         with progress_line(line, {0: due}, names[:40], "pictures", total - due) as tick:
             counted = 0
