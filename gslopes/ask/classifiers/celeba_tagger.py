@@ -96,7 +96,7 @@ class CelebaTagger:
         from gslopes.core.geometry import similarity, warp
 
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
-        framed: list[ByteArray | None] = []
+        framed = list[ByteArray | None]()
         faces = self._networks[1](list(small))
         for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
             matrix = None

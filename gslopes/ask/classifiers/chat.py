@@ -97,7 +97,7 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     answer: ``order`` of the options, ``replies``, each with its ``order`` if there are two, and ``scored``:
         "logprobs" or "repeats".
     """
-    replies: dict[tuple[int, ...], list[JsonObject]] = {}
+    replies = dict[tuple[int, ...], list[JsonObject]]()
     for reply in answer["replies"]:
         replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
     read = probabilities if answer["scored"] == "logprobs" else shares

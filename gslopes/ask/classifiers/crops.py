@@ -115,7 +115,7 @@ class CropsClassifier(Resuming):
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
-        answers: list[object] = []
+        answers = list[object]()
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
             key = hexdigest(data)
             try:
@@ -249,7 +249,7 @@ def _circle(options: CropsOptions) -> dict[str, Path]:
     from gslopes.photos.folder import list_photos
 
     files = list_photos(options.opponents)
-    circle: dict[str, Path] = {}
+    circle = dict[str, Path]()
     for index in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
         with suppress(OSError):
             circle.setdefault(sha256_of(files[index].path), files[index].path)

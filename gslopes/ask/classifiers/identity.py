@@ -78,7 +78,7 @@ def source_digest(module: str) -> str:
         return ""
     depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
     root = Path(file).resolve().parents[depth]
-    sources: set[Path] = set()
+    sources = set[Path]()
     _add_imported(Path(file).resolve(), root, sources)
     lines = [
         f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n" for path in sorted(sources)

@@ -85,7 +85,7 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
 
 
 def _pairs(items: Iterable[Any]) -> Pairs:
-    best: dict[str, Any] = {}
+    best = dict[str, Any]()
     for label, score in (pair for item in items for pair in _of_item(item)):
         best[label] = max(best.get(label, score), score)
     return ranked(best)

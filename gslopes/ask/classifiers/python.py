@@ -144,7 +144,7 @@ class FunctionClassifier(Reader):
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
         """
-        failures: dict[calling.Form, BaseException] = {}
+        failures = dict[calling.Form, BaseException]()
         read = ""  # the kind of picture that it takes, for sure
         for form in self._forms:
             if read and (form[0] != read or form[1] in calling.SEVERAL):

@@ -38,7 +38,7 @@ class Reader:
 
     def read(self, entries: Sequence[Any]) -> list[Any]:
         """Label to score of each; None is a refusal, an AnswerError what cannot be read."""
-        passed: set[str] = set()
+        passed = set[str]()
         plains = list(map(plain, entries))
         read = [groups_of(entry, self._labels, passed) for entry in plains]
         if self._percentages is None and any(read):

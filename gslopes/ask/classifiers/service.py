@@ -100,7 +100,7 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
     A service's percent may exceed 100 by rounding.
     """
-    scores: dict[str, float] = {}
+    scores = dict[str, float]()
     for label, score in pairs:
         scores[label] = max(scores.get(label, 0.0), min(max(float(score), 0.0), 1.0))
     return tuple(scores.items())

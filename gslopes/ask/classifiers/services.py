@@ -270,7 +270,7 @@ class Google(Service):
         reply = self._client.batch_annotate_images(
             requests=requests, retry=None, timeout=service.TIMEOUT
         )
-        answers: list[object] = []
+        answers = list[object]()
         for response in reply.responses:
             error = response.error
             if error.code:

@@ -117,7 +117,7 @@ class Scoring:
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
-        errors: list[BaseException] = []
+        errors = list[BaseException]()
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(len(clients), "score")
         due = sum(self._count(name, self.parts.missing[name]) for name in self._usages)
@@ -225,8 +225,8 @@ def models_of(folder: Path) -> dict[str, Any]:
         earlier, in words, of options that are asked in both orders; t intervals over photos; ``order_points``, the
         largest of these.
     """
-    models: Counter[str] = Counter()
-    effects: dict[str, list[float]] = {}
+    models = Counter[str]()
+    effects = dict[str, list[float]]()
     for path in sorted(folder.glob("models-*.json")):
         try:
             content = read_json(path)

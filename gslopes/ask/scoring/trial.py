@@ -141,7 +141,7 @@ def _asked(
             answers = stack.enter_context(AnswerCache(writable_cache(cache)))
         distinct = {digest(data).hex(): data for data in pictures}
         questions = [Question(key, partial(bytes, data)) for key, data in sorted(distinct.items())]
-        parts: list[PartProgress] = []
+        parts = list[PartProgress]()
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
         client.ask_parts([(0, questions)], parts.append)
     return parts[0]
