@@ -76,9 +76,10 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest verb in the error."""
-        if args and args[0] not in self.verbs and not args[0].startswith("-"):
-            hint = nearest(args[0], self.verbs, f"Verbs: {', '.join(self.verbs)}.")
-            raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
+        verb = next(iter(args), "-")
+        if verb not in self.verbs and not verb.startswith("-"):
+            hint = nearest(verb, self.verbs, f"Verbs: {', '.join(self.verbs)}.")
+            raise click.UsageError(f"There is no verb {verb!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:

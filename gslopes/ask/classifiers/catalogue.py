@@ -19,6 +19,8 @@ from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.core.traits import LOCAL, Limits
 
+Names = tuple[str, ...]
+
 
 @frozen
 class Credential:
@@ -29,8 +31,8 @@ class Credential:
     """
 
     variable: str
-    files: tuple[str, ...] = ()
-    instead: tuple[str, ...] = ()
+    files: Names = ()
+    instead: Names = ()
 
     @property
     def present(self) -> bool:
@@ -56,7 +58,7 @@ class Listed:
     place: str
     summary: str
     extra: str = ""
-    needs: tuple[str, ...] = ()
+    needs: Names = ()
     limits: Limits = LOCAL
     presence: tuple[float, int] = (0.0, 0)
     credentials: tuple[Credential, ...] = ()
@@ -100,7 +102,7 @@ class ClassifierEntry:
     summary: str
     extra: str
     installed: bool
-    parameters: tuple[str, ...]
+    parameters: Names
     credentials: str = "none needed"
     limits: Limits = LOCAL
     price: float | None = 0.0
@@ -135,13 +137,13 @@ def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tu
             f"Run: pip install '{entries[base].extra}'.",
         )
     factory = target.load()
-    kind: Any = getattr(factory, "Options", names.NoOptions)
+    kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not is_dataclass(kind):
         raise UsageError(
             f"{target.path} of {target.package} makes no {registry.kind} of a dataclass Options.",
             f"See Add a {registry.kind} in the documentation.",
         )
-    return base, names.read(kind, base, items, registry.kind), factory
+    return base, names.read(cast(Any, kind), base, items, registry.kind), factory
 
 
 def manual(target: Target) -> str:

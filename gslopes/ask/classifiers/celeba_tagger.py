@@ -49,14 +49,15 @@ class CelebaTagger:
         from gslopes.faces.zoo import identify
         from gslopes.faces.zoo.framing import FRAMES
 
-        self._spec, self.version = identify("celeba-tagger")
-        if self._spec.network != "tagger" or not self._spec.labels:
+        spec, self.version = identify("celeba-tagger")
+        self._spec = spec
+        if spec.network != "tagger" or not spec.labels:
             raise ModelError(
-                f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels."
+                f"The model celeba-tagger is a {spec.network}, not a tagger with labels."
             )
         self.name = name
-        self.traits = Traits(cached=True, labels=self._spec.labels, prepares=True)
-        self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
+        self.traits = Traits(cached=True, labels=spec.labels, prepares=True)
+        self._template = FRAMES[spec.crop] * spec.size - 0.5
         self._options = options
         self._device = device
 

@@ -19,7 +19,7 @@ import numpy as np
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
-from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Prompt
+from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
 from gslopes.core.errors import AnswerError
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.words import wordlists
@@ -30,12 +30,14 @@ from gslopes.words import wordlists
 REFUSED = "(refused)"
 UNUSABLE = "(unusable answer)"
 LOST = (REFUSED, UNUSABLE)
-ByOrder = dict[tuple[int, ...], dict[str, float]]  # order of the options to the score of each label
+Scores = dict[str, float]  # of labels
+ByOrder = dict[tuple[int, ...], Scores]  # order of the options to the score of each label
+Answers = Mapping[str, str]  # letters to options, or options to themselves
 LEAST = 1e-6  # probability below which an option is left out
 CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 
 
-def reading(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> tuple[str, ...]:
+def reading(prompt: Prompt, order: Order, reply: JsonObject) -> tuple[str, ...]:
     """The labels, or the caption, that one reply gives; or ``(REFUSED,)`` or ``(UNUSABLE,)``.
 
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
@@ -57,15 +59,13 @@ def cut_short(reply: JsonObject) -> bool:
     return str(reply.get("finish")).lower() in REPLIES["cut_short"]
 
 
-def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]) -> dict[str, float]:
+def shares(prompt: Prompt, order: Order, replies: Sequence[JsonObject]) -> Scores:
     """Each label with the share of the replies that give it, in (0, 1]."""
     counts = Counter(label for reply in replies for label in reading(prompt, order, reply))
     return {label: count / len(replies) for label, count in counts.most_common()}
 
 
-def probabilities(
-    prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]
-) -> dict[str, float]:
+def probabilities(prompt: Prompt, order: Order, replies: Sequence[JsonObject]) -> Scores:
     """Each option with its probability among the options; a refusal or an unusable answer has 1.
 
     replies: the first as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
@@ -104,7 +104,7 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     return {order: read(prompt, order, group) for order, group in replies.items()}
 
 
-def joined_orders(scores: ByOrder) -> dict[str, float]:
+def joined_orders(scores: ByOrder) -> Scores:
     """Each label's mean score over the orders, the highest first."""
     totals = defaultdict[str, float](float)
     for in_order in scores.values():
@@ -123,7 +123,7 @@ def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, fl
     return tuple(sorted(effects))
 
 
-def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]:
+def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
     """The labels with the task's number: the mean over the replies, or over the options' probabilities.
 
     Returns: nothing if all was refused, since no number means that.
@@ -147,7 +147,7 @@ def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]
     return scores | lost
 
 
-def meant(text: str, answers: Mapping[str, str]) -> str | None:
+def meant(text: str, answers: Answers) -> str | None:
     """Which of the answers a text means, a whole reply or one token of it; None if it means none.
 
     Upper and lower case, and blanks, quotes, brackets, stars and points around it do not count, nor does "Option" or
@@ -174,7 +174,7 @@ def meant(text: str, answers: Mapping[str, str]) -> str | None:
     return None
 
 
-def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[str, float]:
+def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     """Letter to log-probability, at the token that holds the answer; empty if no token is the whole of it.
 
     A token counts for the letter that it means, as a reply does: "A", " a" and "nurse" share one chance.
@@ -220,7 +220,7 @@ def _only(value: Any) -> Any:
     return value
 
 
-def _choice(text: str, answers: Mapping[str, str]) -> str | None:
+def _choice(text: str, answers: Answers) -> str | None:
     value = _only(_content(text, ANSWERS["choice"]["key"]))
     if value is None:
         value = text
@@ -236,29 +236,30 @@ def _number(value: object) -> float | None:
     return float(number) * {"k": 1e3, "t": 1e3, "m": 1e6}.get(word[:1].lower(), 1.0)
 
 
-def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
+def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
     """The labels of an answer, by the kind that the prompt asks for; none if it is of another form."""
-    if prompt.kind == "choice":
+    kind = prompt.kind
+    if kind == "choice":
         answers = prompt.answers(order)
         key = _choice(text, answers)
         if key is None:
             return ()
         return (answers[key],)
-    value = _content(text, ANSWERS[prompt.kind]["key"])
-    if prompt.kind == "labels":
+    value = _content(text, ANSWERS[kind]["key"])
+    if kind == "labels":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return ()
         labels = (" ".join(item.casefold().split()) for item in value)
         return tuple(dict.fromkeys(filter(None, labels)))
-    if prompt.kind == "number":
+    if kind == "number":
         number = _number(text if value is None else value)
         inside = number is not None and prompt.least <= number <= prompt.most
         return (repr(number),) if inside else ()
-    if prompt.kind == "words" and value is None:
+    if kind == "words" and value is None:
         value = text
     if not isinstance(value, str) or not value.strip():
         return ()
-    if prompt.kind == "caption":
+    if kind == "caption":
         return (value,)
     names = wordlists.named_in(value, prompt.lists)
     if names is None:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ class CropsClassifier(Resuming):
         if self._service:
             limits = self._service.traits.limits
             self.batch = 1
-            price = None if limits.price is None else limits.price * asked
+            price = limits.price and limits.price * asked
             limits = replace(limits, price=price, requests_per_picture=asked, formats=())
         opponents = f"{options.others} of {len(self._paths)} people given; the unit is the photo"
         self.traits = Traits(
@@ -169,7 +170,7 @@ class CropsClassifier(Resuming):
         """
         from gslopes.ask.croppers.asker import Asker
 
-        opponents = {opponent for pair in pairs for opponent in pair} - {own}
+        opponents = {*chain.from_iterable(pairs)} - {own}
         seen = {own: this} | {opponent: self._opponent(opponent) for opponent in opponents}
         about: dict[str, Any] = {
             "photo": lambda number: seen[number][0],

@@ -38,21 +38,23 @@ class Estimator:
 
     def __call__(self, images: Sequence[ByteArray]) -> Any:
         """(H, W, 3) uint8 RGB each, to a row of shares each."""
-        if any(np.shape(image) != (self._side, self._side, 3) for image in images):
+        side = self._side
+        answer = self._model.predict_proba
+        if any(np.shape(image) != (side, side, 3) for image in images):
             try:
-                return self._model.predict_proba(images)
+                return answer(images)
             except ValueError:
-                if not self._side:
+                if not side:
                     raise
         guessed = self._learned is None
         white = 255 if guessed or np.max(self._learned) > 1 else 1
-        facts = {"name": self.__name__, "side": self._side, "white": white}
-        batch = np.stack([prepare(image, self._side) for image in images]) * (white / 255)
+        facts = {"name": self.__name__, "side": side, "white": white}
+        batch = np.stack([prepare(image, side) for image in images]) * (white / 255)
         self.notes[:] = [_TOLD["guessed" if guessed else "known"].format(**facts)]
         try:
-            return self._model.predict_proba(batch)
+            return answer(batch)
         except ValueError:
-            return self._model.predict_proba(batch.reshape(len(batch), -1))
+            return answer(batch.reshape(len(batch), -1))
 
 
 def _side(count: int) -> int:

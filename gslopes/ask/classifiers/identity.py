@@ -76,12 +76,14 @@ def source_digest(module: str) -> str:
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file or not file.endswith(".py"):
         return ""
-    depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
-    root = Path(file).resolve().parents[depth]
+    path = Path(file).resolve()
+    depth = len(module.split(".")) - (0 if path.name == "__init__.py" else 1)
+    root = path.parents[depth]
     sources = set[Path]()
-    _add_imported(Path(file).resolve(), root, sources)
+    _add_imported(path, root, sources)
     lines = [
-        f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n" for path in sorted(sources)
+        f"{source.relative_to(root).as_posix()}\0{sha256_of(source)}\n"
+        for source in sorted(sources)
     ]
     return hexdigest("".join(lines))
 

@@ -22,7 +22,7 @@ from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
-from gslopes.ask.classifiers.prompt import load_prompt
+from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
@@ -92,17 +92,17 @@ class Llm(Resuming, CompatibleService):
     SERVICE = "llm"
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        self.prompt = load_prompt(options.prompt)
+        prompt = self.prompt = load_prompt(options.prompt)
         super().__init__(name, options, device)
-        self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
+        self.version = f"prompt {prompt.digest[:16]} {self.version}".strip()
         kept_under = self.version
-        if self.prompt.read_by:  # another reading of the replies costs no call
-            self.version = f"{self.version} read {self.prompt.read_by}"
-        about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
-        text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
+        if prompt.read_by:  # another reading of the replies costs no call
+            self.version = f"{self.version} read {prompt.read_by}"
+        about = {"task": prompt.name, "scale": prompt.scale, "source": prompt.source}
+        text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
         self._question = options.image_tokens + -(-len(text.encode()) // 3)
-        requests = len(self.prompt.asked_in(()))
+        requests = len(prompt.asked_in(()))
         if options.scores != "logprobs":
             requests *= options.repeats
         most = (self._question * requests, options.max_tokens * requests)
@@ -111,13 +111,13 @@ class Llm(Resuming, CompatibleService):
             limits=self._priced(most, requests),
             cached=True,
             kept_under=kept_under,
-            numbers=self.prompt.numbered,
-            facts={key: text for key, text in about.items() if text and self.prompt.scale},
+            numbers=prompt.numbered,
+            facts={key: text for key, text in about.items() if text and prompt.scale},
             groups=True,
             resumes=True,
             counts=True,
         )
-        self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
+        self._captions = CaptionReader().read_for(self) if prompt.kind == "caption" else None
         self._begun = defaultdict(Begun)
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
@@ -133,19 +133,20 @@ class Llm(Resuming, CompatibleService):
 
         Of captions their labels, refused if all of them are.  Raises: AnswerError if a reply holds no caption.
         """
+        prompt = self.prompt
         version = str(raw["model"])
         if self._captions:
-            texts = [reading(self.prompt, raw["order"], reply)[0] for reply in raw["replies"]]
+            texts = [reading(prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
             captions = [None if text == REFUSED else text for text in texts]
             return self._captions.answer(captions, version)
-        scores = chat.by_order(self.prompt, raw)
+        scores = chat.by_order(prompt, raw)
         labels = chat.joined_orders(scores)
-        orders = chat.order_effects(self.prompt, scores)
-        if not self.prompt.numbered:
+        orders = chat.order_effects(prompt, scores)
+        if not prompt.numbered:
             return Answer("answered", service.best(labels.items()), version=version, orders=orders)
-        numbers = chat.with_number(self.prompt, labels)
+        numbers = chat.with_number(prompt, labels)
         if not numbers:
             return Answer("refused", (), Reason.REFUSED, version)
         return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
@@ -160,7 +161,8 @@ class Llm(Resuming, CompatibleService):
         """The raw answer about a picture.  Raises: Unfinished if another request is needed."""
         key = hexdigest(picture)
         order = self._order(key)
-        begun = self._begun[key].results
+        known = self._begun[key]
+        begun = known.results
         with self._lock:
             dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
@@ -170,7 +172,7 @@ class Llm(Resuming, CompatibleService):
         if len(orders) > 1:
             result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
-        replies = [reply for result in begun for reply in result["replies"]]
+        replies = [reply for one in begun for reply in one["replies"]]
         spelled = replies[0].get("letters") or replies[0].get("mismatch")
         scored = "logprobs" if spelled else "repeats"
         rounds: float = len(begun)
@@ -178,24 +180,24 @@ class Llm(Resuming, CompatibleService):
             rounds = min(rounds, len(replies) / self._options.repeats)
         enough = rounds >= len(orders) or any(reply.get("blocked") for reply in replies)
         if not enough:
-            self._begun[key].keep({"order": list(order), "results": begun})
+            known.keep({"order": list(order), "results": begun})
         self._require_sense(result["replies"], order_now)
         if not enough:
-            raise Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
+            raise Unfinished("More answers are wanted.", tuple(result["used"]))
         del self._begun[key]
         return {
-            "model": begun[-1]["model"],
-            "fingerprint": begun[-1]["fingerprint"],
+            "model": result["model"],
+            "fingerprint": result["fingerprint"],
             "prompt": self.prompt.digest,
             "order": list(order),
             "scored": scored,
             "replies": replies,
-            "usage": [result["used"] for result in begun],
+            "usage": [one["used"] for one in begun],
             "left_out": sorted(dropped),
         }
 
     def _request(
-        self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]
+        self, picture: bytes, order: Order, number: int, dropped: frozenset[str]
     ) -> JsonObject:
         """The parameters of one request.  number: of the requests about this picture before it."""
         options = self._options
@@ -219,7 +221,7 @@ class Llm(Resuming, CompatibleService):
             request["max_completion_tokens"] = options.max_tokens
         return request
 
-    def _asked(self, request: JsonObject, order: Sequence[int]) -> JsonObject:
+    def _asked(self, request: JsonObject, order: Order) -> JsonObject:
         """What one reply of the server is kept as.
 
         Raises: as ``_exchanged``; AnswerError for a form that is not understood: the reply is paid for, and is not
@@ -257,7 +259,7 @@ class Llm(Resuming, CompatibleService):
             f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at."
         )
 
-    def _read(self, reply: Reply, order: Sequence[int]) -> list[JsonObject]:
+    def _read(self, reply: Reply, order: Order) -> list[JsonObject]:
         """What is kept of each choice."""
         choices = chat.choices_of(reply.body)
         blocked = reply.refused
@@ -269,7 +271,7 @@ class Llm(Resuming, CompatibleService):
             raise self._error("lost", "the reply has no choices")
         return [self._choice(choice, reply.body, order) for choice in choices]
 
-    def _choice(self, choice: JsonObject, body: JsonObject, order: Sequence[int]) -> JsonObject:
+    def _choice(self, choice: JsonObject, body: JsonObject, order: Order) -> JsonObject:
         text = chat.answer_text(problems.within(choice, "message", "content"))
         refusal = problems.within(choice, "message", "refusal")
         reply: JsonObject = {
@@ -290,7 +292,7 @@ class Llm(Resuming, CompatibleService):
             raise _Paid(*self._no_probabilities)
         return reply
 
-    def _require_sense(self, replies: Sequence[JsonObject], order: Sequence[int]) -> None:
+    def _require_sense(self, replies: Sequence[JsonObject], order: Order) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         unusable = [reading(self.prompt, order, reply) == (UNUSABLE,) for reply in replies]
         with self._lock:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import check_bounds, check_unit
@@ -136,7 +135,7 @@ class OwnModel(ABC):
         self._presence = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
-        self._kind: type[np.generic] = np.float32  # of the input
+        self._kind = "float32"  # of the input
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of outputs each, before the activation.
@@ -160,16 +159,16 @@ class OwnModel(ABC):
         batch = batch_of([picture], self._size)
         values = self._values(batch).astype(self._kind)
         channels = self._options.channels
-        axis = {"nchw": "first", "nhwc": "last"}[self._options.layout]
-        words = f"{self._size} x {self._size} {self._kind.__name__}, {channels.upper()}, channels {axis}"
+        axis = "first" if self._options.layout == "nchw" else "last"
+        words = f"{self._size} x {self._size} {self._kind}, {channels.upper()}, channels {axis}"
         words += f", {values.min():.3g} to {values.max():.3g}"
         return words, batch[0][..., :: -1 if channels == "bgr" else 1]
 
     @abstractmethod
-    def _run(self, values: FloatArray) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> Array:
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
 
-    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
+    def _outputs(self, batch: ByteArray) -> Array:
         return self._run(self._values(batch)).reshape(len(batch), -1)
 
     def _values(self, batch: ByteArray) -> FloatArray:
@@ -231,7 +230,7 @@ def read_labels(file: Path | str) -> tuple[str, ...]:
     text = read_text(
         path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line."
     )
-    lines = [line.strip() for line in text.rstrip().splitlines()]
+    lines = list(map(str.strip, text.rstrip().splitlines()))
     if not lines or not all(lines):
         raise ModelError(
             f"The labels file {path} is empty or has an empty line.", "Write one label per line."
@@ -397,8 +396,8 @@ class TorchScriptClassifier(ModelFile):
         self._program = Program(self._file, device, trust=trust)
         self._try_out()
 
-    def _run(self, values: FloatArray) -> NDArray[Any]:
-        outputs = self._program(values)
+    def _run(self, values: FloatArray) -> Array:
+        outputs: Any = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             raise ClassifierError(
                 f"The {self._what} answers {len(values)} pictures with shape {outputs.shape}."
@@ -409,11 +408,11 @@ class TorchScriptClassifier(ModelFile):
 # -- ONNX --------------------------------------------------------------------------------------------------------------
 
 
-_INPUTS: Mapping[str, type[np.generic]] = {
-    "tensor(float)": np.float32,
-    "tensor(float16)": np.float16,
-    "tensor(double)": np.float64,
-    "tensor(uint8)": np.uint8,  # of which black is 0 and white 255
+_INPUTS = {
+    "tensor(float)": "float32",
+    "tensor(float16)": "float16",
+    "tensor(double)": "float64",
+    "tensor(uint8)": "uint8",  # of which black is 0 and white 255
 }
 
 
@@ -430,40 +429,42 @@ class OnnxClassifier(ModelFile):
         self._session = session(self._file, device)
         inputs = self._session.get_inputs()
         self._input = inputs[0]
+        kind = self._input.type
+        shape = self._input.shape
         self._output = output_of(self._session, options.output, self._file, self._fits)
-        if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
+        if len(inputs) != 1 or len(shape) != 4 or kind not in _INPUTS:
             inputs_of = ", ".join(f"{one.name} {one.type} {one.shape}" for one in inputs)
             raise ModelError(
                 f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}.",
                 "Export it with one input, a batch of pictures.",
             )
-        self._kind = _INPUTS[self._input.type]
-        if self._kind is np.uint8:
+        self._kind = _INPUTS[kind]
+        if self._kind == "uint8":
             self._white = 255.0
             if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
                 raise ConfigError(
                     f"The model {options.file} takes bytes, 0 to 255.",
                     "Leave white, mean and std out.",
                 )
-        declared = self._input.shape[0]
+        declared = shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
-        self._size = options.size or _declared_size(self._input.shape, options)
+        self._size = options.size or _declared_size(shape, options)
         self._try_out()
 
     def _fits(self, shape: Sequence[object]) -> bool:
         outputs = math.prod(side for side in shape[1:] if isinstance(side, int))
         return len(self.labels) == outputs or (len(shape) < 3 and not isinstance(shape[-1], int))
 
-    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
+    def _outputs(self, batch: ByteArray) -> Array:
         count = len(batch)
         if self._fixed > count:  # a model exported for one batch size takes no other
             blanks = np.zeros((self._fixed - count, *batch.shape[1:]), np.uint8)
             batch = np.concatenate([batch, blanks])
         return super()._outputs(batch)[:count]
 
-    def _run(self, values: FloatArray) -> NDArray[Any]:
-        values = np.rint(values) if issubclass(self._kind, np.integer) else values
+    def _run(self, values: FloatArray) -> Array:
+        values = np.rint(values) if self._kind == "uint8" else values
         try:
             return np.asarray(
                 self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0]

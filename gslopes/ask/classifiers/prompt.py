@@ -54,6 +54,7 @@ _FOLDER = Path(__file__).parents[1] / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 LETTERS = 20  # options; servers give the probabilities of at most this many tokens
 ANSWERS = read_toml(Path(__file__).with_name("answers.toml"))
+Order = Sequence[int]  # places of the options, in which they are asked
 ORDER = "order"
 LEVELS = "levels"
 LOG = "log points"
@@ -89,13 +90,14 @@ class Prompt:
     def __post_init__(self) -> None:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
         kind = self.kind
-        options = {option.strip().casefold() for option in self.options}
-        scorings = [*self.options, *([ORDER] if self.options else self.lists)]
+        given = self.options
+        options = {option.strip().casefold() for option in given}
+        scorings = [*given, *([ORDER] if given else self.lists)]
         faults = {
             "no question": not self.question.strip(),
-            "two options": kind == "choice" and len(self.options) < 2,
-            "no choice": kind != "choice" and self.options,
-            "twice": "" in options or len(options) < len(self.options),
+            "two options": kind == "choice" and len(given) < 2,
+            "no choice": kind != "choice" and given,
+            "twice": "" in options or len(options) < len(given),
             "no unit": kind == "number" and not self.unit.strip(),
             "no words": kind == "words" and not (self.lists and all(self.lists.values())),
             "unit": kind != "number" and self.unit,
@@ -160,18 +162,18 @@ class Prompt:
         entropy = int(hexdigest(f"options {seed} {photo}")[:32], 16)
         return tuple(np.random.default_rng(entropy).permutation(len(self.options)).tolist())
 
-    def asked_in(self, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    def asked_in(self, order: Order) -> tuple[tuple[int, ...], ...]:
         """The orders in which a picture is asked, of a photo's own."""
         if self.orders == "both":
             return (tuple(order), tuple(order)[::-1])
         return (tuple(order),)
 
-    def answers(self, order: Sequence[int]) -> dict[str, str]:
+    def answers(self, order: Order) -> dict[str, str]:
         """What may be answered to which option it means, in the order of the request."""
         options = [self.options[index] for index in order]
         return dict(zip(ascii_uppercase if self.lettered else options, options, strict=False))
 
-    def text(self, order: Sequence[int]) -> str:
+    def text(self, order: Order) -> str:
         """The question with its options and the form of the answer."""
         answers = self.answers(order)
         lines = [
@@ -182,7 +184,7 @@ class Prompt:
         form = form.replace("UNIT", self.unit)
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
-    def schema(self, order: Sequence[int]) -> JsonObject:
+    def schema(self, order: Order) -> JsonObject:
         """The JSON schema of the answer, as ``response_format`` takes it."""
         key = ANSWERS[self.kind]["key"]
         value = dict(ANSWERS[self.kind]["schema"])
@@ -191,7 +193,7 @@ class Prompt:
         form = ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
         return ANSWERS["response"] | {"json_schema": ANSWERS["answer"] | {"schema": form}}
 
-    def messages(self, order: Sequence[int], url: str) -> list[JsonObject]:
+    def messages(self, order: Order, url: str) -> list[JsonObject]:
         """The conversation about one picture.  url: of the picture, a data URL."""
         picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
         user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
@@ -204,7 +206,8 @@ def load_prompt(name: str) -> Prompt:
     name: one of ``SHIPPED``, or a TOML file.
     Raises: UnknownName for an unknown prompt; ConfigError for a missing file, or a wrong one.
     """
-    path = _FOLDER / f"{name}.toml" if name in SHIPPED else Path(name).expanduser()
+    place = Path(name).expanduser()
+    path = _FOLDER / f"{name}.toml" if name in SHIPPED else place
     if path.suffix != ".toml" and not path.is_file():
         raise UnknownName("task", name, SHIPPED)
     content = read_toml(path)
@@ -214,7 +217,7 @@ def load_prompt(name: str) -> Prompt:
             f"The prompt {name!r} has both options and options_list.", "Give one of them."
         )
     if listed:
-        near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
+        near = place.parent / listed  # next to the prompt file, as a user puts it
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     if isinstance(words := content.get("lists"), list):  # names of those that ship
         content["lists"] = {

@@ -308,8 +308,9 @@ def _only_one(module: Any, file: str) -> str:
     candidates = {
         name: value
         for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (callable(value) and getattr(value, "__module__", "") == module.__name__)
+        if name[0] != "_"
+        and getattr(value, "__module__", "") == module.__name__
+        and callable(value)
     }
     named = calling.likeliest(candidates) if candidates else "classify"
     if len(candidates) == 1:
@@ -324,15 +325,16 @@ def _imported_file(file: Path) -> Any:
     """The module in a file, under its bare name.  Raises: ImportError; whatever the module raises."""
     if not file.is_file():
         raise ImportError(f"the file {file} is missing")
-    if (loaded := sys.modules.get(file.stem)) is not None:
+    name = file.stem
+    if (loaded := sys.modules.get(name)) is not None:
         if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
             return loaded
-        raise ImportError(f"another module is named {file.stem}: give the file another name")
-    spec: Any = spec_from_file_location(file.stem, file)
-    module = sys.modules[file.stem] = module_from_spec(spec)
+        raise ImportError(f"another module is named {name}: give the file another name")
+    spec: Any = spec_from_file_location(name, file)
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[file.stem]
+        del sys.modules[name]
         raise
     return module

@@ -16,6 +16,7 @@ from gslopes.core.config import read_toml
 from gslopes.core.errors import AnswerError, ModelError
 from gslopes.core.text import many
 
+Labels = Sequence[str]
 Scores = dict[str, float]
 Groups = dict[str, Scores]  # by the names around them; empty: none
 
@@ -31,7 +32,7 @@ class Reader:
 
     notes: list[str]
     _own: str  # the function's name
-    _labels: Sequence[str]  # of numbers that have no names
+    _labels: Labels  # of numbers that have no names
     _unit = ""  # of numbers; such are no logits
     _activation = "none"
     _percentages: set[str] | None = None
@@ -87,7 +88,7 @@ def _percent(group: Scores) -> bool:
 # -- one picture -------------------------------------------------------------------------------------------------------
 
 
-def groups_of(entry: Any, labels: Sequence[str], passed: set[str]) -> Groups:
+def groups_of(entry: Any, labels: Labels, passed: set[str]) -> Groups:
     """The scores of what was returned for one picture, by the names around them; empty if there are none.
 
     entry: as of ``plain``.  labels: of numbers that have no names.
@@ -111,7 +112,7 @@ def groups_of(entry: Any, labels: Sequence[str], passed: set[str]) -> Groups:
     return {}
 
 
-def _of_mapping(entry: Mapping[str, Any], labels: Sequence[str], passed: set[str]) -> Groups:
+def _of_mapping(entry: Mapping[str, Any], labels: Labels, passed: set[str]) -> Groups:
     groups: Groups = {}
     for label, value in entry.items():
         while isinstance(value, list) and len(value) == 1:
@@ -127,7 +128,7 @@ def _of_mapping(entry: Mapping[str, Any], labels: Sequence[str], passed: set[str
     return groups
 
 
-def _odd(entry: Any, labels: Sequence[str]) -> AnswerError:
+def _odd(entry: Any, labels: Labels) -> AnswerError:
     """Why there is no score in what was returned for a picture."""
     items = entry if isinstance(entry, list) else [entry]
     if isinstance(entry, Mapping):
@@ -183,7 +184,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
 # -- a list of pictures ------------------------------------------------------------------------------------------------
 
 
-def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
+def split_replies(replies: Any, pictures: int, labels: Labels) -> list[Any]:
     """What was returned for a list of pictures, cut into an entry for each.  Raises: ModelError if it does not fit."""
     whole = plain(replies)
     entries = whole if isinstance(whole, list) and not _pair(whole) else []
@@ -192,12 +193,12 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         what = "nothing, it may lack its return,"
     kinds = {type(one[0]) for one in entries if isinstance(one, list) and one}
     columns = entries if kinds == {str, float} else []
-    if isinstance(whole, Mapping):
+    mapping = isinstance(whole, Mapping)
+    if mapping:
         columns = list(whole.values())
         entries = [whole]
         what = "one mapping"
     if columns and all(isinstance(one, list) and len(one) == pictures for one in columns):
-        mapping = isinstance(whole, Mapping)
         rows = map(list, zip(*columns, strict=True))
         return [dict(zip(whole, row, strict=True)) if mapping else row for row in rows]
     if pictures == 1 and len(labels) == len(entries) > 1 and _all(entries, _NUMBER):

@@ -102,7 +102,7 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """
     scores = dict[str, float]()
     for label, score in pairs:
-        scores[label] = max(scores.get(label, 0.0), min(max(float(score), 0.0), 1.0))
+        scores[label] = max(scores.get(label, 0.0), min(float(score), 1.0))
     return tuple(scores.items())
 
 
@@ -278,9 +278,8 @@ class Service(ABC):
         if type(cause).__module__ != "gslopes.ask.transport":
             kind, text = cls._details(cause, kind)
         response = getattr(cause, "response", None)
-        headers = getattr(response, "headers", None)
-        if isinstance(response, Mapping):  # botocore's
-            headers = within(response, "ResponseMetadata", "HTTPHeaders")
+        # the second is botocore's
+        headers = getattr(response, "headers", within(response, "ResponseMetadata", "HTTPHeaders"))
         wait = seconds_to_wait(headers)
         return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait)
 

@@ -164,19 +164,19 @@ class Clarifai(Vendor):
             metadata=(("authorization", f"Key {key}"),),
             timeout=seconds_left(service.TIMEOUT),
         )
-        for status in (reply.status, *(output.status for output in reply.outputs)):
-            if status.code in _CLARIFAI["deprecated"] and not self.notes:
-                words = scrub(status.description or status.details or "it is deprecated")
+        outputs = reply.outputs
+        status = reply.status
+        for one in (status, *(output.status for output in outputs)):
+            if one.code in _CLARIFAI["deprecated"] and not self.notes:
+                words = scrub(one.description or one.details or "it is deprecated")
                 self.notes.append(
                     f"Clarifai will end the model {options.model}: {words.rstrip('.')}."
                 )
-        by_output = reply.status.code in _CLARIFAI["by_output"] and reply.outputs
-        if reply.status.code not in _CLARIFAI["answered"] and not by_output:
-            raise self._failure(reply.status)
-        if len(reply.outputs) < len(pictures):
-            raise self._error(
-                "lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs"
-            )
+        by_output = status.code in _CLARIFAI["by_output"] and outputs
+        if status.code not in _CLARIFAI["answered"] and not by_output:
+            raise self._failure(status)
+        if len(outputs) < len(pictures):
+            raise self._error("lost", f"{len(outputs)} outputs came to {len(pictures)} inputs")
         return [
             {
                 "concepts": [
@@ -187,7 +187,7 @@ class Clarifai(Vendor):
             }
             if output.status.code in _CLARIFAI["answered"]
             else self._failure(output.status)
-            for output in reply.outputs
+            for output in outputs
         ]
 
     def _failure(self, status: Any) -> GslopesError:
@@ -352,7 +352,7 @@ class Imagga(Vendor, OnePictureService):
         text = ""
         with suppress(ValueError):
             text = str(problems.within(parse_json(response.content), "status", "text") or "")
-        status = int(response.status_code)
+        status = response.status_code
         kind = "service" if status == 403 else service.kind_of_status(status)
         if status in (400, 422) and re.search("image|picture|file", text.lower()):
             kind = "refused"

@@ -196,22 +196,23 @@ class TorchvisionClassifier(TorchModel):
     def _made(self, options: LibraryOptions) -> Made:
         from torchvision import models
 
+        model = options.model
         names = models.list_models(module=models)
-        if options.model not in names:
-            raise UnknownName("classifier in torchvision", options.model, names)
-        pretrained = models.get_model_weights(options.model).DEFAULT
+        if model not in names:
+            raise UnknownName("classifier in torchvision", model, names)
+        pretrained = models.get_model_weights(model).DEFAULT
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
             with warnings.catch_warnings():  # two networks warn of how they draw weights
                 warnings.simplefilter("ignore")
-                module = models.get_model(options.model, weights=None, num_classes=len(labels))
+                module = models.get_model(model, weights=None, num_classes=len(labels))
             version = load_weights(module, options.weights)
         else:
             try:
-                module = models.get_model(options.model, weights=pretrained)
+                module = models.get_model(model, weights=pretrained)
             except OSError as error:
                 raise ModelError(
-                    f"The weights of {options.model} cannot be downloaded: {error}.",
+                    f"The weights of {model} cannot be downloaded: {error}.",
                     f"Download {pretrained.url} elsewhere and give weights=FILE.",
                 ) from None
             version = str(pretrained.url).rpartition("/")[2]
@@ -227,20 +228,21 @@ class TimmClassifier(TorchModel):
     Options = LibraryOptions
 
     def _made(self, options: LibraryOptions) -> Made:
+        model = options.model
         timm: Any = import_module("timm")
-        if not timm.is_model(options.model):
-            raise UnknownName("model in timm", options.model, timm.list_models())
+        if not timm.is_model(model):
+            raise UnknownName("model in timm", model, timm.list_models())
         if options.weights:
             count = {"num_classes": len(labels_of(options, ()))} if options.labels else {}
-            module = timm.create_model(options.model, **count)
+            module = timm.create_model(model, **count)
             version = load_weights(module, options.weights)
         else:
             with from_hub(
-                f"The weights of {options.model}",
+                f"The weights of {model}",
                 "Connect once, or give weights=FILE, copied from elsewhere.",
             ):
-                module = timm.create_model(options.model, pretrained=True)
-            version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
+                module = timm.create_model(model, pretrained=True)
+            version = str(module.pretrained_cfg.get("hf_hub_id") or model)
         data: Any = import_module("timm.data")
         own = []
         if subset := data.infer_imagenet_subset(module):

@@ -13,7 +13,9 @@ a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its lab
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -95,13 +97,10 @@ def task_of(model: str) -> Task:
     >>> task_of("google/vit-base-patch16-224")
     'classify'
     """
-    try:
+    with suppress(OSError, ValueError, AttributeError):
         content = read_json(Path(model).expanduser() / "config.json")
-        names = [str(name) for name in content.get("architectures") or ()]
-    except (OSError, ValueError, AttributeError):
-        return "classify"
-    if {*names} & {*_ZERO_SHOT}:
-        return "zero-shot"
+        if {*map(str, content.get("architectures") or ())} & {*_ZERO_SHOT}:
+            return "zero-shot"
     return "classify"
 
 
@@ -162,8 +161,9 @@ class ZeroShot(TorchModel):
         with torch.inference_mode():
             for label in labels:
                 texts = [template.format(label) for template in templates]
-                how = {"padding": padding, "max_length": longest, "truncation": True}
-                tokens = processor.tokenizer(texts, return_tensors="pt", **how)
+                tokens = processor.tokenizer(
+                    texts, return_tensors="pt", padding=padding, max_length=longest, truncation=True
+                )
                 tokens.pop("token_type_ids", None)
                 embedded = _embedding(module.get_text_features(**tokens))
                 mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
@@ -208,9 +208,8 @@ class Captioner:
         more = {}
         if self._template:
             content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
-            messages = [{"role": "user", "content": content}]
             text = self._processor.apply_chat_template(
-                messages, add_generation_prompt=True, tokenize=False
+                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
             )
             more = {"text": [text] * len(arrays)}
         inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
@@ -219,9 +218,7 @@ class Captioner:
                 **inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False
             )
         fresh = tokens[:, inputs["input_ids"].shape[1] :] if self._template else tokens
-        return [
-            text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)
-        ]
+        return list(map(str.strip, self._processor.batch_decode(fresh, skip_special_tokens=True)))
 
     def parse(self, raw: object) -> Answer:
         """The labels of the caption.  Raises: AnswerError if it is empty."""
@@ -236,13 +233,12 @@ def _loaded(
     more: for ``from_pretrained`` of the model.
     Raises: ModelError.
     """
-    import transformers as library
-
-    auto: Any = library
+    auto: Any = import_module("transformers")
     name = options.model
-    is_folder = Path(name).expanduser().is_dir()
+    folder = Path(name).expanduser()
+    is_folder = folder.is_dir()
     if is_folder:
-        name = str(Path(name).expanduser())
+        name = str(folder)
     where: Any = {"revision": options.revision or "main", "local_files_only": is_folder}
     hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
     with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):

@@ -200,20 +200,21 @@ class Scoring:
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
+        note = self.executor.note
         for client in clients:
             name = client.classifier.name
             usage = client.usage
             if usage.refitted:
                 how = "; ".join(sorted(client.refits))
-                note = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
-                self.executor.note(f"score      {note} ({how}), all of a photo alike.")
+                text = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
+                note(f"score      {text} ({how}), all of a photo alike.")
             if str(usage):
-                self.executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
+                note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
         if (limit := self.budget.usd) is not None:
             spent, total, rest = map(
                 self.budget.shown, (self.budget.spent, limit, self.budget.left(limit))
             )
-            self.executor.note(f"score      budget: {spent} of {total} USD spent, {rest} USD left.")
+            note(f"score      budget: {spent} of {total} USD spent, {rest} USD left.")
 
 
 def models_of(folder: Path) -> dict[str, Any]:

@@ -59,10 +59,7 @@ def ask_first(
     """
     pictures = first_pictures(files)
     for classifier in classifiers if pictures else ():
-        usage = UsageStats()
-        begun = time.monotonic()
-        part = _asked(classifier, pictures, config.cache, budget, usage)
-        seconds = time.monotonic() - begun
+        part, usage, seconds = _asked(classifier, pictures, config.cache, budget)
         asked, _ = part.rows(classifier.name)
         limits = traits_of(classifier).limits
         if usage.asked and limits.remote:
@@ -131,10 +128,11 @@ def _asked(
     classifier: Classifier,
     pictures: Sequence[bytes],
     cache: Path | None,
-    budget: Budget | None,
-    usage: UsageStats,
-) -> PartProgress:
-    """The answers to distinct pictures, whose photo is their digest."""
+    budget: Budget | None = None,
+) -> tuple[PartProgress, UsageStats, float]:
+    """The answers to distinct pictures, whose photo is their digest; what asking cost, and its seconds."""
+    usage = UsageStats()
+    begun = time.monotonic()
     with ExitStack() as stack:
         answers = None
         if traits_of(classifier).kept:
@@ -144,7 +142,7 @@ def _asked(
         parts = list[PartProgress]()
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
         client.ask_parts([(0, questions)], parts.append)
-    return parts[0]
+    return parts[0], usage, time.monotonic() - begun
 
 
 # -- trying one --------------------------------------------------------------------------------------------------------
@@ -193,10 +191,7 @@ def try_classifier(
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
-    usage = UsageStats()
-    begun = time.monotonic()
-    part = _asked(classifier, pictures, cache, None, usage)
-    seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
+    part, usage, seconds = _asked(classifier, pictures, cache)
     sent, seen = what_is_sent(classifier, pictures[0])
     image = Image.fromarray(seen)
     image.thumbnail((_SHOWN, _SHOWN))
@@ -223,7 +218,7 @@ def try_classifier(
             for name, answer in answers.items()
         ),
         tuple(sorted(varying)),
-        seconds,
+        seconds / usage.asked if usage.asked else 0.0,
         usage.spent,
         traits_of(classifier).limits.price,
         tuple(filter(None, notes)),
@@ -259,12 +254,13 @@ def softmaxed_twice(scores: pd.DataFrame) -> str:
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     """In words, and as a picture: the network's input if the classifier tells it, else the file."""
-    if traits_of(classifier).shows:
+    traits = traits_of(classifier)
+    if traits.shows:
         return cast("Able", classifier).sent(data)
-    (fitted,), how = fit_pictures([data], traits_of(classifier).limits)
+    (fitted,), how = fit_pictures([data], traits.limits)
     (pixels,) = decoded([fitted])
     height, width = pixels.shape[:2]
-    if not traits_of(classifier).limits.remote:
+    if not traits.limits.remote:
         return f"the whole picture, {width} x {height}, RGB, 0 to 255", pixels
     words = f"the file, {width} x {height}, {len(fitted):,} bytes"
     return words + f" ({how})" * bool(how), pixels
