@@ -57,8 +57,7 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
         ) from None
     except ValueError:  # compiled: it does not tell
         pass
-    code = names_in(function)
-    text = f"{parameter}|{','.join(code)}"
+    text = f"{parameter}|{','.join(names_in(function))}"
     named = _matching("name", text)
     annotated = _matching("annotation", f"{annotation}|{text}")
     patterns = _TOLD["number"].items()
@@ -89,8 +88,7 @@ def _given(kinds: Sequence[str], when: str, number: str) -> list[Form]:
 def names_in(function: Any) -> Sequence[str]:
     """The names that the code of a function, or of the calls of a class, uses."""
     called = function.__call__ if inspect.isclass(function) else inspect.unwrap(function)
-    code = getattr(called, "__code__", None)
-    return getattr(code, "co_names", ())
+    return getattr(getattr(called, "__code__", None), "co_names", ())
 
 
 def as_function(model: Any) -> Any:
@@ -193,7 +191,7 @@ _STDLIB = f"{sysconfig.get_path('stdlib')}/"
 def is_about_form(error: BaseException) -> bool:
     """Whether pictures in another form may help: not after a missing key, a lost connection or a full device."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    about = kinds & {*_ERRORS["about_form"]}
+    about = kinds.intersection(_ERRORS["about_form"])
     return bool(about) and not re.search(_ERRORS["elsewhere"], _described(error))
 
 

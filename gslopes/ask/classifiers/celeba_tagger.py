@@ -72,8 +72,8 @@ class CelebaTagger:
         from gslopes.faces.networks.mtcnn import Mtcnn
 
         self._device = pick_device(self._device)
-        module = zoo.load("celeba-tagger", self._device).module.eval()
-        return module, Mtcnn(MIN_FACE).to(self._device)
+        module = zoo.load("celeba-tagger", self._device).module
+        return module.eval(), Mtcnn(MIN_FACE).to(self._device)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of 40 logits each, None without a face.

@@ -115,12 +115,13 @@ def joined_orders(scores: ByOrder) -> Scores:
 
 def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, float], ...]:
     """(option, its score in the order that has it nearer the front, in the other); not of the middle option."""
-    effects = []
-    for (order, early), (_, late) in permutations(scores.items(), 2):
-        for index in order[: len(order) // 2]:
-            option = prompt.options[index]
-            effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
-    return tuple(sorted(effects))
+    return tuple(
+        sorted(
+            (option, early.get(option, 0.0), late.get(option, 0.0))
+            for (order, early), (_, late) in permutations(scores.items(), 2)
+            for option in map(prompt.options.__getitem__, order[: len(order) // 2])
+        )
+    )
 
 
 def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
@@ -142,8 +143,7 @@ def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
     if prompt.kind != "number":
         return scores | dict(labels)
     if prompt.least > 0:
-        logarithm = f"{prompt.measures or prompt.name} ({LOG})"
-        scores[logarithm] = float(100 * weights @ np.log(numbers))
+        scores[f"{prompt.measures or prompt.name} ({LOG})"] = float(100 * weights @ np.log(numbers))
     return scores | lost
 
 
@@ -435,8 +435,7 @@ def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] |
         return None
     contents = (problems.within(choice, "message", "content") for choice in choices_of(body))
     length = sum(len(joined(content)) for content in contents)
-    least = -(-length // CHARACTERS_A_TOKEN)
-    return question, min(max(reported, least, 1), most)
+    return question, min(max(reported, -(-length // CHARACTERS_A_TOKEN), 1), most)
 
 
 def _list(value: Any) -> Sequence[Any]:

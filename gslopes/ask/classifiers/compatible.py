@@ -124,9 +124,7 @@ class CompatibleService(service.OnePictureService):
             unknown = chat.unknown_parameters(facts, names)
             if unknown:
                 self._drop(unknown)
-        raise service.error_of(
-            self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers)
-        )
+        raise self._error(kind, words, reply.headers)
 
     def _drop(self, names: Sequence[str]) -> None:
         """Ask without these parameters from now on.  Raises: Unfinished."""

@@ -392,8 +392,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
             if off:
                 raise AnswerError(f"{self.name} answers with {said}, outside of the picture.")
             x, y = np.minimum(corners[0].astype(int), size - 1).tolist()
-            box = crop_rectangle(width, height, x, y, self._ratio)
-            return Answer("answered", box=box)
+            return Answer("answered", box=crop_rectangle(width, height, x, y, self._ratio))
         if not off <= 1 + 1e-6 or np.diff(inside, axis=0).min() < 1 - 1e-6:
             raise AnswerError(
                 f"{self.name} answers with pixels {said} of a picture of {width} x {height}."

@@ -125,7 +125,7 @@ class Llm(Resuming, CompatibleService):
     def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
         """Go on with a picture that an earlier process could not finish, if its options have the same order."""
         order = list(self._order(hexdigest(picture)))
-        same = isinstance(begun, dict) and begun.get("order") == order
+        same = problems.within(begun, "order") == order
         super().resume(picture, begun["results"] if same else None, keep)
 
     def parse(self, raw: Any) -> Answer:
@@ -139,8 +139,9 @@ class Llm(Resuming, CompatibleService):
             texts = [reading(prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
-            captions = [None if text == REFUSED else text for text in texts]
-            return self._captions.answer(captions, version)
+            return self._captions.answer(
+                [None if text == REFUSED else text for text in texts], version
+            )
         scores = chat.by_order(prompt, raw)
         labels = chat.joined_orders(scores)
         orders = chat.order_effects(prompt, scores)
@@ -167,8 +168,7 @@ class Llm(Resuming, CompatibleService):
             dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
         order_now = orders[len(begun) % len(orders)]
-        request = self._request(picture, order_now, len(begun), dropped)
-        result = self._asked(request, order_now)
+        result = self._asked(self._request(picture, order_now, len(begun), dropped), order_now)
         if len(orders) > 1:
             result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)

@@ -250,7 +250,7 @@ def label_list(name: str) -> tuple[str, ...]:
 
 def digest_of(paths: Sequence[Path]) -> str:
     """sha256 over the files that exist, in their order."""
-    digests = (sha256_of(path) for path in paths if path.is_file())
+    digests = map(sha256_of, filter(Path.is_file, paths))
     return hexdigest(bytes.fromhex("".join(digests)))
 
 

@@ -110,15 +110,16 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
 
 def error_of(
-    service: str, kind: Kind, text: str, variables: Iterable[str], wait: float | None = None
+    service: str, kind: Kind, text: str, variables: Iterable[str], headers: Any = None
 ) -> GslopesError:
     """Our error for a vendor's.
 
     service: the classifier's bare name.  text: the vendor's words.  variables: that hold the credentials.
-    wait: seconds that the service asks for, None if it asks for no time.
+    headers: of the reply, None if there is none; its ``Retry-After`` is how long the service asks us to wait.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     sentence = _ERRORS["sentences"][kind].format(service, words)
+    wait = retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
     match kind:
         case "throttled":
             return Throttled(sentence, wait)
@@ -184,11 +185,6 @@ def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     return "failed" if otherwise == "refused" else otherwise
 
 
-def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` asks for, in seconds from now, at most a day; None if it is missing or cannot be read."""
-    return retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
-
-
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
 
@@ -232,8 +228,7 @@ class Service(ABC):
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
         guard_logs()  # vendors write requests there
         for name in self._variables:
-            value = os.environ.get(name, "")
-            if re.search(r"\A\s|\s\Z|[\x00-\x1f\x7f]", value):
+            if re.search(r"\A\s|\s\Z|[\x00-\x1f\x7f]", os.environ.get(name, "")):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
@@ -280,8 +275,8 @@ class Service(ABC):
         response = getattr(cause, "response", None)
         # the second is botocore's
         headers = getattr(response, "headers", within(response, "ResponseMetadata", "HTTPHeaders"))
-        wait = seconds_to_wait(headers)
-        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait)
+        named = variables or cls.CREDENTIALS
+        return error_of(cls.SERVICE, kind, text, named, headers)
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -314,8 +309,8 @@ class Service(ABC):
             raise CredentialsError(self.SERVICE, missing)
         return list(values.values())
 
-    def _error(self, kind: Kind, text: str) -> GslopesError:
-        return error_of(self.SERVICE, kind, text, self._variables)
+    def _error(self, kind: Kind, text: str, headers: Any = None) -> GslopesError:
+        return error_of(self.SERVICE, kind, text, self._variables, headers)
 
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------

@@ -47,8 +47,7 @@ class Vendor(Service):
             (_inside(item, form["label"]), _inside(item, form["score"]) / form["one"])
             for item in _inside(raw, form["items"])
         ]
-        version = str(raw.get(form["version"]) or "")
-        return Answer("answered", service.best(pairs), version=version)
+        return Answer("answered", service.best(pairs), version=str(raw.get(form["version"]) or ""))
 
 
 def _inside(part: Any, path: str) -> Any:

@@ -248,8 +248,9 @@ class TimmClassifier(TorchModel):
         if subset := data.infer_imagenet_subset(module):
             info = data.ImageNetInfo(subset)
             own = list(map(info.index_to_description, range(info.num_classes())))
-        config = data.resolve_model_data_config(module)
-        transform = data.create_transform(**config, is_training=False)
+        transform = data.create_transform(
+            **data.resolve_model_data_config(module), is_training=False
+        )
         return version, module, transform, labels_of(options, own)
 
 
