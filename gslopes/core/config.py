@@ -116,6 +116,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
 
+def read_beside(module: str, name: str) -> dict[str, Any]:
+    """As ``read_toml``, of a file in the folder of a module.  module: its ``__file__``."""
+    return read_toml(Path(module).with_name(name))
+
+
 def load_toml(cls: type[T], path: Path) -> T:
     """A dataclass from a TOML file; messages name the file.  Raises: ConfigError as ``read_toml`` and ``from_dict``."""
     mapping = read_toml(path)

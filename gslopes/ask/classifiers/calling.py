@@ -16,13 +16,13 @@ import numpy as np
 
 from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.pictures import decoded
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import GslopesError, UsageError
 from gslopes.core.records import ByteArray
 
 Form = tuple[str, str]  # of ``KINDS``, and how it is given: one, a list, a stack, alone in a stack
 
-_TOLD = read_toml(Path(__file__).with_name("calling.toml"))
+_TOLD = read_beside(__file__, "calling.toml")
 _ERRORS = _TOLD["errors"]
 KINDS = _TOLD["kinds"]
 BGR = "BGR array"

@@ -7,16 +7,15 @@ of 3 S^2 numbers, pictures of S x S pixels, at last in rows: height, width, colo
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gslopes.ask.pictures import prepare
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.records import ByteArray
 
-_TOLD = read_toml(Path(__file__).with_name("estimator.toml"))
+_TOLD = read_beside(__file__, "estimator.toml")
 
 
 class Estimator:

@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gslopes.ask.secrets import scrub
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import AnswerError, ConfigError
 
 Pairs = tuple[tuple[str, Any], ...]
-_NAMES = read_toml(Path(__file__).with_name("picking.toml"))
+_NAMES = read_beside(__file__, "picking.toml")
 _KEYS = 6  # of a reply, that are shown
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
 

@@ -9,13 +9,12 @@ Gateways and users' servers write them in these forms, among others:
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.files import JsonObject
 
-REPLIES = read_toml(Path(__file__).with_name("replies.toml"))
+REPLIES = read_beside(__file__, "replies.toml")
 AROUND = str(REPLIES["around"])
 PATTERNS = {
     name: re.compile(entry["pattern"].replace("AROUND", re.escape(AROUND)))

@@ -45,7 +45,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
 from gslopes.core import frozen
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core.config import from_dict, read_beside, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import JsonObject, hexdigest
 from gslopes.words import wordlists
@@ -53,7 +53,7 @@ from gslopes.words import wordlists
 _FOLDER = Path(__file__).parents[1] / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 LETTERS = 20  # options; servers give the probabilities of at most this many tokens
-ANSWERS = read_toml(Path(__file__).with_name("answers.toml"))
+ANSWERS = read_beside(__file__, "answers.toml")
 Order = Sequence[int]  # places of the options, in which they are asked
 ORDER = "order"
 LEVELS = "levels"

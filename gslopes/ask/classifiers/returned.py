@@ -5,14 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.classifiers.picking import labelled
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import AnswerError, ModelError
 from gslopes.core.text import many
 
@@ -20,7 +19,7 @@ Labels = Sequence[str]
 Scores = dict[str, float]
 Groups = dict[str, Scores]  # by the names around them; empty: none
 
-_TOLD = read_toml(Path(__file__).with_name("returned.toml"))
+_TOLD = read_beside(__file__, "returned.toml")
 _NUMBER = (int, float)
 
 

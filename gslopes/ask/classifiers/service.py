@@ -21,7 +21,6 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -30,7 +29,7 @@ from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -55,7 +54,7 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
-_ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
+_ERRORS = read_beside(__file__, "errors.toml")
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------

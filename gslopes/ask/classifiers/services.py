@@ -28,13 +28,13 @@ from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core import frozen
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
 
-_VENDORS = read_toml(Path(__file__).with_name("vendors.toml"))
+_VENDORS = read_beside(__file__, "vendors.toml")
 
 
 class Vendor(Service):
