@@ -22,21 +22,21 @@ LONGEST = 20_000  # characters of a caption
 
 
 class CaptionReader:
-    """Reads captions as labels.  Raises: UsageError, ModelError if the parser is not available."""
+    """Reads captions as labels.
 
-    def __init__(self) -> None:
+    classifier: whose they are, None for recorded ones. The parser becomes part of its version, not of what its texts
+        are kept under: reading them again by another parser costs no call.
+
+    Raises: UsageError, ModelError if the parser is not available.
+    """
+
+    def __init__(self, classifier: Any = None) -> None:
         from gslopes.words.labels import caption_labels
 
         self._labels = caption_labels()
-
-    def read_for(self, classifier: Any) -> "CaptionReader":
-        """The reader itself. The parser becomes part of the classifier's version, not of what its texts are kept under.
-
-        Reading them again by another parser costs no call.
-        """
-        classifier.traits = replace(classifier.traits, kept_under=classifier.version)
-        classifier.version = f"{classifier.version} {self._labels.name}".strip()
-        return self
+        if classifier:
+            classifier.traits = replace(classifier.traits, kept_under=classifier.version)
+            classifier.version = f"{classifier.version} {self._labels.name}".strip()
 
     def answer(self, texts: Sequence[object], version: str = "") -> Answer:
         """The labels of one picture's captions, each with the share of the captions that have it.

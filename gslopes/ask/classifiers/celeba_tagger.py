@@ -96,7 +96,7 @@ class CelebaTagger:
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
         from gslopes.core.geometry import similarity, warp
 
-        small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
+        small, scales = zip(*map(_shrunk, pictures), strict=True)
         framed = list[ByteArray | None]()
         faces = self._networks[1](list(small))
         for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):

@@ -252,7 +252,7 @@ class HttpClassifier(Endpoint):
         self._protocol = options.body == "json" and not options.field
         self.batch = options.batch if self._protocol and not self._picks else 1
         self.traits = replace(self.traits, numbers=options.kind == "number")
-        self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
+        self._captions = CaptionReader(self) if options.kind == "caption" else None
 
     def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""

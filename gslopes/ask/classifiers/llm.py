@@ -117,7 +117,7 @@ class Llm(Resuming, CompatibleService):
             resumes=True,
             counts=True,
         )
-        self._captions = CaptionReader().read_for(self) if prompt.kind == "caption" else None
+        self._captions = CaptionReader(self) if prompt.kind == "caption" else None
         self._begun = defaultdict(Begun)
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0

@@ -254,7 +254,7 @@ class PythonClassifier(FunctionClassifier):
         self.batch = options.batch
         if options.kind == "caption":
             self._labels = ()
-            self._captions = CaptionReader().read_for(self)
+            self._captions = CaptionReader(self)
 
 
 def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:

@@ -190,7 +190,7 @@ class Clarifai(Vendor):
         ]
 
     def _failure(self, status: Any) -> GslopesError:
-        words = dict.fromkeys(text for text in (status.description, status.details) if text)
+        words = dict.fromkeys(filter(None, (status.description, status.details)))
         return self._error(
             service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}"
         )

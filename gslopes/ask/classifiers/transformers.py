@@ -198,7 +198,7 @@ class Captioner:
         self._options = options
         self._template = bool(getattr(self._processor, "chat_template", None))
         self.version = _version(options.model, module.config)
-        self._captions = CaptionReader().read_for(self)
+        self._captions = CaptionReader(self)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""

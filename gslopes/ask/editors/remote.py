@@ -15,9 +15,8 @@ import pandas as pd
 from gslopes.ask.answers import STOPPED, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.client import Client
-from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, Question
-from gslopes.ask.scoring.cost import first_took
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer
 from gslopes.core.text import many
@@ -102,8 +101,8 @@ class RemoteEditor:
         ]
         raise_if_all_failed(pd.DataFrame(rows), f"the first {many(len(rows), 'picture')}", STOPPED)
         if self.usage.asked:
-            limits = self._traits.limits
-            self.note(f"editor     {first_took(self.pictures, limits, self.usage, seconds)}")
+            facts = {"due": self.pictures, "limits": self._traits.limits, "usage": self.usage}
+            self.note(f"editor     {said('first.txt.j2', seconds=seconds, **facts)}")
 
 
 def _asked(client: Client, wish: Wish, photos: Photos) -> Answers:

@@ -11,14 +11,14 @@ import pandas as pd
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import UsageStats, said
+from gslopes.ask.cost import said
 from gslopes.ask.questions import digest, read_picture
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.traits import Limits, traits_of
+from gslopes.core.traits import traits_of
 
 
 @frozen
@@ -133,11 +133,6 @@ def worst_parts(pictures: int, parts: int) -> list[int]:
     """
     alone = max(0, min(parts, pictures) - 1)
     return [pictures - alone, *[1] * alone]
-
-
-def first_took(due: int, limits: Limits, usage: UsageStats, seconds: float) -> str:
-    """What the first pictures took, and how long as many as are due take.  usage, seconds: of the first ones."""
-    return said("first.txt.j2", due=due, limits=limits, usage=usage, seconds=seconds)
 
 
 def total_of(prices: Sequence[Price]) -> tuple[float, float]:

@@ -17,10 +17,10 @@ from gslopes.ask.classifiers import new_notes, prepare_classifier, warn_of
 from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.pictures import decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
-from gslopes.ask.scoring.cost import Price, first_took
+from gslopes.ask.scoring.cost import Price
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -64,7 +64,8 @@ def ask_first(
         limits = traits_of(classifier).limits
         if usage.asked and limits.remote:
             due = sum(price.pictures for price in prices if price.name == classifier.name)
-            note.note(f"score      {classifier.name}: {first_took(due, limits, usage, seconds)}")
+            took = said("first.txt.j2", due=due, limits=limits, usage=usage, seconds=seconds)
+            note.note(f"score      {classifier.name}: {took}")
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
         compare_alone(classifier, pictures)
