@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.ask.boxes import resized
+from gslopes.ask.boxes import fitted
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.names import check_bounds
 from gslopes.ask.pictures import decoded, normalise
@@ -120,6 +120,6 @@ class CelebaTagger:
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    scale = min(1.0, LOOK / max(picture.shape[:2]))
-    height, width = (max(1, round(side * scale)) for side in picture.shape[:2])
-    return resized(picture, width, height, "area"), scale
+    longest = max(picture.shape[:2])
+    size = min(LOOK, longest)
+    return fitted(picture, size, "area"), size / longest
