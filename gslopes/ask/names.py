@@ -43,7 +43,6 @@ ARGUMENT = {"argument": True}
 # it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
 OPERATIONAL = {"operational": True}
 
-NO_KEY = " Add public=yes if nothing in it is a key."
 _BOUNDS = read_toml(Path(__file__).with_name("bounds.toml"))
 
 
@@ -157,7 +156,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
                 hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
-            hint += "" if public else NO_KEY
+            hint += "" if public else " Add public=yes if nothing in it is a key."
             raise ConfigError(
                 f"The address of {base} holds {secret}, which would be stored with the answers.",
                 hint,

@@ -225,7 +225,7 @@ class EditedChip:
 
 
 @frozen_identity
-class EditedChips:
+class EditedChips(EditedChip):
     """B edited chips at K values.
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; or B ``Ends``.
@@ -233,11 +233,6 @@ class EditedChips:
     motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
         None for none.
     """
-
-    edited: Any
-    neutral: FloatArray
-    motion: Motion | None = None
-    tone: Tone | None = None
 
     def of(self, row: int) -> EditedChip:
         """One face of the batch."""

@@ -64,7 +64,12 @@ def verb(
     @options(audit.config, only=flags)
     @_if(
         whole and audit.alone,
-        click.option("--only", type=click.Choice(list(audit.alone)), multiple=True, help=_ONLY),
+        click.option(
+            "--only",
+            type=click.Choice(list(audit.alone)),
+            multiple=True,
+            help=_ONLY,
+        ),
     )
     @_if(whole, fail_if_options("the findings", "finding and q < 0.001"))
     @dry_run_option

@@ -117,7 +117,7 @@ def audit(
     named, given = _editor(editor)
     options = {**options, **named, "classifier": names}
     walk_plan = _plan(photos, out, options, Ready(objects, components, given), trust=trust)
-    return _carried_out(walk_plan, executor, progress)
+    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 @with_options(RunConfig)
@@ -138,7 +138,7 @@ def synthesise(
     named, given = _editor(editor)
     ready = Ready((), components, given)
     walk_plan = _plan(photos, out, {**options, **named}, ready, only=["synthesise"])
-    return _carried_out(walk_plan, executor, progress)
+    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 @with_options(ScoreConfig)
@@ -174,7 +174,7 @@ def score_photos(
     if gate == (walk_plan.config.gate.on is False):
         judged = replace(walk_plan.config.gate, on=None if gate else False)
         walk_plan = again(options | {"gate": judged})
-    return _carried_out(walk_plan, executor, progress)
+    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 def _editor(editor: Any) -> tuple[dict[str, str], PictureEditor | None]:
@@ -195,10 +195,6 @@ def _plan(
         first = replace(SLOPES.stages[0], threads=False, here=True)
         audit = replace(SLOPES, stages=(first, *SLOPES.stages[1:]))
     return planned(audit, photos, out, options, given=ready, **about)
-
-
-def _carried_out(walk_plan: Plan, executor: Executor | None, progress: bool = False) -> Walked:
-    return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -349,11 +345,6 @@ def measurer(run: Run) -> SweepMeasurer:
     return SweepMeasurer(FaceReader.load(device), device, find.min_face, find.landmarks is None)
 
 
-def measure_sweeps(run: Run, part: Tables) -> Made:
-    """What the gate measures, see ``faces.gate.judge``.  Raises: as ``measurer``; TableError, PhotoError."""
-    return measure(run.once(measurer), run.folder, run.config.photos, part, run.tick)
-
-
 def judge(run: Run, parts: Tables) -> Made:
     """Measures of all sweeps to verdicts."""
     config = run.config.gate
@@ -474,7 +465,9 @@ SLOPES = Audit(
         Stage(**STAGES["sources"], work=sources),
         Stage(
             **STAGES["gate"],
-            work=measure_sweeps,
+            work=lambda run, part: measure(
+                run.once(measurer), run.folder, run.config.photos, part, run.tick
+            ),
             join=judge,
             when=is_gated,
             begin=check_groups,

@@ -7,7 +7,6 @@ from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.answers import ALL, Cut
 
-VENDOR = "vendor"
 NONE = "none"
 
 
@@ -29,7 +28,7 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
 
 def parse(presence: str) -> Cut | None:
     """The user's cut; None for the vendors' own.  Raises: ConfigError."""
-    if presence == VENDOR:
+    if presence == "vendor":
         return None
     if presence == NONE:
         return ALL

@@ -16,7 +16,6 @@ from gslopes.core.geometry import scale_of
 from gslopes.core.records import ByteArray, FloatArray, Motion
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 
-Matrix = Array
 Box = tuple[int, int, int, int]
 _NOWHERE: tuple[FloatArray, Box] = np.zeros((0, 0), np.float32), (0, 0, 0, 0)
 
@@ -79,7 +78,7 @@ class Footprint:
         pixels: ByteArray,
         motion: Motion | None,
         mask: FloatArray,
-        matrix: Matrix,
+        matrix: Array,
         head: Head | None,
     ) -> None:
         self.pixels = pixels
@@ -106,7 +105,7 @@ class Footprint:
         return Composite(self.pixels, patches, self.weight, self.box, area, self.motion)
 
 
-def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:
+def warp_mask(mask: FloatArray, matrix: Array, height: int, width: int) -> tuple[FloatArray, Box]:
     """A chip's mask in the photo: its values (h, w) float32 in [0, 1], exactly 0 below 1/255, and the box they fill.
 
     mask: (S, S), chip frame.  matrix: (2, 3), photo frame to chip frame.  height, width: of the photo, pixels.
@@ -137,7 +136,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     return np.ascontiguousarray(weight), box
 
 
-def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
+def to_photo(layer: FloatArray, matrix: Array, box: Box) -> FloatArray:
     """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
     smooth = _prefilter(layer, sigma_of(matrix))
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
@@ -152,7 +151,7 @@ def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     return np.clip(rows, least, greatest, out=rows).reshape(sampled.shape)
 
 
-def sigma_of(matrix: Matrix) -> float:
+def sigma_of(matrix: Array) -> float:
     """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
     return 0.5 * float(np.sqrt(max(scale_of(matrix) ** 2 - 1, 0)))
 
@@ -165,7 +164,7 @@ def _prefilter(chip: FloatArray, sigma: float) -> FloatArray:
 
 
 def _sample(
-    chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int
+    chip: FloatArray, matrix: Array, box: Box, interpolation: int, border: int
 ) -> FloatArray:
     """The chip's values at the photo's pixels in a box, (h, w) or (h, w, C)."""
     x0, y0, x1, y1 = box

@@ -40,8 +40,6 @@ SMOOTH = (
     1.5 / 128
 )  # of the Gaussian before luminance is read, in units of the side: pores decide nothing
 
-Lab = Array
-
 
 def toned(
     layers: Any,
@@ -79,7 +77,7 @@ def toned(
         layer += skin[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
 
 
-def offset(colour: Lab, ends: Any, onwards: bool) -> Lab:
+def offset(colour: Array, ends: Any, onwards: bool) -> Array:
     """L*, a*, b* (3,) from a colour to the one that has its place at the other end.
 
     ends: see ``core.records.Tone``.  onwards: from the first end to the second.
@@ -108,7 +106,7 @@ def step(light: FloatArray, before: float, after: float) -> FloatArray:
     return floats(np.log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET)))
 
 
-def _wanted(tint: Lab, ends: Any, share: float) -> Lab:
+def _wanted(tint: Array, ends: Any, share: float) -> Array:
     """Levels (3,) that skin of this colour gets.  ends, share: of one value, see ``core.records.Tone``."""
     places = np.array(ends)
     if len(places) == 2:
@@ -121,6 +119,6 @@ def _wanted(tint: Lab, ends: Any, share: float) -> Lab:
     return _levels(tint) * wanted / own
 
 
-def _levels(lab: Lab) -> Lab:
+def _levels(lab: Array) -> Array:
     """L*a*b* (3,) to levels of RGB, 0 to 255."""
     return doubles(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0])

@@ -46,7 +46,6 @@ COLUMNS = (
     *("ci_low", "ci_high", "q", "note", "measure", "unit", "sd"),
 )
 BY_LIGHT = "the light placebo may make as large a difference"
-ONE_SIDED = "one run never gave its number"
 
 
 @frozen_identity
@@ -311,7 +310,7 @@ def _paired(
         "p_perm": p_perm if permutations else np.full(len(p), np.nan),
         "p_test": tested,
         "q": benjamini_hochberg(tested),
-        "note": np.select([one_sided, rare], [ONE_SIDED, RARE], ""),
+        "note": np.select([one_sided, rare], ["one run never gave its number", RARE], ""),
     }
 
 

@@ -32,7 +32,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.core.arrays import Array, Flags, Objects, doubles
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.core.errors import TableError
 from gslopes.core.records import FloatArray
 from gslopes.core.text import many
@@ -42,7 +42,6 @@ from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, gathered
 from gslopes.stats.rounding import EXACT, STORED, exceeds, settled
 
-Pairs = NDArray[np.int64]
 Measure = Literal["presence", "log-odds", "value"]
 Kind = Literal["rate", "measure"]
 SCALE: dict[str, float] = {"rate": 100.0, "measure": 1.0}
@@ -139,7 +138,7 @@ def _levelled(numbers: Array, errors: Array) -> Array:
     return first + settled(numbers - first, errors + errors[:, :1], 1)
 
 
-def numbers(sweep: Answers, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+def numbers(sweep: Answers, pairs: Integers) -> tuple[FloatArray, FloatArray]:
     """(P, K) of the pairs of measured labels, in the unit of each, and (P,) by how much rounding may move them.
 
     Log-odds count from the smallest score's, as 0.

@@ -31,11 +31,6 @@ from gslopes.stats.contrast import Contrast, Units, contrast, difference
 
 TOO_FEW = "too few photos with it, or without it"
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
-SAME = "same sign"
-OPPOSITE = "opposite signs"
-OBSERVED = "observed only"
-EDIT = "edit only"
-NEITHER = "neither"
 
 
 def observed_rows(
@@ -175,7 +170,11 @@ def _agreement(row: Record, decisions: Mapping[str, str]) -> str:
     observed = bool(multiplicity.are_findings(row))
     moved = decisions.get(row["label"]) == "finding"
     if observed and moved:
-        return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
+        return (
+            "same sign"
+            if row["slope"] * row["distance"] * row["observed"] > 0
+            else "opposite signs"
+        )
     if observed:
-        return OBSERVED
-    return EDIT if moved else NEITHER
+        return "observed only"
+    return "edit only" if moved else "neither"

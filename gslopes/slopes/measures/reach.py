@@ -36,7 +36,6 @@ from gslopes.stats.rounding import STORED, exceeds, settled
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
-FEW_UNITS = "too few units were read"
 _CLIP = 1e-4  # of a reader's probabilities: what lies beyond is not to be believed
 
 
@@ -111,7 +110,11 @@ def reach_rows(
     for column, group, keep in parts:
         part = answers.only(keep)
         unit_reach = doubles(np.bincount(part.codes, reaches[keep]))
-        unreached = FEW_UNITS if len(unit_reach) < max(options.min_varying, 3) else UNREACHED
+        unreached = (
+            "too few units were read"
+            if len(unit_reach) < max(options.min_varying, 3)
+            else UNREACHED
+        )
         for estimator in estimators.contrasted(options):
             slopes = kinds.unit_slopes(part, estimator.kind)
             columns = ratios(slopes, unit_reach, options.min_varying)

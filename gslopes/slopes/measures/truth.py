@@ -36,7 +36,6 @@ from gslopes.stats.outcomes import varying
 
 ERROR = "error"
 MISS = "miss"
-ALARM = "false alarm"
 ALL = "all labels"
 YES = frozenset({"1", "1.0", "true", "yes", "y"})
 NO = frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
@@ -287,7 +286,7 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
         note = EVERYWHERE if present.all() else ""
         yield _Row((truth.column, truth.label, ERROR), labelled, wrong, note)
         yield _Row((truth.column, truth.label, MISS), labelled & true, ~present, note)
-        yield _Row((truth.column, truth.label, ALARM), labelled & ~true, present, note)
+        yield _Row((truth.column, truth.label, "false alarm"), labelled & ~true, present, note)
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
