@@ -9,7 +9,7 @@ import numpy as np
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
-from gslopes.core.options import extent, option
+from gslopes.core.options import extent, names, option
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
 from gslopes.core.runfolder import FARTHEST
@@ -92,8 +92,7 @@ class EditConfig:
     @property
     def wanted(self) -> list[str]:
         """The names among ``ends``, which may have commas between them."""
-        names = (name.strip() for text in self.ends for name in text.split(","))
-        return list(filter(None, names))
+        return [name for text in self.ends for name in names(text)]
 
     def names(self, attribute: str) -> list[str]:
         """Of the ends of an attribute's editor, one of the zoo.  Raises: UnknownName, ModelError."""

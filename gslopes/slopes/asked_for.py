@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gslopes.core import frozen_identity, placebo
+from gslopes.core import frozen_identity, options, placebo
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.faces.compose.placebo import lot
 from gslopes.faces.config import EditConfig, values_for
@@ -139,7 +139,7 @@ def sweeps_of(
     """
     sweeps: list[Sweep] = []
     ends = []
-    bases = [name.strip() for name in (baseline or "").split(",") if name.strip()]
+    bases = options.names(baseline or "")
     for attribute in edit.attributes:
         if placebo.plain(attribute) != attribute:
             raise ConfigError(f"{attribute!r} is no name of a sweep.", "Name it in plain words.")

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo
+from gslopes.core import frozen, options, placebo
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UnknownName
@@ -69,7 +69,7 @@ def read_pairs(
     wide = _folded(pd.concat(read_rows(path), ignore_index=True).fillna(""))
     wide = wide[wide["unit"].isin(wide["unit"].unique()[:limit])]
     rows = _checked(_by_attribute(wide))
-    baselines = [name.strip() for name in baseline.split(",") if name.strip()]
+    baselines = options.names(baseline)
     for name in baselines:
         if name not in (known := rows["value"].unique()):
             raise UnknownName("baseline", name, filter(None, known))
@@ -260,8 +260,7 @@ def _numbers(texts: Series) -> Series:
 def _even(values: list[float]) -> list[float]:
     """The values; if they are evenly spaced but for rounding, exactly evenly, like an editor's."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
-    near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
-    if near:
+    if np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values)):
         return [float(str(value)) for value in line]
     return values
 
