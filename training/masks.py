@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +24,7 @@ LIP_NAMES = ("upper lip", "lower lip")
 AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the side
 
 
-def _classes(pixels: ByteArray, device: str) -> Iterator[Callable[[tuple[str, ...]], Tensor]]:
+def _classes(pixels: ByteArray, device: str) -> Iterator[Callable[[Sequence[str]], Tensor]]:
     """Of each few chips (n, S, S, 3): how likely pixels are one of some classes of the parser, (b, 1, S, S)."""
     parser = load("face-parser", device)
     index = parser.spec.labels.index
