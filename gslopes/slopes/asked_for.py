@@ -160,25 +160,20 @@ def sweeps_of(
             sweeps += _contrasts(attribute, prompts.ends, edit.wanted, bases, prompts)
         else:
             sweeps.append(Sweep(attribute, attribute, _chosen(edit, prompts), prompts))
-    _check_named(ends, edit.wanted, bases)
+    if edit.wanted and not ends:
+        raise ConfigError(
+            "No editor of this run has named ends.",
+            "Leave --ends out, or name an editor with ends in gslopes list models.",
+        )
+    for kind, texts in (("baseline", bases), ("end", edit.wanted)):
+        for text in texts:
+            if not _named(ends, [text]):
+                raise UnknownName(kind, text, ends)
     if not sweeps:
         raise ConfigError(
             f"{bases[0]} is the baseline, and the only end.", "Name another one with --ends."
         )
     return tuple(sweeps)
-
-
-def _check_named(ends: Sequence[str], wanted: Sequence[str], bases: Sequence[str]) -> None:
-    """Raises: UnknownName for a name that is none of the ends; ConfigError if there are none."""
-    if wanted and not ends:
-        raise ConfigError(
-            "No editor of this run has named ends.",
-            "Leave --ends out, or name an editor with ends in gslopes list models.",
-        )
-    for kind, texts in (("baseline", bases), ("end", wanted)):
-        for text in texts:
-            if not _named(ends, [text]):
-                raise UnknownName(kind, text, ends)
 
 
 def _named(ends: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -200,7 +200,10 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
     """
     asked = named(str(text))
     path = Path(asked.path)
-    files = _files(path)
+    files = [path]
+    if path.is_dir():  # the tables of the first kind that is there
+        found = (sorted(path.rglob(kind)) for kind in TEXTS["tables"])
+        files = next(filter(None, found), [])
     for file in files:
         yield _standard(path, file, asked, _table(file))
     if files:
@@ -213,14 +216,6 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
             yield _standard(path, place, replace(asked, layout=name), DataFrame(rows))
             return
     raise refused("folder", show(path))
-
-
-def _files(path: Path) -> list[Path]:
-    """The tables of a set; of the first kind that is there."""
-    if not path.is_dir():
-        return [path]
-    found = (sorted(path.rglob(kind)) for kind in TEXTS["tables"])
-    return next(filter(None, found), [])
 
 
 def _table(file: Path) -> DataFrame:

@@ -88,7 +88,11 @@ def read_pairs(
     units["photo"] = units.index.map(_id)
     units["lacks"] = units["lacks"].str.removesuffix("; ")
     used = units["picture"][units.index.isin(edits.index)]
-    _check_files(path, {picture.path for picture in [*edits["picture"], *used]})
+    files = {picture.path for picture in [*edits["picture"], *used]}
+    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
+        more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
+        pictures = many(len(files), "picture")
+        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows[_DIGESTED].assign(size=sizes).to_csv()
     facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
@@ -179,14 +183,6 @@ def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] 
     return grid, [(grid.name, kind, cells[: 0 if kind else None], steps) for kind in KINDS]
 
 
-def _check_files(path: Path | str, files: set[Path]) -> None:
-    """Raises: UsageError if pictures are missing."""
-    if lost := [show(file) for file in sorted(files) if not is_file(file)]:
-        more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
-        pictures = many(len(files), "picture")
-        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
-
-
 def _refuse(rows: DataFrame, what: str, wrong: Series, *columns: str) -> None:
     if wrong.any():
         raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
@@ -244,11 +240,7 @@ def _sweeps(
     if not others:
         raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
-        yield (
-            placebo.contrast(about[1], level, base),
-            [base, level],
-            [0.0, 1.0],
-        )
+        yield placebo.contrast(about[1], level, base), [base, level], [0.0, 1.0]
 
 
 def _numbers(texts: Series) -> Series:
