@@ -58,10 +58,8 @@ class Grid:
         if self.levels:
             axes = {self.names[0]: [*self.values[0]] * len(self.levels)}
             for level, name in enumerate(self.contrasts, 1):
-                rows = [
-                    0.0,
-                    *[1.0 if row == level else nan for row in range(1, len(self.levels))],
-                ]
+                rows = [0.0, *[nan] * (len(self.levels) - 1)]
+                rows[level] = 1.0
                 axes[name] = [value for value in rows for _ in self.values[0]]
             return axes
         cells = [(a, b) for b in self.values[1] for a in self.values[0]]
