@@ -218,7 +218,7 @@ class Collector:
         """
         again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
         settled = self._settled.get(row["url"])
-        if settled is not None:
+        if settled:
             row |= {name: settled[name] for name in ("status", "reason", "detail", "photo", "path")}
             return row | (again if settled["status"] == "kept" else {})
         outcome = coming[row["url"]].result()
@@ -231,7 +231,7 @@ class Collector:
             return row | {"status": error.status, **error.reason.columns}
         self._count_failure(None)
         saved_path = self._photos.get(about["photo"])
-        if saved_path is not None:
+        if saved_path:
             return row | again | {"photo": about["photo"], "path": saved_path}
         path = self.out / folder_name(row["occupation"]) / about["path"]
         runfolder.make_folder(path.parent)

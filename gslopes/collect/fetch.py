@@ -59,7 +59,7 @@ def is_public(address: str) -> bool:
         return False
     number = ipaddress.ip_address(address)
     if isinstance(number, ipaddress.IPv6Address):
-        if number.ipv4_mapped is not None:
+        if number.ipv4_mapped:
             number = number.ipv4_mapped
         elif number in _NAT64:
             number = ipaddress.IPv4Address(int(number) & 0xFFFFFFFF)
@@ -212,7 +212,7 @@ class Fetcher:
         address = parse_url(url)
         extra_headers = dict(headers or {})
         for _ in range(REDIRECTS + 1):
-            if before_request is not None:
+            if before_request:
                 began = time.monotonic()
                 before_request(address)
                 deadline += time.monotonic() - began
@@ -321,7 +321,7 @@ def _translated_errors(seconds: float) -> Iterator[None]:
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
     """Raises: DownloadError unless it is http or https, with a host, a port that exists, and without a password."""
     try:
-        address = base.join(url) if base is not None else httpx.URL(url)
+        address = base.join(url) if base else httpx.URL(url)
         port = address.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise refused(Reason.INVALID_ADDRESS) from error

@@ -51,7 +51,7 @@ def resolve(plan: Plan) -> dict[str, Model]:
 
 def asked_names(run: Run) -> list[str]:
     """The croppers of a run."""
-    assert run.plan is not None
+    assert run.plan
     return list(run.plan.facts["asked"])
 
 

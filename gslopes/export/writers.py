@@ -71,7 +71,7 @@ def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
                 for record, data in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
-        if writer is not None:
+        if writer:
             writer.close()
 
 

@@ -173,7 +173,7 @@ def _declared_size(data: bytes) -> tuple[int, int]:
     """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it does not tell."""
     for name in formats():
         factory, accept = Image.OPEN[name]
-        if accept is not None and accept(data[:16]) is True:
+        if accept and accept(data[:16]) is True:
             with suppress(Image.DecompressionBombError, SyntaxError, OSError, struct.error):
                 return factory(io.BytesIO(data), "").size
     return 0, 0
@@ -288,7 +288,7 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
         source = ImageCms.createProfile("LAB")
     with suppress(ImageCms.PyCMSError):
         converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
-        if converted is not None:
+        if converted:
             return converted
     return image.convert("RGB")
 

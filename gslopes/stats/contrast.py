@@ -283,9 +283,9 @@ def membership_p(
     groups = _Groups(units)
     observed = groups.welch(doubles(first[:, None]))[:, 0]
     limit = as_extreme(observed, 1, groups.rounding)
-    exceeding = np.zeros(len(observed), dtype=np.int64)
+    exceeding = np.zeros(len(observed), np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
-        exceeding += (groups.welch(members) >= limit[:, None]).sum(axis=1)
+        exceeding += (groups.welch(members) >= limit[:, None]).sum(1)
     return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), np.nan)
 
 
@@ -303,7 +303,7 @@ class _Groups:
         self.away = -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
-        totals = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
+        totals = [np.asarray(part.sum(1)).reshape(-1, 1) for part in self.sums]
         self.all = self._of(totals, photos, float(np.square(units.sizes).sum()))
         length = np.sqrt(self.all[2])
         self.length = length / max(photos, 1)
@@ -339,7 +339,7 @@ class _Groups:
         """(L, b) means of groups, and the squares of their standard errors.  sums: of ``_of``."""
         total, weighted, departed = sums
         photos = np.maximum(self.sizes @ members, 1)
-        units = members.sum(axis=0)
+        units = members.sum(0)
         mean = total / photos
         squares = np.square(self.sizes) @ members
         spread = settled(departed - 2 * mean * weighted + mean**2 * squares, self.all[2])

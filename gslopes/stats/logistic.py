@@ -89,7 +89,7 @@ def efficient_scores(
     residual = (y - chance) / root[:, 0]
     information = np.square(rest)
     # fitted chances are too extreme
-    variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)
+    variance = information.sum(0) * len(y) / max(len(y) - design.shape[1], 1)
     spread = np.sqrt(variance)
     length, before = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
     separate = settled(length, before, STORED) > 0  # not a mixture of the design
@@ -191,9 +191,9 @@ def fit_ridge(
 
     Source: Nesterov 1983; O'Donoghue & Candès 2015, doi 10.1007/s10208-013-9150-3, section 3.2 (restarts).
     """
-    middle = features.mean(axis=0)
+    middle = features.mean(0)
     x = np.column_stack([np.ones(len(features)), features - middle])
-    lengths = np.sqrt(np.square(x).sum(axis=0))
+    lengths = np.sqrt(np.square(x).sum(0))
     largest = np.linalg.eigvalsh((x / lengths).T @ (x / lengths))[-1]
     penalty = np.r_[0.0, np.full(features.shape[1], ridge)][:, None]
     bound = largest * weights.max() * np.square(lengths)[:, None] / 4 + penalty
@@ -202,10 +202,10 @@ def fit_ridge(
     for _ in range(5000):
         gradient = x.T @ (weights * (special.expit(x @ ahead) - y[:, None])) + penalty * ahead
         step = gradient / bound
-        if (gradient * step).sum(axis=0).max() < tolerance**2:
+        if (gradient * step).sum(0).max() < tolerance**2:
             break
         moved = ahead - step - fitted
-        age = np.where((step * moved).sum(axis=0) > 0, 1.0, age)  # too far: begin again
+        age = np.where((step * moved).sum(0) > 0, 1.0, age)  # too far: begin again
         older = (1 + np.sqrt(1 + 4 * age**2)) / 2
         fitted = ahead - step
         ahead = fitted + (age - 1) / older * moved

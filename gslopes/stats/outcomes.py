@@ -40,7 +40,7 @@ class Outcomes:
     def rounding(self) -> Array:
         """The errors."""
         if self.errors is None:
-            return doubles(EXACT * np.abs(self.numbers).max(axis=1, initial=0))
+            return doubles(EXACT * np.abs(self.numbers).max(1, initial=0))
         return doubles(self.errors)
 
     @property
@@ -126,7 +126,7 @@ def moments(outcomes: Outcomes) -> Moments:
     slopes = doubles(outcomes.numbers) @ weights
     errors = outcomes.rounding * np.abs(weights).sum()
     cells = Cells(label, slopes, errors, outcomes.unit, outcomes.sizes, outcomes.labels)
-    first = doubles(np.stack(sums, axis=1))
+    first = doubles(np.stack(sums, 1))
     return Moments(outcomes.photos, len(outcomes.sizes), first, spread_of(cells))
 
 
@@ -194,5 +194,5 @@ def spread_of(cells: Cells) -> Spread:
 
 def varying(outcomes: Outcomes) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
-    moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(axis=1)
+    moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(1)
     return np.bincount(outcomes.label[moves], minlength=outcomes.labels)

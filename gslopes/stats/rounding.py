@@ -48,7 +48,7 @@ def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flag
     """
     with np.errstate(invalid="ignore"):  # both infinite: neither exceeds the other
         gap = doubles(numbers) - doubles(limit)
-    return np.asarray(settled(gap, limit, grain) > 0, dtype=bool)
+    return np.asarray(settled(gap, limit, grain) > 0, bool)
 
 
 def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
@@ -67,7 +67,7 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     with np.errstate(invalid="ignore"):
         apart = np.abs(above - below) > STORED * sizes
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
-    result = np.zeros(len(values), dtype=np.int64)
+    result = np.zeros(len(values), np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result
 

@@ -111,14 +111,14 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
     Source: Rao & Scott 1984, doi 10.1214/aos/1176346391; Thomas & Rao 1987, doi 10.1080/01621459.1987.10478473.
     """
     members = doubles(group[:, None] == np.unique(group))  # (n, G)
-    shares = members.mean(axis=0)
+    shares = members.mean(0)
     rate = float(hit.mean()) if len(hit) else 0.0
     n = len(hit)
     df = members.shape[1] - 1
     if df < 1 or not 0 < rate < 1:
         return math.nan
     moves = (hit - rate)[:, None] * (members - shares)
-    gaps = moves.mean(axis=0)
+    gaps = moves.mean(0)
     statistic = n * float((gaps**2 / shares).sum()) / (rate * (1 - rate))
     sizes = np.bincount(person)
     people = int((sizes > 0).sum())
@@ -126,7 +126,7 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
         return float(special.chdtrc(df, statistic))
     if people < 2:
         return math.nan
-    sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], axis=1)
+    sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], 1)
     covariance = people / (people - 1) * sums.T @ sums / n
     usual = rate * (1 - rate) * (np.diag(shares) - np.outer(shares, shares))[:-1, :-1]
     effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, covariance)).real, 1.0)

@@ -47,7 +47,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
     """
     groups = [presence.matrix[:, np.flatnonzero(sides == side)].tocsr() for side in (1, -1)]
     n, m = (group.shape[1] for group in groups)
-    sums = [group.sum(axis=1) for group in groups]
+    sums = [group.sum(1) for group in groups]
     active = sum(np.diff(group.indptr) for group in groups)
     alone = len(active) == 1
     enough = active >= (1 if alone else options.min_active)
@@ -85,7 +85,7 @@ def _varies(shares: sparse.csr_array) -> Flags:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
     full = shares.copy()
     full.data = ~exceeds(1, shares.data)
-    below = shares.shape[1] - full.sum(axis=1)
+    below = shares.shape[1] - full.sum(1)
     return np.asarray((np.diff(shares.indptr) >= LEAST) & (below >= LEAST))
 
 
@@ -107,13 +107,13 @@ def change(
         images = np.flatnonzero(sides == side)
         part = changed[:, images]
         n = len(images)
-        start = before[:, images].sum(axis=1)
-        total = part.sum(axis=1)
-        size = abs(part).sum(axis=1)
-        mean, spread = mean_change(settled(total, size), part.multiply(part).sum(axis=1), n)
+        start = before[:, images].sum(1)
+        total = part.sum(1)
+        size = abs(part).sum(1)
+        mean, spread = mean_change(settled(total, size), part.multiply(part).sum(1), n)
         groups.append((*np.array([total, size, start]) / max(n, 1), mean, spread))
     apart = np.array(groups[0]) - groups[1]
-    together = np.abs(groups).sum(axis=0)
+    together = np.abs(groups).sum(0)
     value, middle = settled(apart[[0, 3]], together[[1, 3]])
     error = np.sqrt(together[4])
     half = normal_quantile() * error
@@ -236,7 +236,7 @@ class Recorder:
     def shares(self, table: Presence, **columns: Any) -> None:
         """Add every concept's share of the images, and by pair the groups' shares and difference."""
         n = len(table.images)
-        totals = table.matrix.sum(axis=1)
+        totals = table.matrix.sum(1)
         active = np.diff(table.matrix.indptr)
         for concept, total, count in zip(table.concepts, totals, active.tolist(), strict=True):
             if table.binary:
@@ -263,7 +263,7 @@ class Recorder:
         for (column, group), members in groups.items():
             part = table.matrix[:, np.flatnonzero(members)]
             size = part.shape[1]
-            for concept, total in zip(table.concepts, part.sum(axis=1), strict=True):
+            for concept, total in zip(table.concepts, part.sum(1), strict=True):
                 value = total / size if size else math.nan
                 self.measure(
                     **columns,

@@ -79,7 +79,7 @@ def fit(
     if why := _constant(mentioned) or _lacking(design, group, y):
         return Salience(*counts, False, note=why)
     candidates = _standard(
-        np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
+        np.delete(np.stack([sizes, places, sizes > 0], 2), tested, axis=1).reshape(n, -1)
     )
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, doubles(group > 0), GROUP_LEVEL, limit)
@@ -148,7 +148,7 @@ def fit_published(
     y = doubles(mentioned)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
-    masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
+    masks = masks[:, (mentions > 0) & (mentions < masks.sum(0))]
     counts = (n, int(y.sum()))
     valid = masks.shape[1]
     if constant := _constant(mentioned):
@@ -161,7 +161,7 @@ def fit_published(
         )
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
-    accuracy = float(np.nanmean(right.sum(axis=0) / (1 - masks).sum(axis=0)))
+    accuracy = float(np.nanmean(right.sum(0) / (1 - masks).sum(0)))
     return Salience(
         *counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy
     )
@@ -176,8 +176,8 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    away = rounding.gap(features, features.mean(axis=0))
-    spread = np.sqrt(np.square(away).mean(axis=0))
+    away = rounding.gap(features, features.mean(0))
+    spread = np.sqrt(np.square(away).mean(0))
     return np.asarray(away[:, spread > 0] / spread[spread > 0])
 
 

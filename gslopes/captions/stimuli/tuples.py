@@ -130,7 +130,7 @@ def label_sense(
         return senses.of(word, role)
     override = overrides().get((word, ROLES[role]))
     first = next(iter(senses.wordnet.synsets(word, ROLES[role])), None)
-    if override is not None and first is not None:
+    if override and first:
         if senses.rule == "paper" and synset == override:
             return Sense(first, rule="first")
         if senses.rule == "overrides" and synset == first:

@@ -102,8 +102,8 @@ def kappa(rating: float, gender: str) -> float:
 
 def _mean_of(values: Array, finite: Flags) -> Array:
     """(U, 1) means of each row's known values; 0 without any."""
-    total = np.where(finite, values, 0).sum(axis=1, keepdims=True)
-    return total / finite.sum(axis=1, keepdims=True).clip(1)
+    total = np.where(finite, values, 0).sum(1, keepdims=True)
+    return total / finite.sum(1, keepdims=True).clip(1)
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
@@ -114,7 +114,7 @@ def slope_weights(values: Array, congruence: Array) -> Array:
     finite = np.isfinite(values) & np.isfinite(congruence)
     mean = _mean_of(congruence, finite)
     centred = np.where(finite, gap(congruence, mean), 0)
-    return quotients(centred, (centred**2).sum(axis=1)[:, None])
+    return quotients(centred, (centred**2).sum(1)[:, None])
 
 
 def slopes(values: Array, weights: Array) -> Array:
@@ -123,13 +123,13 @@ def slopes(values: Array, weights: Array) -> Array:
     values: (U, C).  weights: as from ``slope_weights``.
     """
     parts = weights * np.where(weights != 0, values, 0)
-    return settled(parts.sum(axis=1), np.abs(parts).sum(axis=1))
+    return settled(parts.sum(1), np.abs(parts).sum(1))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
     """Two-sided p of the mean slope when each person's answers are permuted over the contexts."""
     weights = slope_weights(values, congruence)
-    use = np.isfinite(weights).all(axis=1)
+    use = np.isfinite(weights).all(1)
     if not use.any():
         return math.nan
     values = values[use]
@@ -140,14 +140,14 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
     )
     answers = np.where(finite, values, 0)[None]
-    first = np.argsort(~finite, axis=1, kind="stable")  # unknown answers come last
+    first = np.argsort(~finite, 1, kind="stable")  # unknown answers come last
     weights = np.take_along_axis(weights, first, axis=1)
     generator = np.random.default_rng([seed, 5])
     hits = 0
     for part in slices(permutations, _CHUNK):
         keys = generator.random((len(range(permutations)[part]), *values.shape))
-        order = np.argsort(np.where(finite, keys, 2), axis=2, kind="stable")
-        drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(axis=2).mean(axis=1))
+        order = np.argsort(np.where(finite, keys, 2), 2, kind="stable")
+        drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
         hits += int((drawn >= limit).sum())
     return float(permutation.permutation_p(hits, permutations))
 
@@ -177,12 +177,10 @@ def congruence_table(
         rooms = []
         for column, name in enumerate(rated):
             outcome[:, column] = grid.by_person(values, grid.of(name))
-            rooms.append(
-                np.stack([grid.by_person(values, [room]) for room in grid.of(name)], axis=1)
-            )
+            rooms.append(np.stack([grid.by_person(values, [room]) for room in grid.of(name)], 1))
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         slope = levelled(slopes(outcome, weights))
-        most = np.maximum(weights, 0).sum(axis=1) * MOST.get(measure, 1.0)
+        most = np.maximum(weights, 0).sum(1) * MOST.get(measure, 1.0)
         for gender, group, people, others in _compared(genders, groups):
             row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
             row |= _contrasted(slope, people, others, rooms, weights, most)
@@ -264,6 +262,6 @@ def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
         finite = np.isfinite(rooms)
         mean = _mean_of(rooms, finite)
         away = np.where(finite, settled(rooms - mean, np.abs(rooms) + mean), 0)
-        moved = counted[:, context] @ (away / finite.sum(axis=1, keepdims=True).clip(1))
+        moved = counted[:, context] @ (away / finite.sum(1, keepdims=True).clip(1))
         variances.append(float(np.square(moved).sum()))
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

@@ -17,7 +17,7 @@ from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, quotients
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, quotients
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
@@ -38,7 +38,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     [0.127128]
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = quotients((first * second).sum(axis=1), lengths)
+    cosines = quotients((first * second).sum(1), lengths)
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
@@ -243,9 +243,9 @@ def means_of(values: Array, person: Integers) -> Array:
     """
     finite = np.isfinite(values)
     numbers = np.where(finite, values, 0)
-    total = np.bincount(person, numbers.sum(axis=1))
-    size = np.bincount(person, np.abs(numbers).sum(axis=1))
-    counts = np.bincount(person, finite.sum(axis=1))
+    total = np.bincount(person, numbers.sum(1))
+    size = np.bincount(person, np.abs(numbers).sum(1))
+    counts = doubles(np.bincount(person, finite.sum(1)))
     return quotients(settled(total, size), counts)
 
 

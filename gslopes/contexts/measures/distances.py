@@ -32,7 +32,7 @@ def distances_table(grid: Grid) -> DataFrame:
     for name in grid.names:
         columns = grid.of(name)
         distances = grid.by_person(values, columns)
-        undefined = missing[:, columns].sum(axis=1)
+        undefined = missing[:, columns].sum(1)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 cell = (genders == gender) & (groups == group)

@@ -123,7 +123,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         for word in GIVEN:
             members = answered & (inferred == INFERRED.index(word))
             shares[word] = _share(grid, named, members)
-        gendered = (answered & (inferred > 0)).any(axis=1)
+        gendered = (answered & (inferred > 0)).any(1)
         if len(np.unique(grid.person[gendered])) < FEW:
             shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
@@ -215,7 +215,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     hits = _hits(grid, columns, keep, gender)
     row |= share_of(*_as_share(*hits))
     row |= {"n": n, "f1": row["share"], "note": noted(note, row["note"])}
-    row |= dict(zip(("tp", "fp", "fn"), hits.sum(axis=(1, 2)).astype(int), strict=True))
+    row |= dict(zip(("tp", "fp", "fn"), hits.sum((1, 2)).astype(int), strict=True))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
@@ -223,12 +223,12 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
     shares = [_as_share(*part) for part in (after, before)]
-    moves = gap(*(moves_of(*share) for share in shares))
+    moves = gap(moves_of(*shares[0]), moves_of(*shares[1]))
     photos = shares[0][1] + shares[1][1]
-    before = before.sum(axis=2)
-    after = after.sum(axis=2)
-    change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
-    discordant = int((before != after).any(axis=0).sum())
+    before = before.sum(2)
+    after = after.sum(2)
+    change = f1(*after.sum(1)) - f1(*before.sum(1))
+    discordant = int((before != after).any(0).sum())
     rare = discordant < FEW
     row["paired_change"] = change
     row["note"] = noted(row["note"], RARE * rare, ALIKE * (not discordant))

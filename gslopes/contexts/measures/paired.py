@@ -42,9 +42,9 @@ def share_of(hits: Array, photos: Array) -> Row:
     n = int(photos.sum())
     count = int(hits.sum())
     share = count / (n or math.nan)
-    low, high = shares.share_interval(hits.sum(axis=1), photos.sum(axis=1))
+    low, high = shares.share_interval(hits.sum(1), photos.sum(1))
     note = ALIKE * bool(n and math.isnan(low))
-    if 0 < photos.any(axis=1).sum() < LEAST:
+    if 0 < photos.any(1).sum() < LEAST:
         low = high = math.nan
         note = ALONE
     *rooms, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high), (0, 1))
@@ -68,9 +68,9 @@ def over_rooms(
     """
     sources = []
     for axis in (1, 0):  # people, then rooms
-        counted = photos.sum(axis=axis) > 0
-        moved = moves.sum(axis=axis)[counted]
-        size = np.abs(moves).sum(axis=axis)[counted]
+        counted = photos.sum(axis) > 0
+        moved = moves.sum(axis)[counted]
+        size = np.abs(moves).sum(axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
     people, rooms = sources
     return crossed(value, interval, people, rooms, bounds)
@@ -96,8 +96,8 @@ def share_change(
     """
     hits, hits_before, pairs = (sums(part * keep, person) for part in (after, before, keep))
     moved = hits - hits_before
-    mean = clustered_ratio(moved.sum(axis=1), pairs.sum(axis=1), (-1, 1))
-    discordant = int((sums((after != before) & keep, person) > 0).any(axis=1).sum())
+    mean = clustered_ratio(moved.sum(1), pairs.sum(1), (-1, 1))
+    discordant = int((sums((after != before) & keep, person) > 0).any(1).sum())
     rare = discordant < FEW
     row: Row = {
         "change": mean.value,
@@ -107,7 +107,7 @@ def share_change(
     }
     if not rare:
         row |= change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4])
-        start, end = ([part.sum(axis=1), pairs.sum(axis=1)] for part in (hits_before, hits))
+        start, end = ([part.sum(1), pairs.sum(1)] for part in (hits_before, hits))
         row["p"] = exchanged(np.divide, start, end, options.permutations, options.seed)
     return row
 
@@ -135,14 +135,14 @@ def exchanged(
     before, after: (U,) sums of each unit, one array for each argument of the statistic.
     """
     moves = np.subtract(after, before)
-    moving = moves.any(axis=0)
+    moving = moves.any(0)
     observed = np.ones((1, moving.sum()), np.float32)
     generator = np.random.default_rng([seed, moving.sum(), 7])
     signs = np.concatenate(
         [observed, resampling.random_signs((permutations, moving.sum()), generator)]
     )
     halves = [signs @ move[moving] / 2 for move in moves]
-    middles = np.add(before, after).sum(axis=1) / 2
+    middles = np.add(before, after).sum(1) / 2
     first, second = (
         statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True)))
         for side in (-1, 1)

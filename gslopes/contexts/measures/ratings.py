@@ -42,7 +42,7 @@ def ratings_of(
     options: ContextOptions, backgrounds: DataFrame, note: Callable[[str], None]
 ) -> DataFrame:
     """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
-    assert options.ratings is not None
+    assert options.ratings
     answers, warnings = read_ratings(options.ratings)
     ratings = summarise_ratings(answers, seed=options.seed)
     for name in sorted(set(ratings["context"]) - set(backgrounds["context"])):
@@ -114,7 +114,7 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
         least = most = median if len(ratings) > 1 else math.nan
         if len(ratings) and np.ptp(ratings):
             drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
-            low, high = percentile(np.median(drawn, axis=1))
+            low, high = percentile(np.median(drawn, 1))
             least = low
             most = high
         rows.append(

@@ -64,7 +64,7 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     weights = weights_of(h, counts)
     if not weights.any():
         return Parity(0, 0, 0, 0, *[math.nan] * 6)
-    met = np.ix_(weights.any(axis=1), weights.any(axis=0))
+    met = np.ix_(weights.any(1), weights.any(0))
     p, *moves = influences(h[met], weights[met])
     pairs = int(np.count_nonzero(weights))
     draws = round(float(weights.sum()))
@@ -92,7 +92,7 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
     counted = weights * np.nan_to_num(h)
     total = weights.sum()
     p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
-    sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
+    sides = [(counted.sum(axis), weights.sum(axis)) for axis in (1, 0)]
     rows, columns = (settled(sums - p * weight, weight) / total for sums, weight in sides)
     return p, rows, columns
 

@@ -138,8 +138,8 @@ def kept_rows(
 ) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
     inside = doubles(rows[HEADS].to_numpy() >= INSIDE).T
-    both = inside.prod(axis=0)
-    neither = (1 - inside).prod(axis=0)
+    both = inside.prod(0)
+    neither = (1 - inside).prod(0)
     heads = {
         "kept": panel.about(rows, *inside).mean,
         "both": panel.about(rows, both, both).mean,

@@ -193,11 +193,11 @@ def draw(
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
     heads = keeps(crops, names)
     alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
-    if mapped is not None and mapped.second is not None:
+    if mapped and mapped.second:
         canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
         others = keeps(mapped.crops, names)
         alt += f"; around the second highest point {'the same' if others == heads else others}"
-    if mapped is not None:
+    if mapped:
         canvas = with_map(canvas, joined, mapped.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
     return {
