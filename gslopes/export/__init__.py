@@ -49,7 +49,7 @@ class Exported:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {**asdict(self), "path": str(self.path), "splits": dict(self.splits)}
+        return {**asdict(self), "path": str(self.path)}
 
 
 @with_options(ExportConfig)
@@ -98,8 +98,7 @@ def export(
     ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    counts = rows["split"].value_counts(sort=False)
-    splits = {str(name): int(count) for name, count in counts.items()}
+    splits = rows["split"].value_counts(sort=False).to_dict()
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 

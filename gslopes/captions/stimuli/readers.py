@@ -371,9 +371,10 @@ def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[tuple[str,
 
 def read_image_data(content: Sequence[Any]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
-    rows = [row for row in content if isinstance(row, Mapping)]
     return {
-        _image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row)) for row in rows
+        _image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row))
+        for row in content
+        if isinstance(row, Mapping)
     }
 
 

@@ -98,13 +98,13 @@ def describe_all(
     context_of = lookup(backgrounds, "key", "context")
     # without complements: a label that the empty picture did not get does not describe it
     empty = {
-        key_of[key[0]]: tags
-        for key, tags in answers.items()
-        if key[1] == EMPTY and key[0] in key_of
+        key_of[photo]: tags
+        for (photo, attribute, _), tags in answers.items()
+        if attribute == EMPTY and photo in key_of
     }
     rows = []
-    for photo, attribute, step in sorted(answers):
-        tags = typology.complete(answers[photo, attribute, step])
+    for (photo, attribute, step), answer in sorted(answers.items()):
+        tags = typology.complete(answer)
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}

@@ -114,9 +114,7 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
         least = most = median if len(ratings) > 1 else math.nan
         if len(ratings) and np.ptp(ratings):
             drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
-            low, high = percentile(np.median(drawn, 1))
-            least = low
-            most = high
+            least, most = low, high = percentile(np.median(drawn, 1))
         rows.append(
             {
                 "context": context,
