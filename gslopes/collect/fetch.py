@@ -11,13 +11,13 @@ import contextlib
 import functools
 import ipaddress
 import itertools
-import math
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -369,11 +369,11 @@ class Robots:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
         key = origin(url)
         with self._locks.setdefault(key, threading.Lock()):
-            until, rules = self._known.get(key, (-math.inf, None))
+            until, rules = self._known.get(key, (-inf, None))
             if rules is None or self.clock() >= until:
                 rules = self._asked(url)
                 failed = isinstance(rules, DownloadError)
-                self._known[key] = self.clock() + RETRY_AFTER if failed else math.inf, rules
+                self._known[key] = self.clock() + RETRY_AFTER if failed else inf, rules
         if isinstance(rules, DownloadError):
             raise rules
         self.fetcher.set_min_interval(key, min_interval(rules))

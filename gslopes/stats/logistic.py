@@ -5,8 +5,8 @@ images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cel
 5.1 % of all (tests/benches, ``captions-salience``).
 """
 
-import math
 from collections.abc import Callable
+from math import copysign, inf, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -121,7 +121,7 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
 
     def excess(beta: float, step: float) -> float:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
-        return -limit if np.isnan(t) else limit + math.copysign(float(t), t * step)
+        return -limit if np.isnan(t) else limit + copysign(float(t), t * step)
 
     step = 2 / float(np.sqrt(information.sum()))
     low, high = (_end(value, side * step, excess) for side in (-1, 1))
@@ -134,14 +134,14 @@ def _end(value: float, step: float, excess: Callable[[float, float], float]) -> 
     """The first value on that side, in steps that double, that is rejected; to a thousandth."""
     inner = value
     if not excess(inner, step) > 0:
-        return math.nan  # no maximum was reached
+        return nan  # no maximum was reached
     while abs(inner) < FAR:
         outer = inner + step
         if not excess(outer, step) > 0:
             return float(optimize.brentq(excess, inner, outer, args=(step,), xtol=1e-3))
         inner = outer
         step = 2 * step
-    return math.copysign(math.inf, step)
+    return copysign(inf, step)
 
 
 def choose_columns(

@@ -4,9 +4,9 @@ One interval for each, by what is counted: Newcombe's and Fisher's if a concept 
 if an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -216,7 +216,7 @@ class Recorder:
 
     def share(self, active: int, n: int, **columns: Any) -> None:
         """Add a share of images with Wilson's interval."""
-        value = active / n if n else math.nan
+        value = active / n if n else nan
         numbers = {
             "n": n,
             "active": active,
@@ -247,7 +247,7 @@ class Recorder:
                     concept=concept,
                     n=n,
                     active=count,
-                    value=total / n if n else math.nan,
+                    value=total / n if n else nan,
                     estimator="mean share of captions",
                 )
         kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
@@ -264,7 +264,7 @@ class Recorder:
             part = table.matrix[:, np.flatnonzero(members)]
             size = part.shape[1]
             for concept, total in zip(table.concepts, part.sum(1), strict=True):
-                value = total / size if size else math.nan
+                value = total / size if size else nan
                 self.measure(
                     **columns,
                     concept=concept,

@@ -5,10 +5,10 @@ columns pulls the coefficient towards 0 and whose interval over splits is not a 
 and p otherwise are ours, by double selection and a score test.
 """
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from math import ceil, hypot, isnan, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -43,15 +43,15 @@ class Salience(NamedTuple):
     n: int
     mentioned: int
     eligible: bool
-    coefficient: float = math.nan
-    ci_low: float = math.nan
-    ci_high: float = math.nan
-    p: float = math.nan
+    coefficient: float = nan
+    ci_low: float = nan
+    ci_high: float = nan
+    p: float = nan
     held: int | None = None
     note: str = ""
     valid: int | None = None
     splits: Array = np.empty(0)
-    accuracy: float = math.nan
+    accuracy: float = nan
 
 
 def fit(
@@ -91,13 +91,13 @@ def fit(
     fixed = np.column_stack([fixed, candidates[:, for_mention]])
     interval = score_interval(group, fixed, y)
     chosen = fixed.shape[1] - design.shape[1]
-    if math.isnan(interval.p):
+    if isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
             *counts,
             False,
             held=chosen,
-            note=apart if math.isnan(interval.value) else "the fit reached no maximum",
+            note=apart if isnan(interval.value) else "the fit reached no maximum",
         )
     return Salience(*counts, True, *interval, held=chosen)
 
@@ -127,7 +127,7 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
         return ""
     if not share > 0:
         return "size and place alone tell the groups apart"
-    return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {math.ceil(len(y) / share)} would do"
+    return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {ceil(len(y) / share)} would do"
 
 
 def fit_published(
@@ -285,6 +285,6 @@ def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:
             column = column_of.get(box.synset)
             if column is not None and box.area > features[row, column]:
                 features[row, column] = box.area
-                away = math.hypot(box.x0 + box.x1 - 1, box.y0 + box.y1 - 1)
-                features[row, len(types) + column] = away / math.sqrt(2)
+                away = hypot(box.x0 + box.x1 - 1, box.y0 + box.y1 - 1)
+                features[row, len(types) + column] = away / sqrt(2)
     return features

@@ -3,9 +3,9 @@
 And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 11 and 13 of the paper.
 """
 
-import math
 from collections.abc import Mapping
 from itertools import combinations, product
+from math import inf, isfinite, nan
 
 import numpy as np
 from pandas import DataFrame
@@ -31,7 +31,7 @@ STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper sh
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
-MOST = {"n_tags": math.inf}  # how high a number can be; all others are shares
+MOST = {"n_tags": inf}  # how high a number can be; all others are shares
 NEEDS_TWO = "needs two contexts of different rating"
 _CHUNK = 500
 
@@ -51,7 +51,7 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     # how far apart means can be
     analyses = (("within", 2.0), ("between", 1.0))[options.baseline not in grid.baselines :]
     for name in grid.names:
-        strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
+        strong = abs(ratings.get(name, nan) - 5) >= STRONG
         for (analysis, most), measure in product(analyses, EXPECTED):
             values = grid.measures[measure]
             if analysis == "within":
@@ -80,7 +80,7 @@ def consistent(rows: DataFrame, ratings: Mapping[str, float]) -> list[bool]:
 
     rows: of the ``changes`` table, with q.
     """
-    sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
+    sides = [float(np.sign(5 - ratings.get(context, nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
     return (
         (signs > 0) & multiplicity.is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
@@ -96,7 +96,7 @@ def kappa(rating: float, gender: str) -> float:
     >>> kappa(0, "woman"), kappa(9, "woman"), kappa(9, "man")
     (1.0, -0.8, 0.8)
     """
-    side = {"man": 1, "woman": -1}.get(gender, math.nan)
+    side = {"man": 1, "woman": -1}.get(gender, nan)
     return (rating - 5) / 5 * side
 
 
@@ -131,7 +131,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     weights = slope_weights(values, congruence)
     use = np.isfinite(weights).all(1)
     if not use.any():
-        return math.nan
+        return nan
     values = values[use]
     weights = weights[use]
     finite = np.isfinite(values) & np.isfinite(congruence[use])
@@ -165,7 +165,7 @@ def congruence_table(
     ``difference``: Welch's t of two genders' or groups' slopes.  Fewer than ten people are not judged.  ``correct`` is
     whether the inferred gender is the self-reported one.
     """
-    rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
+    rated = [name for name in grid.names if isfinite(ratings.get(name, nan))]
     genders, groups = grid.people
     fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders])
     fit = fit.reshape(len(genders), len(rated))
@@ -254,7 +254,7 @@ def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
     ``slope_weights``.  counts: (U,) what each person's slope counts, such as 1 / U for a mean.
     """
     if not values or min(rooms.shape[1] for rooms in values) < 2:
-        return Source(math.nan, math.nan)
+        return Source(nan, nan)
     counted = np.where(np.isfinite(weights), weights * counts[:, None], 0.0)
     numbers = np.array([float(rooms.shape[1]) for rooms in values])
     variances = []

@@ -4,8 +4,8 @@ Source: Barlas et al. 2020, section 5; the equations are numbered as in its spec
 gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
 """
 
-import math
 from collections.abc import Collection, Iterable, Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     if masculine != feminine:
         inferred = "man" if masculine > feminine else "woman"
     named = len(answer & frozenset(context))
-    size = len(answer) or math.nan
+    size = len(answer) or nan
     return {
         "n_tags": len(answer),
         "masculine": masculine,
@@ -216,7 +216,7 @@ def make_grid(
     cells = rows.set_index(["photo", "attribute"]).assign(answered=True)
     cells["inferred"] = cells["inferred"].map(INFERRED.index)
 
-    def array(name: str, absent: Any = math.nan, kind: type = float) -> NDArray[Any]:
+    def array(name: str, absent: Any = nan, kind: type = float) -> NDArray[Any]:
         wide = cells[name].unstack(fill_value=absent)
         return wide.reindex(index=photos, columns=conditions, fill_value=absent).to_numpy(kind)
 

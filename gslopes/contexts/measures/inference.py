@@ -1,7 +1,7 @@
 """Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
 
-import math
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def _mark(
     }
     for row in rows:
         congruent = CONGRUENT.get(labels.get(row["context"], "")) == row[column]
-        rises = row[number] > base.get((row["gender"], row[column]), math.nan)
+        rises = row[number] > base.get((row["gender"], row[column]), nan)
         row["congruent_rise"] = bool(congruent and rises)
 
 
@@ -138,7 +138,7 @@ def cramers_v(recognised: Flags, inferred: Codes) -> float:
     table = pd.crosstab(recognised, inferred).to_numpy()
     if min(table.shape) > 1:
         return float(contingency.association(table))
-    return math.nan
+    return nan
 
 
 # -- RQ3: is the inferred gender more often the self-reported one in a congruent context?  Table 9 --------------------
@@ -208,7 +208,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
-    row: Row = {**grid.head, "context": name, "gender": gender, "f1": math.nan}
+    row: Row = {**grid.head, "context": name, "gender": gender, "f1": nan}
     if not keep.any():
         return {**row, "n": n, "note": note}
     hits = _hits(grid, columns, keep, gender)

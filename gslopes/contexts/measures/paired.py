@@ -3,8 +3,8 @@
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
 
-import math
 from collections.abc import Callable, Sequence
+from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
@@ -20,7 +20,7 @@ RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # people, discordant people, or people inferred, of whom fewer are not judged
 TOO_FEW = f"fewer than {FEW} people"
-UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), math.nan)
+UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), nan)
 LEAST = 5  # people whom an interval needs
 ALONE = f"no interval: fewer than {LEAST} people"
 
@@ -41,11 +41,11 @@ def share_of(hits: Array, photos: Array) -> Row:
     """
     n = int(photos.sum())
     count = int(hits.sum())
-    share = count / (n or math.nan)
+    share = count / (n or nan)
     low, high = shares.share_interval(hits.sum(1), photos.sum(1))
-    note = ALIKE * bool(n and math.isnan(low))
+    note = ALIKE * bool(n and isnan(low))
     if 0 < photos.any(1).sum() < LEAST:
-        low = high = math.nan
+        low = high = nan
         note = ALONE
     *rooms, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high), (0, 1))
     row: Row = {"n": n, "count": count, "share": share, "note": note}
@@ -103,7 +103,7 @@ def share_change(
         "change": mean.value,
         "discordant": discordant,
         "note": noted(RARE * rare, ALIKE * (mean.se == 0)),
-        **ends((math.nan, math.nan), "change"),
+        **ends((nan, nan), "change"),
     }
     if not rare:
         row |= change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4])
@@ -148,8 +148,8 @@ def exchanged(
         for side in (-1, 1)
     )
     changes = np.abs(second - first)
-    if not math.isfinite(changes[0]):
-        return math.nan
+    if not isfinite(changes[0]):
+        return nan
     limit = permutation.as_extreme(changes[0], float(np.nanstd(changes)))
     return float(permutation.permutation_p(np.sum(changes[1:] >= limit), permutations))
 
@@ -157,7 +157,7 @@ def exchanged(
 # -- means ------------------------------------------------------------------------------------------------------------
 
 
-def welch(first: Array, second: Array, most: float = math.inf) -> Row:
+def welch(first: Array, second: Array, most: float = inf) -> Row:
     """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high, p, note, without NaN ones.
 
     Under ``FEW`` numbers in either group ends and p are NaN, under two, or if neither varies, se and t are NaN, too.
