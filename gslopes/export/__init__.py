@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
@@ -98,7 +99,7 @@ def export(
     ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    splits = rows["split"].value_counts(sort=False).to_dict()
+    splits = dict(Counter(rows["split"]))
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 

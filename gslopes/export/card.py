@@ -62,7 +62,7 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
 
 
 def _counts(texts: Series, sort: bool = True) -> dict[str, int]:
-    return texts.value_counts(sort=sort).to_dict()
+    return {str(name): count for name, count in texts.value_counts(sort=sort).items()}
 
 
 def readme(about: Facts) -> str:

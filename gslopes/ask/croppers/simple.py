@@ -98,4 +98,5 @@ class SmartCrop(Plain):
             min_scale=1.0,
             num_scale_steps=1,
         )["top_crop"]
-        return Crop(*(int(top[name]) for name in ("x", "y", "width", "height")))
+        left, upper, width, height = (int(top[name]) for name in ("x", "y", "width", "height"))
+        return Crop(left, upper, width, height)

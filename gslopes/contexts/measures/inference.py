@@ -110,9 +110,10 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     """
     rows = []
     for name in grid.names:
-        answered, named, inferred = (
-            part[:, grid.of(name)] for part in (grid.answered, grid.recognised, grid.inferred)
-        )
+        columns = grid.of(name)
+        answered = grid.answered[:, columns]
+        named = grid.recognised[:, columns]
+        inferred = grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
             row = {"given": ALL, "n": int(answered.sum()), "note": NOT_APPLICABLE}
