@@ -98,5 +98,4 @@ class SmartCrop(Plain):
             min_scale=1.0,
             num_scale_steps=1,
         )["top_crop"]
-        left, upper, width, height = (int(top[name]) for name in ("x", "y", "width", "height"))
-        return Crop(left, upper, width, height)
+        return Crop(int(top["x"]), int(top["y"]), int(top["width"]), int(top["height"]))
