@@ -54,8 +54,8 @@ def share_of(hits: Array, photos: Array) -> Row:
 
 def moves_of(top: Array, bottom: Array) -> Array:
     """(U, B) by how much each person before each room moves the ratio of two sums, to first order; they sum to 0."""
-    total = max(float(bottom.sum()), 1.0)
-    return rounding.settled(top - float(top.sum()) / total * bottom, bottom) / total
+    total = max(bottom.sum(), 1.0)
+    return rounding.settled(top - top.sum() / total * bottom, bottom) / total
 
 
 def over_rooms(
@@ -97,7 +97,7 @@ def share_change(
     hits, hits_before, pairs = (sums(part * keep, person) for part in (after, before, keep))
     moved = hits - hits_before
     mean = clustered_ratio(moved.sum(1), pairs.sum(1), (-1, 1))
-    discordant = int((sums((after != before) & keep, person) > 0).any(1).sum())
+    discordant = (sums((after != before) & keep, person) > 0).any(1).sum()
     rare = discordant < FEW
     row: Row = {
         "change": mean.value,

@@ -295,7 +295,7 @@ def position_row(
 
 def _mean(values: Array, weights: Array) -> float:
     if len(values):
-        return float(np.average(values, weights=weights))
+        return np.average(values, weights=weights)
     return np.nan
 
 
