@@ -88,8 +88,7 @@ def read_keywords(which: str) -> list[str]:
     rows = _rows_of(which, KEYWORDS, "keyword")
     if rows is not None:
         return list(dict.fromkeys(row["keyword"] for row in rows))
-    words = dict.fromkeys(["", *names(which)])
-    return [word for word in words if word != "none"]
+    return [word for word in dict.fromkeys(["", *names(which)]) if word != "none"]
 
 
 def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> list[Query]:

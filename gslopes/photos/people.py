@@ -150,8 +150,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
 def unmatched_rows(path: Path, run: Path) -> str:
     """A sentence on rows about no photo of the run, used or not; empty without such.  Raises: as ``read_about``."""
-    people = read_people(path)
-    rows = people.by_photo({})
+    rows = read_people(path).by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     matched = {
         name_in(rows, name, photo)

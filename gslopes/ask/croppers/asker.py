@@ -325,7 +325,6 @@ class Asker:
     def _asked(self, joined: list[ByteArray], plan: Layout) -> list[Answer]:
         """The answers of a saliency model; if it fails on a batch it is asked about each picture."""
         try:
-            maps = cast("Saliency", self.model).maps(joined)
             return [
                 Answer(
                     "answered",
@@ -333,7 +332,7 @@ class Asker:
                         saliency, plan.width, plan.height, self.model.name, "a joined picture"
                     ),
                 )
-                for saliency in maps
+                for saliency in cast("Saliency", self.model).maps(joined)
             ]
         except AnswerError as error:
             if len(joined) == 1:

@@ -116,10 +116,9 @@ class Maps(_OfFunction):
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """Raises: AnswerError if it does not answer with one map a picture."""
-        answers = self._asked(pictures)
         return [
             answer if isinstance(answer, SaliencyMap) else grid_map(answer, picture, self.name)
-            for answer, picture in zip(answers, pictures, strict=True)
+            for answer, picture in zip(self._asked(pictures), pictures, strict=True)
         ]
 
 

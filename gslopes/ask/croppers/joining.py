@@ -237,8 +237,7 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
     flat = doubles(scores.reshape(len(highest), -1))
     close = TIE * (flat.max(1) - flat.min(1))
     top = highest >= highest.max(1, keepdims=True) - close[:, None]
-    shares = top / top.sum(1, keepdims=True)
-    return shares
+    return top / top.sum(1, keepdims=True)
 
 
 # -- heads and rectangles: who is kept ---------------------------------------------------------------------------------

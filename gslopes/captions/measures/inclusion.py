@@ -269,8 +269,8 @@ def _add_by_group(
             row["note"] = SMALL_GROUP
         elif a + b >= recorder.options.min_active:
             low, high = intervals.newcombe(a, n, b, m)
-            row |= {"ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
-            row["p"] = shares.fisher(a, n, b, m)
+            p = shares.fisher(a, n, b, m)
+            row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": ""}
         recorder.measure(**row)
 
 
