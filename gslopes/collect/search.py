@@ -248,7 +248,7 @@ class Urls(Provider):
         rows = [{"url": line.strip()} for line in lines]
         if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
             rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
-        self._searches: dict[Query, list[Candidate]] = {}
+        self._searches = dict[Query, list[Candidate]]()
         for row in rows:
             cells = {name: text(cell) for name, cell in row.items()}
             query = Query(
@@ -291,7 +291,7 @@ class Openverse(Provider):
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages until there are enough or no more."""
-        results: list[Candidate] = []
+        results = list[Candidate]()
         page = pages = 1
         while len(results) < min(max_results, self.terms.max_results) and page <= pages:
             params = {

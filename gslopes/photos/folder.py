@@ -216,7 +216,7 @@ def photo_batches(
 
     read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch by itself.
     """
-    batch: list[tuple[PhotoFile, Photo]] = []
+    batch = list[tuple[PhotoFile, Photo]]()
     pixels = 0
     for file in files:
         if (photo := read(file)) is None:

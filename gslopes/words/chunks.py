@@ -63,7 +63,7 @@ class Chunks:
 
 def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[Token]:
     """Four repairs, in this order: unknown words, participles after people, compounds, lemmas of nouns."""
-    fixed: list[Token] = []
+    fixed = list[Token]()
     for token in tokens:
         tag = "NN1" if token.tag == "UNC" else token.tag
         before = fixed[-1] if fixed else NOTHING

@@ -285,7 +285,7 @@ def bounds(
     """
     listed = frozenset(listed)
     name = word.replace(" ", "_")
-    synsets: list[str] = []
+    synsets = list[str]()
     for other in part + RELAX.replace(part, ""):
         if every or not synsets:
             synsets += wordnet.synsets(name, other)

@@ -54,7 +54,7 @@ class Truth:
         self.wordnet = wordnet
         self.facts = tuple(facts)
         self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
-        self._same: dict[str, frozenset[str]] = {}
+        self._same = dict[str, frozenset[str]]()
 
     def same(self, concept: str) -> frozenset[str]:
         """Objects of truth that are this one: of the greatest similarity, at least ``SAME``; all ties count."""
@@ -176,7 +176,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
     cases = defaultdict(set)
     for index, image in enumerate(recorder.images):
         truth = recorder.truth_facts(image)
-        first: dict[tuple[str, str, str], Fact] = {}
+        first = dict[tuple[str, str, str], Fact]()
         for fact, scenario in judge(recorder.facts(image), truth, coverage, wordnet, lists):
             mentioned[fact.kind, fact.concept].add(index)
             if scenario in SCENARIOS:
