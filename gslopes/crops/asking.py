@@ -106,7 +106,7 @@ def pictures_asked(
         persons = [portrait.person for portrait in people.portraits]
     drawn = [pictures_of(people, persons, variant) for variant in config.variants]
     return np.concatenate(
-        [np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)]
+        [np.insert(pairs, 0, number, 1) for number, pairs in enumerate(drawn)]
     )
 
 

@@ -201,7 +201,7 @@ class Files:
             raise UsageError(
                 f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
             ) from error
-        measured = Series(sizes, index=self.rows.index)
+        measured = Series(sizes, self.rows.index)
         return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
 
     def of(self, shard: DataFrame, tick: Tick) -> Iterator[writers.Picture]:

@@ -110,7 +110,7 @@ def gathered(
     key = label.astype(np.int64) * width + codes[photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
-    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    summed = np.add.reduceat(numbers[order], heads) if len(heads) else numbers[:0]
     if errors is not None and len(heads):
         errors = np.add.reduceat(errors[order], heads)
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)

@@ -141,7 +141,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     )
     answers = np.where(finite, values, 0)[None]
     first = np.argsort(~finite, 1, kind="stable")  # unknown answers come last
-    weights = np.take_along_axis(weights, first, axis=1)
+    weights = np.take_along_axis(weights, first, 1)
     generator = np.random.default_rng([seed, 5])
     hits = 0
     for part in slices(permutations, _CHUNK):

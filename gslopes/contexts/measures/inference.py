@@ -228,7 +228,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = before.sum(2)
     after = after.sum(2)
     change = f1(*after.sum(1)) - f1(*before.sum(1))
-    discordant = (before != after).any(0).sum()
+    discordant = int((before != after).any(0).sum())
     rare = discordant < FEW
     row["paired_change"] = change
     row["note"] = noted(row["note"], RARE * rare, ALIKE * (not discordant))

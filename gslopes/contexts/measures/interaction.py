@@ -54,7 +54,7 @@ def interaction_table(
     ):
         present = np.zeros(answered.shape)
         present[cells] = flags
-        for index, background in enumerate(conditions[1:], start=1):
+        for index, background in enumerate(conditions[1:], 1):
             use = answered[:, [0, index]].all((1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use])
             compared.append({**head, "background": background, "label": label, **row})

@@ -97,7 +97,7 @@ def share_change(
     hits, hits_before, pairs = (sums(part * keep, person) for part in (after, before, keep))
     moved = hits - hits_before
     mean = clustered_ratio(moved.sum(1), pairs.sum(1), (-1, 1))
-    discordant = (sums((after != before) & keep, person) > 0).any(1).sum()
+    discordant = int((sums((after != before) & keep, person) > 0).any(1).sum())
     rare = discordant < FEW
     row: Row = {
         "change": mean.value,

@@ -92,7 +92,7 @@ def studio(pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person:
     hair = np.maximum(head.hair, body.hair)
     shoulders = round(float(face[3] + SHOULDERS * (face[2] - face[0])))
     # a body goes on downwards, also where the parser loses a white shirt
-    likely[shoulders:] = np.maximum.accumulate(likely[shoulders:], axis=0)
+    likely[shoulders:] = np.maximum.accumulate(likely[shoulders:])
     nobody = likely < MAYBE[0]
     if not nobody.any():
         return Person(np.ones_like(likely), "studio")

@@ -273,7 +273,7 @@ def with_map(
     coloured = Image.blend(gray, heat.resize(joined.size, Image.Resampling.BILINEAR), 0.6)
     pen = ImageDraw.Draw(coloured)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(joined.size) / scale)
-    for rank, (x, y) in enumerate(peaks, start=1):
+    for rank, (x, y) in enumerate(peaks, 1):
         pen.circle((x * scale, y * scale), 8, fill="white", outline="black")
         pen.text((x * scale, y * scale), f"{rank}", fill="black", anchor="mm")
     pictures = together(drawn, coloured)
