@@ -265,7 +265,7 @@ def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
 def is_srgb(icc: bytes | None) -> bool:
     """Whether pixels with this profile are in sRGB, but for rounding; without one they are."""
     cube = 51 * np.indices((6, 6, 6), np.uint8).reshape(3, -1, 1).T
-    return bool(np.abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
+    return bool(abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
 
 
 def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:

@@ -163,7 +163,7 @@ def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     middle = seen.mean(1, keepdims=True)
     template = _TEMPLATE - _TEMPLATE.mean()
     # The least-squares similarity of the plane is one complex number and a shift (Umeyama 1991).
-    turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (np.abs(template) ** 2).sum()
+    turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (abs(template) ** 2).sum()
     return {
         name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean()))
         for name, zone in _ZONES.items()

@@ -31,7 +31,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     steps = doubles(values)
     first, second = np.triu_indices(len(steps), 1)
     difference = gap(array[:, second], array[:, first], STORED)  # (n, pairs)
-    up = np.sign(difference) * exceeds(np.abs(difference), resolution)
+    up = np.sign(difference) * exceeds(abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * (along != 0).sum())
     return quotients(up @ along, untied)
@@ -76,7 +76,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
         return RankCorrelation(n, *[nan] * 7)
     shuffled = np.random.default_rng(0).permuted(np.tile(second, (permutations, 1)), axis=1)
     observed = float(first @ second)
-    exceeding = int((np.abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
+    exceeding = int((abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
     rho = observed / spread
     tau = float(kendall([second], first)[0])
     of_rho = of_tau = nan, nan

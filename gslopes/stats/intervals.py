@@ -54,8 +54,8 @@ def bent(value: Array | float, ends: tuple[Array, Array], bounds: Bounds) -> tup
     value = np.asarray(value)
     inside = []
     for end, bound in zip(ends, bounds, strict=True):
-        room = np.abs(bound - value)
-        way = np.abs(end - value)
+        room = abs(bound - value)
+        way = abs(end - value)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             left = room * np.exp(1 - 2 * way / room) / 2
             near = bound - np.copysign(left, bound - value)
@@ -95,7 +95,7 @@ def skewed_ends(
     right = np.asarray(skew) > 0
     long = np.where(straight, quantile, far)
     short = np.where(straight, quantile, (quantile + near) / 2)
-    se = np.where(np.asarray(se) > 0, se, np.nan)
+    se = np.where(np.asarray(se) > 0, se, nan)
     low = value - np.where(right, short, long) * se
     high = value + np.where(right, long, short) * se
     return bent(value, (low, high), bounds)
@@ -115,7 +115,7 @@ def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Ar
     root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)
     near = (root**3 - 1) / size + size / 6
     straightened = np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far))
-    return np.where(np.isinf(t), np.nan, t_test(straightened, dof))
+    return np.where(np.isinf(t), nan, t_test(straightened, dof))
 
 
 class Estimate(NamedTuple):
@@ -182,7 +182,7 @@ def clustered_mean(values: Array, clusters: Integers, bounds: Bounds = UNBOUNDED
     """
     if not len(values):
         return Estimate(*[nan] * 5)
-    sizes = np.abs(values)
+    sizes = abs(values)
     mean = float(settled(values.mean(), sizes.mean()))
     moves = np.bincount(clusters, values - mean) / len(values)
     size = np.bincount(clusters, sizes + abs(mean)) / len(values)

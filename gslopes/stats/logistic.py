@@ -61,9 +61,9 @@ def fit_weighted(
         bend = weights * np.maximum(p * (1 - p), 1e-12)
         curvature = (design * bend[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
-        step *= min(1.0, 4 / max(np.abs(step).max(), 1e-300))
+        step *= min(1.0, 4 / max(abs(step).max(), 1e-300))
         beta = beta + step
-        if np.abs(step).max() < 1e-10:
+        if abs(step).max() < 1e-10:
             break
     return beta
 
@@ -114,7 +114,7 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
-        return Coefficient(*[np.nan] * 4)
+        return Coefficient(*[nan] * 4)
     fitted = fit_weighted(np.column_stack([design, tested]), y, np.ones(n))
     value = float(np.clip(fitted[-1], 1 - FAR, FAR - 1))
     limit = float(t_quantile(dof))
@@ -126,7 +126,7 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     step = 2 / np.sqrt(information.sum())
     low, high = (_end(value, side * step, excess) for side in (-1, 1))
     if np.isnan([low, high]).any():
-        return Coefficient(value, *[np.nan] * 3)
+        return Coefficient(value, *[nan] * 3)
     return Coefficient(value, low, high, float(t_test(t[0], dof)))
 
 
@@ -161,7 +161,7 @@ def choose_columns(
     chosen = list[int]()
     while len(chosen) < min(limit, candidates.shape[1]):
         fixed = np.column_stack([design, candidates[:, chosen]])
-        t = np.nan_to_num(np.abs(efficient_scores(candidates, fixed, outcome)[0]))
+        t = np.nan_to_num(abs(efficient_scores(candidates, fixed, outcome)[0]))
         best = highest(t)
         if t[best] <= normal_quantile(1 - level):
             break

@@ -40,7 +40,7 @@ class Outcomes:
     def rounding(self) -> Array:
         """The errors."""
         if self.errors is None:
-            return doubles(EXACT * np.abs(self.numbers).max(1, initial=0))
+            return doubles(EXACT * abs(self.numbers).max(1, initial=0))
         return doubles(self.errors)
 
     @property
@@ -124,7 +124,7 @@ def moments(outcomes: Outcomes) -> Moments:
     weights = line_weights(outcomes.values)
     sums = [np.bincount(label, column, outcomes.labels) for column in outcomes.numbers.T]
     slopes = doubles(outcomes.numbers) @ weights
-    errors = outcomes.rounding * np.abs(weights).sum()
+    errors = outcomes.rounding * abs(weights).sum()
     cells = Cells(label, slopes, errors, outcomes.unit, outcomes.sizes, outcomes.labels)
     first = doubles(np.stack(sums, 1))
     return Moments(outcomes.photos, len(outcomes.sizes), first, spread_of(cells))

@@ -83,7 +83,7 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     """
     extreme = np.zeros(len(limit), np.int64)
     for block in assignments:
-        extreme += (np.abs(sums @ block) >= limit[:, None]).sum(1)
+        extreme += (abs(sums @ block) >= limit[:, None]).sum(1)
     return extreme
 
 
@@ -217,7 +217,7 @@ class _Block:
         self.relative = doubles(relative[:, 0])
         slopes = np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)
         spread = np.sqrt(np.square(slopes).sum(1))
-        error = np.abs(self.codes).sum() * rounding
+        error = abs(self.codes).sum() * rounding
         error = quotients(error, spread, error)
         self.limit = as_extreme(doubles(statistic[:, 0]), 1, error)
 
@@ -225,7 +225,7 @@ class _Block:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
         codes = self.codes[permuted]
         count = len(permuted)
-        total = np.abs(self.linear @ codes.reshape(count, -1).T)
+        total = abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
         # less is what float32 leaves of units that do not move

@@ -57,7 +57,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
         share_other = sums[1] / np.float64(m)
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
-        tests = np.full((len(counts), 3), np.nan)
+        tests = np.full((len(counts), 3), nan)
         for concept in np.flatnonzero(tested):
             tests[concept] = *newcombe(*counts[concept]), fisher(*counts[concept])
         low, high, p = tests.T
@@ -65,7 +65,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
         welch, _ = difference((share, first.se, n), (share_other, second.se, m), most=1)
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
-        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
+        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
     return DataFrame(
         {
@@ -117,7 +117,7 @@ def change(
     value, middle = settled(apart[[0, 3]], together[[1, 3]])
     error = np.sqrt(together[4])
     half = normal_quantile() * error
-    p = 2 * special.ndtr(-np.abs(middle) / error)
+    p = 2 * special.ndtr(-abs(middle) / error)
     opposed = np.where(value > 0, groups[1][2], groups[0][2])
     most = np.where(opposed > 0, 2, 1)
     low, high = bent(value, (middle - half, middle + half), (-most, most))

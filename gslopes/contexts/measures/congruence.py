@@ -123,7 +123,7 @@ def slopes(values: Array, weights: Array) -> Array:
     values: (U, C).  weights: as from ``slope_weights``.
     """
     parts = weights * np.where(weights != 0, values, 0)
-    return settled(parts.sum(1), np.abs(parts).sum(1))
+    return settled(parts.sum(1), abs(parts).sum(1))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
@@ -137,7 +137,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     finite = np.isfinite(values) & np.isfinite(congruence[use])
     observed = slopes(values, weights)
     limit = permutation.as_extreme(
-        np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
+        abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
     )
     answers = np.where(finite, values, 0)[None]
     first = np.argsort(~finite, 1, kind="stable")  # unknown answers come last
@@ -147,7 +147,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     for part in slices(permutations, _CHUNK):
         keys = generator.random((len(range(permutations)[part]), *values.shape))
         order = np.argsort(np.where(finite, keys, 2), 2, kind="stable")
-        drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
+        drawn = abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
         hits += (drawn >= limit).sum()
     return float(permutation.permutation_p(hits, permutations))
 
@@ -170,7 +170,7 @@ def congruence_table(
     fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders])
     fit = fit.reshape(len(genders), len(rated))
     right = np.array(INFERRED, object)[grid.inferred] == grid.gender[:, None]
-    answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, np.nan)
+    answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, nan)
     rows = []
     for measure, values in {"correct": answers, **grid.measures}.items():
         outcome = np.empty_like(fit)
@@ -229,7 +229,7 @@ def _contrasted(
         m = (finite & others).sum()
         counts[finite & others] = -1 / max(m, 1)
     used = counts != 0
-    far = np.abs(counts[used]) @ most[used]
+    far = abs(counts[used]) @ most[used]
     if others is None:
         mean = mean_t(slope[people], (-far, far))
         row: Row = {"n": n, "estimator": "person", "df": n - 1.0}
@@ -261,7 +261,7 @@ def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
     for context, rooms in enumerate(values):
         finite = np.isfinite(rooms)
         mean = _mean_of(rooms, finite)
-        away = np.where(finite, settled(rooms - mean, np.abs(rooms) + mean), 0)
+        away = np.where(finite, settled(rooms - mean, abs(rooms) + mean), 0)
         moved = counted[:, context] @ (away / finite.sum(1, keepdims=True).clip(1))
         variances.append(np.square(moved).sum())
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

@@ -191,7 +191,7 @@ class Grid:
 
     def by_person(self, values: Array, columns: list[int]) -> Array:
         """(people,) means over a person's photos and these columns; NaN without any.  values: (P, A)."""
-        return means_of(np.where(self.answered, values, np.nan)[:, columns], self.person)
+        return means_of(np.where(self.answered, values, nan)[:, columns], self.person)
 
 
 def make_grid(
@@ -244,7 +244,7 @@ def means_of(values: Array, person: Integers) -> Array:
     finite = np.isfinite(values)
     numbers = np.where(finite, values, 0)
     total = np.bincount(person, numbers.sum(1))
-    size = np.bincount(person, np.abs(numbers).sum(1))
+    size = np.bincount(person, abs(numbers).sum(1))
     counts = doubles(np.bincount(person, finite.sum(1)))
     return quotients(settled(total, size), counts)
 

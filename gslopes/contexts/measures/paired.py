@@ -70,7 +70,7 @@ def over_rooms(
     for axis in (1, 0):  # people, then rooms
         counted = photos.sum(axis) > 0
         moved = moves.sum(axis)[counted]
-        size = np.abs(moves).sum(axis)[counted]
+        size = abs(moves).sum(axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
     people, rooms = sources
     return crossed(value, interval, people, rooms, bounds)
@@ -147,7 +147,7 @@ def exchanged(
         statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True)))
         for side in (-1, 1)
     )
-    changes = np.abs(second - first)
+    changes = abs(second - first)
     if not isfinite(changes[0]):
         return nan
     limit = permutation.as_extreme(changes[0], float(np.nanstd(changes)))
@@ -172,7 +172,7 @@ def welch(first: Array, second: Array, most: float = inf) -> Row:
     gap, df = contrast.difference(*groups, most=most)
     names = "difference", "se", "t", "df", "ci_low", "ci_high", "p"
     few = min(group[2] for group in groups) < FEW
-    se = np.where(gap.se > 0, gap.se, np.nan)
+    se = np.where(gap.se > 0, gap.se, nan)
     numbers = gap.difference, se, gap.difference / se, df, gap.low, gap.high, gap.p
     row: Row = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
     row["note"] = noted(TOO_FEW * few, ALIKE * bool(gap.se == 0))

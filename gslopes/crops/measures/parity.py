@@ -160,7 +160,7 @@ def average(
         p, *sides = influences(h[block], weights)
         for persons, influence in zip((rows, columns), sides, strict=True):
             moved[persons] += influence
-            size[persons] += np.abs(influence)
+            size[persons] += abs(influence)
         met |= {*cell}
         shares.append(p)
         variances.append(p * (1 - p) / weights.sum())
@@ -255,7 +255,7 @@ def resampled(
 def interval(draws: Array) -> tuple[float, float]:
     """Ends of the 95 % percentile interval; NaN if draws differ only by rounding: the people do not vary."""
     finite = draws[np.isfinite(draws)]
-    if len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0:
+    if len(finite) and settled(np.ptp(finite), abs(finite).max()) > 0:
         return percentile(finite)
     return nan, nan
 
@@ -323,7 +323,7 @@ def comparable(highest: Array) -> bool:
 
     highest: (n,) each map's maximum.
     """
-    return bool(settled(np.ptp(highest), np.abs(highest).max(), STORED) > 0)
+    return bool(settled(np.ptp(highest), abs(highest).max(), STORED) > 0)
 
 
 def compared(first: Array, second: Array) -> Array:
@@ -332,5 +332,5 @@ def compared(first: Array, second: Array) -> Array:
     >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
     [[0.5], [1.0]]
     """
-    size = np.add.outer(np.abs(first), np.abs(second))
+    size = np.add.outer(abs(first), abs(second))
     return np.asarray((np.sign(settled(np.subtract.outer(first, second), size, STORED)) + 1) / 2)
