@@ -362,7 +362,7 @@ class Robots:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
+        self._known = dict[str, tuple[float, Protego | DownloadError]]()  # until when, and what
         self._locks = dict[str, threading.Lock]()
 
     def __call__(self, url: httpx.URL) -> None:

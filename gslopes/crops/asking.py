@@ -147,7 +147,7 @@ def joined_pictures(run: Run) -> JoinedPictures:
     lots = np.concatenate(
         [np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks]
     )
-    numbered = np.column_stack([np.arange(len(pictures)), pictures]).astype("int64")
+    numbered = np.column_stack([np.arange(len(pictures)), pictures]).astype(np.int64)
     return JoinedPictures(used["photo"].tolist(), numbered, askers, lots)
 
 

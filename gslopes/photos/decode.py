@@ -228,9 +228,9 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG"):
         tags = getattr(image, "tag_v2", {})
         white = 4095 if tags.get(_BITS) == (12,) else 65535
-        values = np.asarray(image).astype("uint32")
+        values = np.asarray(image).astype(np.uint32)
         values = white - values if tags.get(_PHOTOMETRIC) == 0 else values  # WhiteIsZero
-        scaled = Image.fromarray(((values * 255 + white // 2) // white).astype("uint8"))
+        scaled = Image.fromarray(((values * 255 + white // 2) // white).astype(np.uint8))
         if (icc := image.info.get("icc_profile")) is not None:
             scaled.info["icc_profile"] = icc
         return scaled
@@ -264,7 +264,7 @@ def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
 @lru_cache
 def is_srgb(icc: bytes | None) -> bool:
     """Whether pixels with this profile are in sRGB, but for rounding; without one they are."""
-    cube = 51 * np.indices((6, 6, 6), "uint8").reshape(3, -1, 1).T
+    cube = 51 * np.indices((6, 6, 6), np.uint8).reshape(3, -1, 1).T
     return bool(abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
 
 

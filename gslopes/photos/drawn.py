@@ -90,7 +90,9 @@ READOUTS = read_toml(DATA / "readouts.toml")
 
 def colours(codes: str) -> FloatArray:
     """Colours (n, 3) in [0, 1] of hex digits."""
-    return floats([list(bytes.fromhex(code)) for code in codes.split()]) / np.float32(255)
+    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / np.float32(
+        255
+    )
 
 
 def _zone(

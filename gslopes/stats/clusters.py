@@ -32,7 +32,7 @@ def named_codes(names: Sequence[str], ids: Objects) -> Integers:
     names: (n,) texts.  ids: (n,) what tells the rows apart.
     """
     keys = [(bool(name), name or row) for name, row in zip(names, ids, strict=True)]
-    return np.asarray(pd.factorize(Series(keys, dtype=object))[0], "int64")
+    return np.asarray(pd.factorize(Series(keys, dtype=object))[0], np.int64)
 
 
 def normal_texts(column: Series) -> Series:

@@ -201,7 +201,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     sums = units.sums
     count = len(units.sizes)
     n = max(units.sizes.sum(), 1)
-    varying = np.diff(sums.indptr).astype("int64")
+    varying = np.diff(sums.indptr).astype(np.int64)
     spread = units.spread()
     mean, skew = spread.mean, spread.skew
     dof = max(count - 1, 1)
@@ -216,7 +216,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
         flips = (random_signs((count, number), generator) for generator, number in blocks)
         length = units.lengths(sums.data)  # what the signs do not change
         limit = as_extreme(n * abs(mean), length, units.lengths(units.rounding))
-        extreme = count_extreme(sums.astype("float32"), flips, limit)
+        extreme = count_extreme(sums.astype(np.float32), flips, limit)
         p_perm = np.where(estimable, permutation_p(extreme, permutations), nan)
     return Contrast(mean, se, low, high, p, p_perm, varying, skew, spread.error)
 
@@ -258,7 +258,7 @@ def difference(
     low, high = skewed_ends(gap, se, dof, skew, (-most, most))
     p = skewed_test(t_ratio(gap, se), dof, skew)
     p_perm = np.full(len(gap), nan)
-    varying = np.zeros(len(gap), "int64")
+    varying = np.zeros(len(gap), np.int64)
     return Contrast(gap, se, low, high, p, p_perm, varying, skew, errors), dof
 
 
@@ -282,7 +282,7 @@ def membership_p(
     groups = _Groups(units)
     observed = groups.welch(doubles(first[:, None]))[:, 0]
     limit = as_extreme(observed, 1, groups.rounding)
-    exceeding = np.zeros(len(observed), "int64")
+    exceeding = np.zeros(len(observed), np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
         exceeding += (groups.welch(members) >= limit[:, None]).sum(1)
     return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), nan)

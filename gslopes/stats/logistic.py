@@ -63,7 +63,7 @@ def fit_weighted(
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
         step *= min(1.0, 4 / max(abs(step).max(), 1e-300))
         beta = beta + step
-        if np.abs(step).max() < 1e-10:
+        if abs(step).max() < 1e-10:
             break
     return beta
 

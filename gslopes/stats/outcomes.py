@@ -103,18 +103,18 @@ def gathered(
         each photo is one.  errors: (P,), see ``Outcomes``.
     """
     if cluster is None:
-        starts = np.searchsorted(label, np.arange(labels + 1)).astype("int64")
+        starts = np.searchsorted(label, np.arange(labels + 1)).astype(np.int64)
         return Outcomes(values, np.ones(photos), photo, starts, numbers, errors)
     _, codes, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     width = max(len(sizes), 1)
-    key = label.astype("int64") * width + codes[photo]
+    key = label.astype(np.int64) * width + codes[photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
     summed = np.add.reduceat(numbers[order], heads) if len(heads) else numbers[:0]
     if errors is not None and len(heads):
         errors = np.add.reduceat(errors[order], heads)
-    starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype("int64")
-    unit = (keys % width).astype("int32")
+    starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
+    unit = (keys % width).astype(np.int32)
     return Outcomes(values, doubles(sizes), unit, starts, summed, errors)
 
 

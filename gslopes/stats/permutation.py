@@ -81,7 +81,7 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.
     limit: (L,), see ``as_extreme``.
     """
-    extreme = np.zeros(len(limit), "int64")
+    extreme = np.zeros(len(limit), np.int64)
     for block in assignments:
         extreme += (abs(sums @ block) >= limit[:, None]).sum(1)
     return extreme
@@ -144,20 +144,20 @@ def permute(
         chosen = np.random.default_rng([seed, 2]).permutation(units) % bundles
     groups = int(chosen.max(initial=0)) + 1
     width = len(outcomes.values)
-    total, paper_total = np.zeros((2, outcomes.labels), "int64")
+    total, paper_total = np.zeros((2, outcomes.labels), np.int64)
     cells = max(1, groups * width * (width + 1) // 2)
     batch = max(1, min(count, _CELLS // 4 // cells))
     each = max(1, min(_CELLS // cells, _STATISTICS // batch))
     orders = outcomes.orders
     if orders is None and width <= 7:
-        orders = np.array(list(permutations(range(width))), "int8")
+        orders = np.array(list(permutations(range(width))), np.int8)
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
         state = _Block(outcomes, block, chosen, groups, paper)
         relative_limit = as_extreme(state.relative, 0)[:, None]
         for generator, number in seeded_blocks(count, batch, [seed, 3]):
             if orders is None:
-                ordered = np.broadcast_to(np.arange(width, dtype="int8"), (number, groups, width))
+                ordered = np.broadcast_to(np.arange(width, dtype=np.int8), (number, groups, width))
                 permuted = generator.permuted(ordered, axis=2)
             else:
                 permuted = orders[generator.integers(0, len(orders), (number, groups))]
@@ -189,7 +189,7 @@ class _Block:
     ) -> None:
         """labels: which ones, (l,).  chosen: (U,) the bundle of each unit.  groups: how many bundles."""
         width = len(outcomes.values)
-        centred = np.zeros((len(labels), groups, width), "float32")
+        centred = np.zeros((len(labels), groups, width), np.float32)
         totals, rounding = np.zeros((2, len(labels)))
         errors = outcomes.rounding
         for row, label in enumerate(labels):
@@ -212,7 +212,7 @@ class _Block:
         length = np.square(self.linear).sum(1, keepdims=True)
         self.length = length * np.square(self.codes).sum()
         self.totals = floats(totals) if paper else None
-        identity = np.broadcast_to(np.arange(width, dtype="int8"), (1, groups, width))
+        identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
         self.relative = doubles(relative[:, 0])
         slopes = np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)

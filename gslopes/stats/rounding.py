@@ -67,7 +67,7 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     with np.errstate(invalid="ignore"):
         apart = abs(above - below) > STORED * sizes
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
-    result = np.zeros(len(values), "int64")
+    result = np.zeros(len(values), np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result
 

@@ -66,7 +66,7 @@ class WordNet:
         owner = np.repeat(np.arange(len(words)), np.diff(self._starts))
         rank = np.arange(len(self._senses)) - self._starts[owner] + 1
         heads = head[self._senses] == owner
-        number = np.zeros(len(head), "int64")
+        number = np.zeros(len(head), np.int64)
         number[self._senses[heads]] = rank[heads]
         rows = zip(head.tolist(), kind, number.tolist(), strict=True)
         self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]

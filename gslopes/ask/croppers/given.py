@@ -198,7 +198,7 @@ class MapFile:
         maps = []
         for picture in pictures:
             small = fitted(picture, self._options.size) if self._options.size else picture
-            scores = np.asarray(self._run(self._options.values(small[None])), "float32")
+            scores = np.asarray(self._run(self._options.values(small[None])), np.float32)
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
             maps.append(grid_map(scores, picture, self.name))
         return maps

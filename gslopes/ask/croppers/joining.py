@@ -87,7 +87,7 @@ def join(
         published pictures did (75); None: it does not.  stacked: one above the other.
     """
     plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], stacked=stacked)
-    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), "uint8")
+    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), np.uint8)
     for photo, box in zip(photos, plan.photos, strict=True):
         picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
     if jpeg:
@@ -171,7 +171,7 @@ def almost_symmetric(scores: NDArray[np.floating]) -> bool:
     """
     levels = (scores - scores.min()) * np.float32(LEVELS / (float(np.ptp(scores)) or 1.0))
     small = Image.fromarray(floats(levels)).resize((GRID, GRID), Image.Resampling.LANCZOS)
-    return asymmetry(np.asarray(small, "float64")) < ALMOST
+    return asymmetry(np.asarray(small, np.float64)) < ALMOST
 
 
 PERCENTILE = 90.0  # of a map, above which regions lie
@@ -191,7 +191,7 @@ def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]
         return []
     rows, columns = saliency.scores.shape
     bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
-    regions = cv2.connectedComponentsWithStats(bright.astype("uint8"), connectivity=8)[2][1:]
+    regions = cv2.connectedComponentsWithStats(bright.astype(np.uint8), connectivity=8)[2][1:]
     return [
         Box(
             x * width / columns,

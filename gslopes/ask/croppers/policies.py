@@ -138,7 +138,7 @@ def find_peaks(
     """
     if np.ptp(scores) == 0:
         return []
-    local = scores == cv2.dilate(np.ascontiguousarray(scores), np.ones((3, 3), "uint8"))
+    local = scores == cv2.dilate(np.ascontiguousarray(scores), np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero(local & (scores > scores.min()))
     peaks = list[tuple[float, float]]()
     for index in np.argsort(-scores[rows, columns], kind="stable"):

@@ -157,7 +157,7 @@ def _array(entries: Mapping[str, bytes], key: str, dims: int) -> FloatArray:
     shape = np.frombuffer(raw[: len(raw) // 4 * 4], "<i4").tolist()
     if len(raw) != 4 * dims or min(shape) < 1 or 4 * prod(shape) != len(value):
         raise ValueError(f"{key} has {len(value)} bytes, which is not the shape {shape}")
-    return np.frombuffer(value, "<f4").reshape(shape).astype("float32")
+    return np.frombuffer(value, "<f4").reshape(shape).astype(np.float32)
 
 
 # -- the network -------------------------------------------------------------------------------------------------------

@@ -254,7 +254,7 @@ def trait_dependent(recorder: Recorder) -> None:
             table = presence_of_images({group: images_with}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 have = [has_trait(recorder.truth_facts(image), words) for image in images]
-                row = recorder.compare(table, np.where(have, 1, -1).astype("int8"))
+                row = recorder.compare(table, np.where(have, 1, -1).astype(np.int8))
                 if row["note"] != SMALL_GROUP:
                     recorder.difference(
                         row,

@@ -223,7 +223,7 @@ def make_grid(
     return Grid(
         head={name: str(described[name].iloc[0]) for name in ("classifier", "tags")},
         photos=photos,
-        person=np.unique(reports["person"].to_numpy(str), return_inverse=True)[1].astype("int64"),
+        person=np.unique(reports["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
         gender=reports["gender"].to_numpy(object),
         group=reports["group"].to_numpy(object),
         conditions=tuple(conditions),

@@ -136,7 +136,7 @@ def exchanged(
     """
     moves = np.subtract(after, before)
     moving = moves.any(0)
-    observed = np.ones((1, moving.sum()), "float32")
+    observed = np.ones((1, moving.sum()), np.float32)
     generator = np.random.default_rng([seed, moving.sum(), 7])
     signs = np.concatenate(
         [observed, resampling.random_signs((permutations, moving.sum()), generator)]

@@ -56,7 +56,7 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     scaled = cv2.resize(picture, (wide, high), interpolation=method)
     x = (wide - width) // 2
     y = (high - height) // 2
-    return np.ascontiguousarray(scaled[y : y + height, x : x + width], "uint8")
+    return np.ascontiguousarray(scaled[y : y + height, x : x + width], np.uint8)
 
 
 def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Placement:

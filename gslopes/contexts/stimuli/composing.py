@@ -109,7 +109,7 @@ class Composing:
             behind = [row["backdrop"] for row in self.cutouts.values() if row["backdrop"]]
             colours = [list(bytes.fromhex(colour[1:])) for colour in behind or ["#808080"]]
             width, height = self.config.canvas
-            plain = np.full((height, width, 3), np.median(colours, 0), "uint8")
+            plain = np.full((height, width, 3), np.median(colours, 0), np.uint8)
             self.conditions.insert(0, ("canvas", "", plain))
 
 
@@ -183,7 +183,7 @@ class Part:
             return
         composite, judged = swept
         face = _inside(composite.box)
-        base = in_srgb(photo.pixels, photo.icc)[face].astype("int16")
+        base = in_srgb(photo.pixels, photo.icc)[face].astype(np.int16)
         layers = []
         for patch in composite.patches:
             edited = cutout.colour.copy()

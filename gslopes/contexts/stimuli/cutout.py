@@ -69,7 +69,7 @@ def eraser(pixels: ByteArray) -> Person:
     height, width = pixels.shape[:2]
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
     levels = (ERASER,) * 3
-    filled = np.zeros((height + 2, width + 2), "uint8")
+    filled = np.zeros((height + 2, width + 2), np.uint8)
     for x in (0, width - 1):
         if not filled[1, 1 + x]:
             cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), levels, levels, flags)
@@ -120,19 +120,19 @@ def studio(pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person:
 
 def _within(mask: Flags) -> FloatArray:
     """(H, W) how far each pixel of a mask lies from its edge, pixels; 0 outside."""
-    return floats(cv2.distanceTransform(mask.astype("uint8"), cv2.DIST_L2, 5))
+    return floats(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5))
 
 
 def _parts(mask: Flags) -> NDArray[np.int32]:
     """(H, W) the number of each pixel's connected part of a mask, from 1; 0 outside."""
-    labels = cv2.connectedComponents(mask.astype("uint8"), connectivity=4)[1]
-    return np.asarray(labels, "int32")
+    labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)[1]
+    return np.asarray(labels, np.int32)
 
 
 def _opened(mask: Flags, side: int) -> Flags:
     """A mask (H, W) without what is smaller than a square."""
-    square = np.ones((side, side), "uint8")
-    return cv2.morphologyEx(mask.astype("uint8"), cv2.MORPH_OPEN, square) > 0
+    square = np.ones((side, side), np.uint8)
+    return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, square) > 0
 
 
 def _whole(alpha: FloatArray, method: str, shoulders: int = 0) -> Person:
@@ -160,7 +160,7 @@ def measure(pixels: ByteArray, person: Person, face: FloatArray) -> dict[str, fl
     oval = ((x - (x0 + x1) / 2) / width) ** 2 + ((y - (y0 + y1) / 2) / height) ** 2 < 0.25
     left = _residue(pixels, person.alpha) & ~oval & (y < y1 + BESIDE * width)
     left &= _within(mask) < FAR * min(mask.shape)  # deeper inside it is a highlight
-    points = np.argwhere(mask)[:, ::-1].astype("int32")
+    points = np.argwhere(mask)[:, ::-1].astype(np.int32)
     lowest = y1
     solidity = nan
     if len(points):
@@ -196,7 +196,7 @@ def unseen(colour: ByteArray, person: Person, face: FloatArray, points: FloatArr
     from gslopes.contexts.stimuli.parsing import AGAIN, parsed
 
     alpha = person.alpha[..., None]
-    before = np.rint(colour * alpha + floats((15, 20, 40)) * (1 - alpha)).astype("uint8")
+    before = np.rint(colour * alpha + floats((15, 20, 40)) * (1 - alpha)).astype(np.uint8)
     again = parsed(before, points, AGAIN)
     width = float(face[2] - face[0])
     lost = (again.person >= 0) & (again.person < MAYBE[2]) & person.mask

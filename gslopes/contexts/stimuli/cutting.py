@@ -60,7 +60,7 @@ class Cutting(NamedTuple):
             numbers["unseen"] = unseen(colour, person, face, points)
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
-        alpha = np.rint(255 * person.alpha).astype("uint8")
+        alpha = np.rint(255 * person.alpha).astype(np.uint8)
         visible = colour * (alpha > 0)[..., None]  # what is transparent is black
         bgra = np.dstack([visible[..., ::-1], alpha])
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
@@ -95,7 +95,7 @@ class Cutting(NamedTuple):
             return None
         scale = min(1.0, LARGEST / max(pixels.shape))
         resized = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        small = np.asarray(resized, "uint8")
+        small = np.asarray(resized, np.uint8)
         if self.method == "eraser":
             person = eraser(small)
         else:
@@ -129,7 +129,7 @@ def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
     """
     picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
     rgba = np.asarray(picture.convert("RGBA"))
-    return np.ascontiguousarray(rgba[..., :3], "uint8"), floats(rgba[..., 3] / 255)
+    return np.ascontiguousarray(rgba[..., :3], np.uint8), floats(rgba[..., 3] / 255)
 
 
 def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:

@@ -53,7 +53,7 @@ def carried_on(colours: FloatArray, known: Flags) -> FloatArray:
     """Colours (H, W, 3) of the known pixels, carried to all others; near ones count most."""
     height, width = known.shape
     weight = floats(known)
-    total = np.full((height, width, 4), 1e-12, "float32")
+    total = np.full((height, width, 4), 1e-12, np.float32)
     both = np.dstack([colours * weight[..., None], weight])
     for order, share in enumerate(SPREAD):
         sigma = share * min(height, width)
@@ -86,7 +86,7 @@ def _solved(pixels: ByteArray, person: Flags, unknown: Flags, likely: FloatArray
     guided = cv2.ximgproc.createGuidedFilter(floats(pixels), RADIUS, SMOOTH)
 
     def filtered(values: Array) -> Array:
-        picture = np.zeros(unknown.shape, "float32")
+        picture = np.zeros(unknown.shape, np.float32)
         picture[unknown] = values
         return (1 + TRUST) * values - guided.filter(picture)[unknown]
 
@@ -109,7 +109,7 @@ def own_colours(pixels: ByteArray, alpha: FloatArray) -> ByteArray:
         front = _boxed(front * opaque, side) / (weight + 1e-5)
         back = _boxed(back * (1 - opaque), side) / (1 - weight + 1e-5)
         front = np.clip(front + opaque * (photo - opaque * front - (1 - opaque) * back), 0, 255)
-    return np.rint(front).astype("uint8")
+    return np.rint(front).astype(np.uint8)
 
 
 def _boxed(picture: FloatArray, side: int) -> FloatArray:

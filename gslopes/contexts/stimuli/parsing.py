@@ -55,7 +55,7 @@ def parsed(pixels: ByteArray, points: FloatArray, view: View) -> Parsed:
     frame = (CHIP - (0.5, 0.5 + view.down)) * view.size / view.side + view.size / 2 - 0.5
     matrix = similarity(points, frame)
     if matrix is None:  # points that span no plane
-        nothing = np.full(pixels.shape[:2], -1, "float32")
+        nothing = np.full(pixels.shape[:2], -1, np.float32)
         return Parsed(nothing, nothing)
     parser = _parser()
     labels = parser.spec.labels

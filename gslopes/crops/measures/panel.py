@@ -73,7 +73,7 @@ class Panel:
         weights = {}
         for column, members in groups.items():
             coded[column] = {
-                name: np.array([number[p] for p in persons if p in number], "int64")
+                name: np.array([number[p] for p in persons if p in number], np.int64)
                 for name, persons in members.items()
             }
             sizes = {name: len(group) for name, group in coded[column].items()}
@@ -116,7 +116,7 @@ class Panel:
 
     def alone(self, saliency: DataFrame) -> Answers:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
-        persons = np.asarray(saliency["photo"].map(self.of_photo), "int64")
+        persons = np.asarray(saliency["photo"].map(self.of_photo), np.int64)
         highest = saliency["max"].to_numpy(float)
         values = _means(persons, highest, np.ones_like(highest), self.count)[0]
         h = compared(values, values)

@@ -268,7 +268,7 @@ def with_map(
 
     scores = saliency.scores.astype(float)
     levels = (scores - scores.min()) / (np.ptp(scores) or 1.0)
-    heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype("uint8"))
+    heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype(np.uint8))
     gray = joined.convert("L").convert("RGB")
     coloured = Image.blend(gray, heat.resize(joined.size, Image.Resampling.BILINEAR), 0.6)
     pen = ImageDraw.Draw(coloured)

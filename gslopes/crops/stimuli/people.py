@@ -233,7 +233,7 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
         raise ConfigError(
             f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs."
         )
-    pairs = [np.empty((0, 2), "int64")]
+    pairs = [np.empty((0, 2), np.int64)]
     for a, b in couples:
         size = len(a) * len(b)
         if total <= most:
@@ -250,7 +250,7 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
 
 def _couples(groups: Mapping[str, Sequence[int]]) -> list[tuple[Integers, Integers]]:
     """The numbers of each two groups, the earlier one first."""
-    return [*combinations([np.asarray(numbers, "int64") for numbers in groups.values()], 2)]
+    return [*combinations([np.asarray(numbers, np.int64) for numbers in groups.values()], 2)]
 
 
 def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int = 42) -> Pairs:
@@ -263,4 +263,4 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int =
         np.column_stack([generator.choice(numbers, draws) for numbers in couple])
         for couple in _couples(groups)
     ]
-    return np.concatenate([np.empty((0, 2), "int64"), *pairs])
+    return np.concatenate([np.empty((0, 2), np.int64), *pairs])

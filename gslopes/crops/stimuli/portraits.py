@@ -120,7 +120,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
             row |= SkipReason(face.reason, detail).columns
         else:
             head = joining.head_box(face.box.tolist(), width, height)
-            row |= {"box": face.box, "head": np.array(astuple(head), "float32")}
+            row |= {"box": face.box, "head": np.array(astuple(head), np.float32)}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
     return {
