@@ -61,7 +61,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
         return 0
     result = carry_out(plan, OneProcess(progress=True))
     if as_json:
-        counts = "searches", "photos", "statuses", "reasons", "licences"
+        counts = ("searches", "photos", "statuses", "reasons", "licences")
         facts = {name: getattr(result, name) for name in counts}
         people = {"people": dict(result.people)} if result.people else {}
         print_json({**facts, **people, "out": str(out)})
@@ -97,7 +97,7 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     config = build(CensusConfig, options)
     result = take_census(photos, out, config, executor=OneProcess(progress=True))
     if as_json:
-        counts = "photos", "read", "queue", "answered", "excluded"
+        counts = ("photos", "read", "queue", "answered", "excluded")
         facts = {name: getattr(result, name) for name in counts}
         print_json({**facts, "occupations": rows(result.occupations)})
         return 0

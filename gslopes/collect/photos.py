@@ -196,7 +196,7 @@ def _done(out: Path, searches: int) -> int:
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
     lines = "\n".join(f"{query.occupation}\0{query.keyword}\0{query.soc}" for query in queries)
-    limits = "per_query", "per_person", "min_side"
+    limits = ("per_query", "per_person", "min_side")
     return {
         "kind": "collection",
         "source": config.source,

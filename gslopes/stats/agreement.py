@@ -79,7 +79,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     exceeding = int((abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
     rho = observed / spread
     tau = float(kendall([second], first)[0])
-    of_rho = of_tau = nan, nan
+    of_rho = of_tau = (nan, nan)
     if n >= 5:
         of_rho = _fisher_z(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n**3 - n))
         of_tau = _fisher_z(tau, 0.437 / (n - 4), 1 - 4 / (n**2 - n))

@@ -300,7 +300,7 @@ class _Groups:
         photos = units.sizes.sum()
         self.sizes = units.sizes
         self.away = -means[:, None]
-        parts = gaps, gaps * at, np.square(gaps), at, np.square(at)
+        parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
         totals = [np.asarray(part.sum(1)).reshape(-1, 1) for part in self.sums]
         self.all = self._of(totals, photos, np.square(units.sizes).sum())

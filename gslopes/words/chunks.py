@@ -262,7 +262,7 @@ class _Clause:
 
     def relate(self, source: Phrase, word: str, target: Phrase) -> None:
         """Every noun of one phrase with every noun of the other."""
-        self.link = source, word
+        self.link = (source, word)
         negated = source.negated or target.negated
         self.facts += [
             Fact("relation", word, subject=noun.word, object=other.word, negated=negated)

@@ -157,9 +157,9 @@ def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> A
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)
     shares = []
     for step in (1, -1):
-        turned = scores[:, ::step], across[::step], down
+        turned = (scores[:, ::step], across[::step], down)
         if plan.stacked:
-            turned = scores[::step], across, down[::step]
+            turned = (scores[::step], across, down[::step])
         peaks = np.array(find_peaks(*turned, min_distance))
         if not len(peaks):
             return np.full(len(plan.territories), 1 / len(plan.territories))

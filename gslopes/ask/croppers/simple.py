@@ -65,7 +65,7 @@ class Faces(Centre):
     def _point(self, picture: ByteArray) -> tuple[int, int]:
         key = hexdigest(picture.tobytes())
         if self._latest is None or self._latest[0] != key:  # all ratios of a picture come together
-            self._latest = key, self._of_face(Photo(key, Path(), picture))
+            self._latest = (key, self._of_face(Photo(key, Path(), picture)))
         return self._latest[1]
 
     def _of_face(self, photo: Photo) -> tuple[int, int]:

@@ -308,7 +308,7 @@ def between_stages(recorder: Recorder) -> None:
     The signed change; if the stages differ in their number of captions, an image counts by its share of them.
     """
     corpus = recorder.corpus
-    stages = recorder.truth, recorder.stage
+    stages = (recorder.truth, recorder.stage)
     as_shares = len({corpus.has_several_captions(stage) for stage in stages}) > 1
     recorder.header["captions"] = "each" if as_shares else "union"
     images = len(recorder.images)

@@ -71,7 +71,7 @@ def fit(
     """
     n = len(group)
     y = doubles(mentioned)
-    counts = n, int(y.sum())
+    counts = (n, int(y.sum()))
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
         [np.ones(n), _standard(features[:, [tested, tested + sizes.shape[1]]])]
@@ -149,7 +149,7 @@ def fit_published(
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(0))]
-    counts = n, int(y.sum())
+    counts = (n, int(y.sum()))
     valid = masks.shape[1]
     if constant := _constant(mentioned):
         return Salience(*counts, False, valid=valid, note=constant)

@@ -122,7 +122,7 @@ def size_of(image: Record) -> tuple[float, float] | None:
     """Width and height of an image's record; None if one of them is not a positive number or a text of one."""
     width, height = (number_of(image.get(name)) for name in ("width", "height"))
     if 0 < width <= _LONGEST and 0 < height <= _LONGEST:
-        return width, height
+        return (width, height)
     return None
 
 
@@ -155,7 +155,7 @@ def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, floa
     x1 = min(x + w, width)
     y1 = min(y + h, height)
     if x1 > x0 and y1 > y0:
-        return x0 / width, y0 / height, x1 / width, y1 / height
+        return (x0 / width, y0 / height, x1 / width, y1 / height)
     return None
 
 
@@ -202,7 +202,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
     rows = StageRows(
         kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str))
     )
-    names = "synset", "subject", "subject_synset", "object", "object_synset"
+    names = ("synset", "subject", "subject_synset", "object", "object_synset")
     for row in rows.records(records(frame), "row", repr):
         kind = str(row["kind"])
         word = plain(str(row["word"])).strip().lower()
@@ -217,12 +217,12 @@ def _labels(frame: pd.DataFrame) -> StageRows:
             x0, y0, x1, y1 = sides = tuple(number_of(row.get(side)) for side in SIDES)
             corners = None
             if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
-                corners = x0, y0, x1, y1
+                corners = (x0, y0, x1, y1)
             elif not all(map(isnan, sides)):
                 rows.drop("box outside of its image")
             label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
-            ends = plain(subject), subject_synset or None, plain(target), target_synset or None
+            ends = (plain(subject), subject_synset or None, plain(target), target_synset or None)
             label = Label(*label[:4], *ends)
         rows.labels.append(label)
     return rows

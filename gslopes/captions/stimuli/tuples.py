@@ -100,12 +100,12 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> DataFrame:
     for stage in (stage for stage in LABELS if stage in stages):
         for row in stages[stage].labels:
             sense = label_sense(row.word, row.synset, row.kind, senses)
-            ends = (row.subject, row.subject_synset), (row.object, row.object_synset)
+            ends = ((row.subject, row.subject_synset), (row.object, row.object_synset))
             subject, target = (
                 label_sense(word, synset, "object", senses).synset if word else None
                 for word, synset in ends
             )
-            meanings = sense.synset, subject, target, sense.relaxed, sense.rule
+            meanings = (sense.synset, subject, target, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
             records.append((row.image, stage, -1, *fact, *(row.corners or (nan,) * 4), row.score))
     return DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)

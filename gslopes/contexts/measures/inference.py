@@ -182,7 +182,7 @@ def _hits(grid: Grid, columns: list[int], keep: Flags, gender: str) -> Array:
     reported = grid.of_gender(gender)
     either = np.isin(grid.gender, GENDERS)[:, None]
     called = grid.inferred[:, columns] == INFERRED.index(gender)
-    parts = reported & called, either & ~reported & called, reported & ~called
+    parts = (reported & called, either & ~reported & called, reported & ~called)
     return np.stack([sums(part & keep, grid.person) for part in parts])
 
 

@@ -170,10 +170,10 @@ def welch(first: Array, second: Array, most: float = inf) -> Row:
 
     groups = mean(first), mean(second)
     gap, df = contrast.difference(*groups, most=most)
-    names = "difference", "se", "t", "df", "ci_low", "ci_high", "p"
+    names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     few = min(group[2] for group in groups) < FEW
     se = np.where(gap.se > 0, gap.se, nan)
-    numbers = gap.difference, se, gap.difference / se, df, gap.low, gap.high, gap.p
+    numbers = (gap.difference, se, gap.difference / se, df, gap.low, gap.high, gap.p)
     row: Row = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
     row["note"] = noted(TOO_FEW * few, ALIKE * bool(gap.se == 0))
     return row | UNJUDGED if row["note"] else row

@@ -194,7 +194,7 @@ class Part:
         differ = np.ptp(layers, 0).max(2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         where = cutout.where
-        corners = where.x + x0, where.y + y0, where.x + x1, where.y + y1
+        corners = (where.x + x0, where.y + y0, where.x + x1, where.y + y1)
         for key, context, background in self.work.conditions:
             attribute = f"{key}~{self.config.sweep}"
             self.rows["verdicts"].append({"photo": photo_id, "attribute": attribute, **judged})

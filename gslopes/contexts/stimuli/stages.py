@@ -111,7 +111,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         "inputs": {"photos": len(files) + len(used), "digest": digest},
     }
     material = Material(files, who, backgrounds, used, values, photos)
-    notes = passed_over(people), first_frames(files), absent
+    notes = (passed_over(people), first_frames(files), absent)
     return Inputs(material, facts, notes=tuple(filter(None, notes)))
 
 

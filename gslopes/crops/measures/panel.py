@@ -97,7 +97,7 @@ class Panel:
         mean, count = _means(cells[usable], values[usable], weights[usable], self.count**2)
         drawn = bool((frame["draws"] > 0).any())
         counts = count if drawn else doubles(count > 0)
-        square = self.count, self.count
+        square = (self.count, self.count)
         return Answers(mean.reshape(square), counts.reshape(square), drawn)
 
     def favoured(

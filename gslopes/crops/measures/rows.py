@@ -207,11 +207,11 @@ def _parity_row(
     unknown: tuple[str, ...] = ()
     if not impact.verdict:
         row["note"] = SELDOM if estimate.ci_low >= 0 else CONSTANT
-        unknown = "ratio_low", "ratio_high"
+        unknown = ("ratio_low", "ratio_high")
     if min(estimate.persons, estimate.other_persons) < min_group:
         row["verdict"] = ""
         row["note"] = f"a group has fewer than {many(min_group, 'person', 'people')} (--min-group)"
-        unknown = "ratio_low", "ratio_high", "p_value"
+        unknown = ("ratio_low", "ratio_high", "p_value")
     return row | dict.fromkeys(unknown, nan)
 
 

@@ -86,7 +86,7 @@ def _pictures(run: Run, askers: Sequence[Asker], pairs: DataFrame) -> list[dict[
     pictures = []
     for row in records(pairs):
         asker = next(asker for asker in askers if asker.stacked == row["variant"].endswith(ABOVE))
-        pair = row["left"], row["right"]
+        pair = (row["left"], row["right"])
         numbers_of_both = [photos.number[photo] for photo in pair]
         mapped = None
         try:
@@ -246,7 +246,7 @@ def framed(
         y1 = max((crop["top"] + crop["crop_height"]) * scale - 1 - apart, y0)
         pen.rectangle((x0, y0, x1, y1), outline=FRAMES[index % len(FRAMES)], width=2)
     if point[0] >= 0:
-        centre = point[0] * scale, point[1] * scale
+        centre = (point[0] * scale, point[1] * scale)
         pen.circle(centre, 6, outline="white", width=3)
         pen.circle(centre, 3, fill=FOCUS)
     return canvas

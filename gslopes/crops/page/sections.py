@@ -167,7 +167,7 @@ def _panels(tables: Tables) -> list[Content]:
         for row in records(rows):
             name = f"{readable(row['group'])} over {readable(row['other'])}"
             text = f"{numbers.share(row['p'])} ({ends(row)})"
-            number = 100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"]
+            number = (100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"])
             marks.append(Mark(name, text, number))
         if marks:
             panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))
@@ -213,7 +213,7 @@ def _distributions(page: Page, saliency: DataFrame) -> list[tuple[str, Markup]]:
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
-        extent = scores.min(), scores.max()
+        extent = (scores.min(), scores.max())
         for only, inside in panels.items():
             by_group = inside[statistic].groupby(groups[first])
             values = {f"{name}": group.to_numpy(float) for name, group in by_group}
@@ -248,7 +248,7 @@ def grids(tables: Tables) -> list[Content]:
             tables["gaze_gaps"]
         ),
     }
-    hidden = "se", "df", "epsilon"
+    hidden = ("se", "df", "epsilon")
     return [grid_of(caption, rows, hidden) for caption, rows in titled.items() if len(rows)]
 
 

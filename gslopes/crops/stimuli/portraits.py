@@ -62,8 +62,8 @@ def scaled(photo: ByteArray, config: CropsConfig) -> ByteArray:
 def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]:
     """(width, height) of the photo as joined; with a height its width is truncated, as published."""
     if config.height:
-        return max(1, width * config.height // height), config.height
-    return width, height
+        return (max(1, width * config.height // height), config.height)
+    return (width, height)
 
 
 def as_joined(
