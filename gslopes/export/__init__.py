@@ -100,7 +100,7 @@ def export(
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
     splits = dict(Counter(rows["split"]))
-    return Exported(path, form, len(rows), rows["set"].nunique(), splits)
+    return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
 def _write_answers(rows: DataFrame, path: Path) -> int:

@@ -33,7 +33,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     difference = gap(array[:, second], array[:, first], STORED)  # (n, pairs)
     up = np.sign(difference) * exceeds(abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
-    untied = np.sqrt((up != 0).sum(1) * (along != 0).sum())
+    untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
     return quotients(up @ along, untied)
 
 
@@ -71,7 +71,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     ranks = (rankdata(doubles(values)) for values in (x, y))
     first, second = (places - places.mean() for places in ranks)
     n = len(first)
-    spread = sqrt((first @ first) * (second @ second))
+    spread = sqrt(float(first @ first) * float(second @ second))
     if not spread:
         return RankCorrelation(n, *[nan] * 7)
     shuffled = np.random.default_rng(0).permuted(np.tile(second, (permutations, 1)), axis=1)

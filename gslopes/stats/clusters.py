@@ -118,8 +118,8 @@ def crossed(
     sources = [source for source in (people, other) if source.se > 0]
     if not (np.isfinite([value, *people, *other]).all() and sources):
         return nan, nan, nan
-    half = t_quantile(other.dof) * other.se
-    low, high = (np.hypot(np.nan_to_num(abs(end - value)), half) for end in ends)
+    half = float(t_quantile(other.dof)) * other.se
+    low, high = (float(np.hypot(np.nan_to_num(abs(end - value)), half)) for end in ends)
 
     def excess(log_p: float) -> float:
         """How far the interval of level 1 - p goes beyond 0."""

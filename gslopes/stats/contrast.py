@@ -200,7 +200,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     """
     sums = units.sums
     count = len(units.sizes)
-    n = max(units.sizes.sum(), 1)
+    n = max(float(units.sizes.sum()), 1)
     varying = np.diff(sums.indptr).astype(np.int64)
     spread = units.spread()
     mean, skew = spread.mean, spread.skew
@@ -297,13 +297,13 @@ class _Groups:
     def __init__(self, units: Units) -> None:
         means, _, gaps = units.departures()
         at = units.sizes[units.sums.indices]
-        photos = units.sizes.sum()
+        photos = float(units.sizes.sum())
         self.sizes = units.sizes
         self.away = -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
         totals = [np.asarray(part.sum(1)).reshape(-1, 1) for part in self.sums]
-        self.all = self._of(totals, photos, np.square(units.sizes).sum())
+        self.all = self._of(totals, photos, float(np.square(units.sizes).sum()))
         length = np.sqrt(self.all[2])
         self.length = length / max(photos, 1)
         errors = units.lengths(units.rounding)

@@ -151,7 +151,7 @@ def linearised(
     if not length > 0:
         return Estimate(value, 0.0, *[nan] * 3)
     se = length * sqrt(units / (units - 1))
-    skew = ((moves / length) ** 3).sum()
+    skew = float(((moves / length) ** 3).sum())
     low, high = map(float, skewed_ends(value, se, units - 1, skew, bounds))
     return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
 
@@ -324,7 +324,7 @@ def estimate_share(chance: Array, answered: Flags) -> Share:
     if not n:
         return Share(0, 0, nan, nan, nan)
     share = float(np.mean(chance))
-    reading = normal_quantile() ** 2 * np.sum(chance * (1 - chance) * ~answered) / n**2
+    reading = normal_quantile() ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
     low, high = wilson(share, n)
     low = share - sqrt((share - low) ** 2 + reading)
     high = share + sqrt((high - share) ** 2 + reading)

@@ -61,7 +61,7 @@ def fit_weighted(
         bend = weights * np.maximum(p * (1 - p), 1e-12)
         curvature = (design * bend[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
-        step *= min(1.0, 4 / max(abs(step).max(), 1e-300))
+        step *= min(1.0, 4 / max(float(abs(step).max()), 1e-300))
         beta = beta + step
         if abs(step).max() < 1e-10:
             break
@@ -123,7 +123,7 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
         return -limit if np.isnan(t) else limit + copysign(float(t), t * step)
 
-    step = 2 / np.sqrt(information.sum())
+    step = 2 / float(np.sqrt(information.sum()))
     low, high = (_end(value, side * step, excess) for side in (-1, 1))
     if np.isnan([low, high]).any():
         return Coefficient(value, *[nan] * 3)

@@ -46,7 +46,7 @@ def fit_lines(values: Array, curves: Array) -> Lines:
     ([0.5, 0.0], [0.0, 1.0])
     """
     centred = values - values.mean()
-    spread = centred @ centred
+    spread = float(centred @ centred)
     dof = len(values) - 2
     if dof < 0 or spread == 0:
         raise ValueError(f"A line needs 2 different values at least, not {values.tolist()}.")

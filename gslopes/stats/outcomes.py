@@ -154,7 +154,7 @@ def departures(cells: Cells) -> tuple[Array, Array, Array]:
     Means and departures are 0 if they are nothing but rounding.  Numbers that are 0 have no row, and depart by
     minus the mean.
     """
-    photos = max(cells.sizes.sum(), 1.0)
+    photos = max(float(cells.sizes.sum()), 1.0)
     at = cells.sizes[cells.unit]
     error = cells.summed(cells.errors)
     means = settled(cells.summed(cells.numbers), error, 1) / photos
@@ -177,7 +177,7 @@ def spread_of(cells: Cells) -> Spread:
     sums = []
     for k in (2, 3, 4):
         powers = cells.sizes**k
-        total = powers.sum()
+        total = float(powers.sum())
         zeros = settled(
             total - cells.summed(powers[cells.unit]), total
         )  # of units without a number

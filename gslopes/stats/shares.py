@@ -72,7 +72,7 @@ def effective_photos(hits: Array, photos: Array) -> float:
 def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
     """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` gives, with its arguments."""
     n = float(photos.sum())
-    return wilson(hits.sum() / n if n else nan, effective_photos(hits, photos))
+    return wilson(float(hits.sum()) / n if n else nan, effective_photos(hits, photos))
 
 
 def difference_interval(
@@ -95,7 +95,7 @@ def difference_interval(
         counts.append((hit if effective == n else share * effective, effective))
         moves.append(settled(hits - share * photos, photos))
     one, other = moves
-    scale = sqrt((one @ one) * (other @ other))
+    scale = sqrt(float((one @ one) * (other @ other)))
     correlation = float(one @ other) / scale if scale > 0 else 0.0
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
 
@@ -112,16 +112,16 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
     """
     members = doubles(group[:, None] == np.unique(group))  # (n, G)
     shares = members.mean(0)
-    rate = hit.mean() if len(hit) else 0.0
+    rate = float(hit.mean()) if len(hit) else 0.0
     n = len(hit)
     df = members.shape[1] - 1
     if df < 1 or not 0 < rate < 1:
         return nan
     moves = (hit - rate)[:, None] * (members - shares)
     gaps = moves.mean(0)
-    statistic = n * (gaps**2 / shares).sum() / (rate * (1 - rate))
+    statistic = n * float((gaps**2 / shares).sum()) / (rate * (1 - rate))
     sizes = np.bincount(person)
-    people = (sizes > 0).sum()
+    people = int((sizes > 0).sum())
     if people == n:
         return float(special.chdtrc(df, statistic))
     if people < 2:
@@ -130,6 +130,6 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
     covariance = people / (people - 1) * sums.T @ sums / n
     usual = rate * (1 - rate) * (np.diag(shares) - np.outer(shares, shares))[:-1, :-1]
     effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, covariance)).real, 1.0)
-    total = effects.sum()
-    freedom = total**2 / (effects**2).sum()
+    total = float(effects.sum())
+    freedom = total**2 / float((effects**2).sum())
     return float(special.fdtrc(freedom, freedom * (people - 1), statistic / total))

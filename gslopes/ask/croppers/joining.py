@@ -136,7 +136,7 @@ def check_map(
 
 def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     """The pixel x, y of the first maximum in row-major order, truncated."""
-    row, column = np.unravel_index(np.argmax(saliency.scores), saliency.scores.shape)
+    row, column = np.unravel_index(int(np.argmax(saliency.scores)), saliency.scores.shape)
     return int(saliency.x[column]), int(saliency.y[row])
 
 

@@ -117,13 +117,13 @@ def temperature_for(scores: Array) -> float:
     For models whose scores are not log densities: one rule for all units.  scores: (cells,) of a typical map.
     """
     target = np.log(max(0.1 * scores.size, 1.0 + 1e-9))
-    spread = np.ptp(scores)
+    spread = float(np.ptp(scores))
     if spread == 0:
         return 1.0
     low = spread * 1e-6
     high = spread * 1e6
     for _ in range(80):
-        middle = np.sqrt(low * high)
+        middle = float(np.sqrt(low * high))
         p = special.softmax(scores.ravel() / middle)
         low, high = (middle, high) if special.entr(p).sum() < target else (low, middle)
     return float(np.sqrt(low * high))

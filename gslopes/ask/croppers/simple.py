@@ -72,7 +72,7 @@ class Faces(Centre):
         faces = self._finder([photo])[0]
         if not len(faces.scores):
             return super()._point(photo.pixels)
-        box = faces.boxes.astype(np.float64)[np.argmax(faces.scores)]
+        box = faces.boxes.astype(np.float64)[int(np.argmax(faces.scores))]
         x, y = np.clip((box[:2] + box[2:]) / 2, 0, np.array(photo.pixels.shape[1::-1]) - 1)
         return int(x), int(y)
 

@@ -121,7 +121,7 @@ def _scenario(
     if above & concepts:
         return "too-specific"
     how = getattr(coverage, fact.kind)
-    of_types = ((above | {concept}) & coverage.types) or any(
+    of_types = bool((above | {concept}) & coverage.types) or any(
         below(kind, concept) for kind in coverage.types
     )
     if how == "open" or (how == "closed" and of_types):
@@ -145,7 +145,7 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
         return 0.0, ""
     mentioned = present[used]
     group = sides[used] == 1
-    value = (mentioned & group).mean() - mentioned.mean() * group.mean()
+    value = float((mentioned & group).mean() - mentioned.mean() * group.mean())
     value = float(rounding.settled(value, 1))
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 

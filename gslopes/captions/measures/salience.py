@@ -161,7 +161,7 @@ def fit_published(
         )
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
-    accuracy = np.nanmean(right.sum(0) / (1 - masks).sum(0))
+    accuracy = float(np.nanmean(right.sum(0) / (1 - masks).sum(0)))
     return Salience(
         *counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy
     )

@@ -68,7 +68,7 @@ def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
         rows.append(row)
         if not read:
             continue
-        share = harmful.mean()
+        share = float(harmful.mean())
         row["share"] = share
         row["low"], row["high"] = corrected(share, read, total)
         others = sorted(answer for answer in reviewed["answer"] if answer != "harm")
@@ -80,7 +80,7 @@ def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:
         kappas = [
             agreement.cohens_kappa(*both.to_numpy().T.tolist()) for both in pairs if len(both)
         ]
-        row["kappa"] = np.mean(kappas) if kappas else math.nan
+        row["kappa"] = float(np.mean(kappas)) if kappas else math.nan
     return rows
 
 

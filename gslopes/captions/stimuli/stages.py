@@ -154,7 +154,7 @@ def read(run: Run) -> Made:
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
         if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
             run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
-    partial = (images["stages"].str.count(",") + 1 < len(stages)).sum()
+    partial = int((images["stages"].str.count(",") + 1 < len(stages)).sum())
     if partial:
         run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
     if repeated:

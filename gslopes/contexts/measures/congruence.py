@@ -80,7 +80,7 @@ def consistent(rows: DataFrame, ratings: Mapping[str, float]) -> list[bool]:
 
     rows: of the ``changes`` table, with q.
     """
-    sides = [np.sign(5 - ratings.get(context, nan)) for context in rows["context"]]
+    sides = [float(np.sign(5 - ratings.get(context, nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
     return (
         (signs > 0) & multiplicity.is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
@@ -148,7 +148,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         keys = generator.random((len(range(permutations)[part]), *values.shape))
         order = np.argsort(np.where(finite, keys, 2), 2, kind="stable")
         drawn = abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
-        hits += (drawn >= limit).sum()
+        hits += int((drawn >= limit).sum())
     return float(permutation.permutation_p(hits, permutations))
 
 
@@ -223,13 +223,13 @@ def _contrasted(
     rooms, weights: as of ``rooms_source``.  most: (U,) how steep each slope can be.
     """
     finite = np.isfinite(slope)
-    n = m = (finite & people).sum()
+    n = m = int((finite & people).sum())
     counts = np.where(finite & people, 1 / max(n, 1), 0.0)  # what each person's slope counts
     if others is not None:
-        m = (finite & others).sum()
+        m = int((finite & others).sum())
         counts[finite & others] = -1 / max(m, 1)
     used = counts != 0
-    far = abs(counts[used]) @ most[used]
+    far = float(abs(counts[used]) @ most[used])
     if others is None:
         mean = mean_t(slope[people], (-far, far))
         row: Row = {"n": n, "estimator": "person", "df": n - 1.0}
@@ -263,5 +263,5 @@ def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
         mean = _mean_of(rooms, finite)
         away = np.where(finite, settled(rooms - mean, abs(rooms) + mean), 0)
         moved = counted[:, context] @ (away / finite.sum(1, keepdims=True).clip(1))
-        variances.append(np.square(moved).sum())
+        variances.append(float(np.square(moved).sum()))
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

@@ -116,7 +116,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         inferred = grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
-            row = {"given": ALL, "n": answered.sum(), "note": NOT_APPLICABLE}
+            row = {"given": ALL, "n": int(answered.sum()), "note": NOT_APPLICABLE}
             rows.append(head | row)
             continue
         shares = {ALL: _share(grid, named, answered)}
@@ -208,7 +208,7 @@ def _counted(grid: Grid, name: str) -> tuple[Flags, str]:
 def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Row:
     columns = grid.of(name)
     keep, note = _counted(grid, name)
-    n = (keep & np.isin(grid.gender, GENDERS)[:, None]).sum()
+    n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
     row: Row = {**grid.head, "context": name, "gender": gender, "f1": nan}
     if not keep.any():
         return {**row, "n": n, "note": note}

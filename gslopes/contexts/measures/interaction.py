@@ -77,7 +77,7 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     effect = by_person(condition[:, middle] - canvas[:, middle])
     varied = ((canvas > 0) | (condition > 0)).any(1)
     rare = len(np.unique(codes[varied])) < paired.FEW
-    most = 50 * abs(ols.line_weights(values)).sum()  # the steepest slope of a person
+    most = 50 * float(abs(ols.line_weights(values)).sum())  # the steepest slope of a person
     row: Row = {"n": len(base)}
     numbers = {
         "slope": (slope, most),

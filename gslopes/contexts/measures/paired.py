@@ -54,8 +54,8 @@ def share_of(hits: Array, photos: Array) -> Row:
 
 def moves_of(top: Array, bottom: Array) -> Array:
     """(U, B) by how much each person before each room moves the ratio of two sums, to first order; they sum to 0."""
-    total = max(bottom.sum(), 1.0)
-    return rounding.settled(top - top.sum() / total * bottom, bottom) / total
+    total = max(float(bottom.sum()), 1.0)
+    return rounding.settled(top - float(top.sum()) / total * bottom, bottom) / total
 
 
 def over_rooms(

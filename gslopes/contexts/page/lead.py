@@ -116,7 +116,7 @@ def _right(results: Tables, classifier: str) -> float:
     rows = results.get("inferred", TABLES["inferred"].empty())
     own = rows.query("classifier == @classifier and tags == 'gross' and gender == inferred")
     if own["n"].sum():
-        return own["count"].sum() / own["n"].sum()
+        return float(own["count"].sum() / own["n"].sum())
     return 0.5
 
 

@@ -208,6 +208,6 @@ def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str
             values={"decision": tuple(DECISIONS.values())},
         ),
         shown=cells,
-        flagged=(listed["status"] == "flagged").sum(),
+        flagged=int((listed["status"] == "flagged").sum()),
         missing=len(cutouts) - len(listed),
     )

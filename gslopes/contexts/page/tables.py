@@ -288,7 +288,7 @@ def _fitting(rows: DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fi
 
 def _starred(fitting: Fitting, contexts: Mapping[str, int]) -> str:
     """The paper's answer: yes for a gender that has a star in any of its contexts.  contexts: how many a side has."""
-    stars = {plural: rows["congruent_rise"].sum() for plural, _, rows in fitting}
+    stars = {plural: int(rows["congruent_rise"].sum()) for plural, _, rows in fitting}
     answered = [plural for plural, count in stars.items() if count]
     counts = [f"{one} in {stars[one]} of {contexts[side]} {side}" for one, side, _ in fitting]
     only = " only" * (len(answered) == 1)
@@ -306,8 +306,8 @@ def _congruent(parts: Fitting, change: str) -> str:
             answers.append(f"{plural}: {why}")
             continue
         significant = is_finding(judged["q"], judged["change_low"], judged["change_high"])
-        rises = (judged.loc[significant, change] > 0).sum()
-        falls = (judged.loc[significant, change] < 0).sum()
+        rises = int((judged.loc[significant, change] > 0).sum())
+        falls = int((judged.loc[significant, change] < 0).sum())
         verdict = ("not found", "yes", "no", "mixed")[bool(rises) + 2 * bool(falls)]
         fewer = f", less in {falls}" * bool(falls)
         out = len(fitting) - len(judged)
@@ -350,7 +350,7 @@ def _expected(rows: DataFrame) -> str:
     judged = rows.dropna(subset="q")
     if not len(judged):
         return "not judged: too few people, or nothing varies"
-    found = are_findings(judged).sum()
+    found = int(are_findings(judged).sum())
     if not found:
         return f"no difference found in {many(len(judged), 'test')}"
     return (

@@ -82,7 +82,7 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
     if opaque(fits) / area < share - TOLERANCE:
         most = min(opaque(fits), opaque(min(fits, LARGEST_SCALE)))
         raise DoesNotFit(share, most / area, "larger than the canvas")
-    scale = math.sqrt(share * area / max((alpha >= OPAQUE).sum(), 1.0))
+    scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
     ends = [0.0, fits]
     for _ in range(30):
         reached = opaque(scale) / area if scale <= fits else math.inf

@@ -144,7 +144,7 @@ def _whole(alpha: FloatArray, method: str, shoulders: int = 0) -> Person:
     outside = _parts(np.pad(alpha < SOLID, ((1, 0), (1, 1)), constant_values=True))
     holes = ((outside > 0) & (outside != outside[0, 0]))[1:, 1:-1]
     holes[:shoulders] = False
-    return Person(floats(np.where(holes, 1, alpha)), method, holes.mean())
+    return Person(floats(np.where(holes, 1, alpha)), method, float(holes.mean()))
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
@@ -164,17 +164,17 @@ def measure(pixels: ByteArray, person: Person, face: FloatArray) -> dict[str, fl
     lowest = y1
     solidity = nan
     if len(points):
-        lowest = points[:, 1].max()
+        lowest = float(points[:, 1].max())
         hull = cv2.contourArea(cv2.convexHull(points))
         solidity = min(1.0, len(points) / hull) if hull else nan
     return {
-        "share": mask.mean(),
-        "bottom": mask[-1].mean(),
+        "share": float(mask.mean()),
+        "bottom": float(mask[-1].mean()),
         "holes": person.holes,
         "solidity": solidity,
         "below": (lowest - y1) / height,
-        "left": _opened(left, 3).sum() / max(len(points), 1),
-        "covered": mask[oval].mean() if oval.any() else nan,
+        "left": float(_opened(left, 3).sum() / max(len(points), 1)),
+        "covered": float(mask[oval].mean()) if oval.any() else nan,
     }
 
 
@@ -200,7 +200,7 @@ def unseen(colour: ByteArray, person: Person, face: FloatArray, points: FloatArr
     again = parsed(before, points, AGAIN)
     width = float(face[2] - face[0])
     lost = (again.person >= 0) & (again.person < MAYBE[2]) & person.mask
-    return lost[: round(float(face[3] + BESIDE * width))].sum() / max(width, 1.0) ** 2
+    return float(lost[: round(float(face[3] + BESIDE * width))].sum() / max(width, 1.0) ** 2)
 
 
 def flaws(measured: Mapping[str, Any]) -> list[str]:

@@ -110,7 +110,7 @@ def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray, FloatArray] 
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
     sides = boxes[:, 2:] - boxes[:, :2]
-    index = sides.prod(1).argmax()
+    index = int(sides.prod(1).argmax())
     return tilted(detections, index) or (floats(boxes[index]), floats(detections.points[index]))
 
 

@@ -67,7 +67,7 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     met = np.ix_(weights.any(1), weights.any(0))
     p, *moves = influences(h[met], weights[met])
     pairs = int(np.count_nonzero(weights))
-    draws = round(weights.sum())
+    draws = round(float(weights.sum()))
     estimate = over_people(p, moves)
     parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, nan)
     if parity.se > 0:
@@ -106,7 +106,7 @@ def over_people(p: float, moves: Sequence[Array]) -> tuple[float, float, float, 
     se = sqrt(parts.sum())
     df = nan
     if se > 0:
-        df = se**4 / (parts**2 / (persons - 1)).sum()
+        df = se**4 / float((parts**2 / (persons - 1)).sum())
     return p, se, df, *logit_interval(p, se, df, int(persons.min()))
 
 

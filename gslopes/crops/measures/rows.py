@@ -296,7 +296,7 @@ def position_row(
 
 def _mean(values: Array, weights: Array) -> float:
     if len(values):
-        return np.average(values, weights=weights)
+        return float(np.average(values, weights=weights))
     return nan
 
 

@@ -267,7 +267,7 @@ def with_map(
     from matplotlib import colormaps
 
     scores = saliency.scores.astype(float)
-    levels = (scores - scores.min()) / (np.ptp(scores) or 1.0)
+    levels = (scores - scores.min()) / (float(np.ptp(scores)) or 1.0)
     heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype(np.uint8))
     gray = joined.convert("L").convert("RGB")
     coloured = Image.blend(gray, heat.resize(joined.size, Image.Resampling.BILINEAR), 0.6)
