@@ -323,7 +323,7 @@ def compose(read: Read, searches: Searches) -> DataFrame:
         for row, answer in read
         if answer["decision"] != "exclude"
     }
-    sets = dict[tuple[str, str], set[str]]()
+    sets: dict[tuple[str, str], set[str]] = {}
     for path, name, keyword in searches:
         for key in {(name, "any"), ("", "any"), (name, keyword), ("", keyword)}:
             sets.setdefault(key, set()).add(path)

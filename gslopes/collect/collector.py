@@ -115,7 +115,7 @@ class Collector:
         results = self._results(part, query)
         journal = self._path(part, "journal.jsonl")
         done = _read_journal(journal, self.out)
-        rows = list[Row]()
+        rows: list[Row] = []
         saved = 0
         while saved < wanted and len(rows) < len(results):
             start = len(rows)
@@ -167,7 +167,7 @@ class Collector:
                 f"{name} answered in a form that is not its own ({type(error).__name__}).",
                 "Try again later; what was collected is kept.",
             ) from error
-        unique = dict[tuple[str, str], Candidate]()
+        unique: dict[tuple[str, str], Candidate] = {}
         for candidate in filter(attrgetter("url"), candidates):
             person = candidate.title * self.provider.of_people
             unique.setdefault((candidate.url, person), candidate)

@@ -291,7 +291,7 @@ class Openverse(Provider):
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages until there are enough or no more."""
-        results = list[Candidate]()
+        results: list[Candidate] = []
         page = pages = 1
         while len(results) < min(max_results, self.terms.max_results) and page <= pages:
             params = {

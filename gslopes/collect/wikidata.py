@@ -141,7 +141,7 @@ class Wikidata(Provider):
         return results
 
     def _asked(self, group: str, ask: FetchJson) -> list[Shown]:
-        rows = dict[Shown, None]()
+        rows: dict[Shown, None] = {}
         offset = 0
         sizes = iter(PAGES)
         size = next(sizes)
@@ -173,11 +173,11 @@ class Wikidata(Provider):
 
         infos: what Commons knows of the rows' files; other files are added.  most: rows that are wanted.
         """
-        by_person = dict[str, list[Shown]]()
+        by_person: dict[str, list[Shown]] = {}
         for row in rows:
             by_person.setdefault(row.human, []).append(row)
         wanted = self.per_person or 1
-        chosen = list[Shown]()
+        chosen: list[Shown] = []
         for human, named in by_person.items():
             if len(chosen) >= most:
                 break

@@ -321,7 +321,7 @@ def merge(
     Raises: TableError if a part is missing or damaged, or a key occurs twice; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
-    begun = set[tuple[Any, ...]]()
+    begun: set[tuple[Any, ...]] = set()
     again = False  # of the keys their first columns alone: of long tables, few
     first = list(table.key[:2])
     with placed(path) as fresh:

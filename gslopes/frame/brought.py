@@ -83,8 +83,8 @@ def _fill(run: Path, photos: Any) -> Path | None:
     is_new = not (run / MANIFEST).is_file()
     frame = photos if hasattr(photos, "iloc") and hasattr(photos, "columns") else None
     column = None if frame is None else _photo_column(frame)
-    paths = dict[int, str]()
-    names = dict[int, str]()
+    paths: dict[int, str] = {}
+    names: dict[int, str] = {}
     runfolder.make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
         if isinstance(item, _PATH):

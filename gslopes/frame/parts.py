@@ -137,7 +137,7 @@ def _checked(run: Run, stage: Stage, folder: str, part: int) -> list[DataFrame]:
     notes = _notes_file(run, folder, part)
     if notes.exists():
         _sentences(notes)
-    frames = list[DataFrame]()
+    frames: list[DataFrame] = []
     for table in _part_tables(run.audit, stage):
         path = part_path(run.folder, folder, table, part)
         if not path.exists() and stage.keep(run, table.name) is None:

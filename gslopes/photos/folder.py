@@ -216,7 +216,7 @@ def photo_batches(
 
     read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch by itself.
     """
-    batch = list[tuple[PhotoFile, Photo]]()
+    batch: list[tuple[PhotoFile, Photo]] = []
     pixels = 0
     for file in files:
         if (photo := read(file)) is None:
@@ -259,11 +259,11 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
 
     Real folders come first, so that a file has its name, not a link's.
     """
-    photos = list[bytes]()
-    others = list[bytes]()
+    photos: list[bytes] = []
+    others: list[bytes] = []
     seen = set()
     folders = [b""]
-    links = list[bytes]()
+    links: list[bytes] = []
     while folders or links:
         folder = folders.pop() if folders else links.pop(0)
         try:

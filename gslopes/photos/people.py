@@ -54,7 +54,7 @@ class People(CsvTable):
 
         Raises: ``raises`` with both lines if they differ.
         """
-        rows = dict[str, int]()
+        rows: dict[str, int] = {}
         for row, photo in enumerate(self.columns[self.photo_column()]):
             first = rows.setdefault(str(photo), row)
             for column, cells in values.items():
@@ -134,7 +134,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     photos = photos[photos["reason"] != Reason.DUPLICATE].drop_duplicates("photo")
     # a table may name either
     files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])
-    matches = dict[str, int]()
+    matches: dict[str, int] = {}
     for photo, file in zip(files["photo"], files["path"], strict=True):
         if name := name_in(rows, file, photo):
             matches.setdefault(photo, rows[name])

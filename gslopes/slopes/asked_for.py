@@ -139,8 +139,8 @@ def sweeps_of(
 
     Raises: ConfigError, UnknownName if there are no such sentences, values or ends; ModelError.
     """
-    sweeps = list[Sweep]()
-    ends = list[str]()
+    sweeps: list[Sweep] = []
+    ends: list[str] = []
     bases = [name.strip() for name in (baseline or "").split(",") if name.strip()]
     for attribute in edit.attributes:
         if placebo.plain(attribute) != attribute:

@@ -171,7 +171,7 @@ class Drawing(Synthesis):
             for asked in self.plan.asked(photo.id):
                 wanted[asked.wish][photo.id] = partial(self._sent, photo, chip)
         answers = self.editor.ask(wanted)
-        edits = list[Row]()
+        edits: list[Row] = []
         for row, photo in enumerate(faces.photos):
             came = {
                 wish: self._came(photo, faces.faces[row], answers[photo.id, wish])
@@ -248,7 +248,7 @@ class Drawing(Synthesis):
         draw = partial(composite_of, *about, blend=blend, neutral=neutral, head=head)
         files = self._files(photo)
         packed = {same: qualities(photo.id, count, self.plan.config.seed)}
-        rows = list[Row]()
+        rows: list[Row] = []
         for name in (sweep, same, random):
             pictures = drawn.get(name, [])
             if len(pictures) < count:

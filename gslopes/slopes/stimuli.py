@@ -254,7 +254,7 @@ class Synthesis:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
         values = self.plan.values[attribute]
         seed = self.plan.config.seed
-        rows = list[Row]()
+        rows: list[Row] = []
         grid = self.plan.grid
 
         along = (

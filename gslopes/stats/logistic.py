@@ -158,7 +158,7 @@ def choose_columns(
     Source: Kozbur 2020, doi 10.3982/ECTA16273, testing-based forward selection; Belloni, Chernozhukov & Wei 2016,
     doi 10.1080/07350015.2016.1166116, for the outcome and for the tested column (double selection).
     """
-    chosen = list[int]()
+    chosen: list[int] = []
     while len(chosen) < min(limit, candidates.shape[1]):
         fixed = np.column_stack([design, candidates[:, chosen]])
         t = np.nan_to_num(abs(efficient_scores(candidates, fixed, outcome)[0]))

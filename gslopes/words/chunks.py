@@ -46,7 +46,7 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        facts = set[Fact]()
+        facts: set[Fact] = set()
         for tokens in self.tag(caption):
             facts.update(_Clause(self.wordnet, self.animate).read(tokens))
         repeated = {fact._replace(plural=True) for fact in facts if not fact.plural}
@@ -63,7 +63,7 @@ class Chunks:
 
 def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[Token]:
     """Four repairs, in this order: unknown words, participles after people, compounds, lemmas of nouns."""
-    fixed = list[Token]()
+    fixed: list[Token] = []
     for token in tokens:
         tag = "NN1" if token.tag == "UNC" else token.tag
         before = fixed[-1] if fixed else NOTHING

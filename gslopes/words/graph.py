@@ -222,7 +222,7 @@ class Mentions:
 
     def identity(self, facts: Facts) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
-        mentions = set[Mention]()
+        mentions: set[Mention] = set()
         for fact in facts:
             word = fact.word
             if fact.negated:
@@ -285,7 +285,7 @@ def bounds(
     """
     listed = frozenset(listed)
     name = word.replace(" ", "_")
-    synsets = list[str]()
+    synsets: list[str] = []
     for other in part + RELAX.replace(part, ""):
         if every or not synsets:
             synsets += wordnet.synsets(name, other)

@@ -110,7 +110,7 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
     """
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
     denied = 0  # how many more words are
-    affirmed = set[str]()
+    affirmed: set[str] = set()
     for place, word in enumerate(words):
         denied = max(denied - 1, 0)
         if word in (*".;:!?", "but"):

@@ -211,7 +211,7 @@ class CropsClassifier(Resuming):
         photo: its sha256, hex.  Raises: UsageError if they are too few.
         """
         count = len(self._paths)
-        near = list[int]()
+        near: list[int] = []
         place = self._place.get(photo)
         start = int(hexdigest(photo), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):

@@ -140,7 +140,7 @@ def find_peaks(
         return []
     local = scores == cv2.dilate(np.ascontiguousarray(scores), np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero(local & (scores > scores.min()))
-    peaks = list[tuple[float, float]]()
+    peaks: list[tuple[float, float]] = []
     for index in np.argsort(-scores[rows, columns], kind="stable"):
         peak = float(x[columns[index]]), float(y[rows[index]])
         if all((peak[0] - px) ** 2 + (peak[1] - py) ** 2 >= min_distance**2 for px, py in peaks):

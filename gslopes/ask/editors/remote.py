@@ -108,7 +108,7 @@ class RemoteEditor:
 
 def _asked(client: Client, wish: Wish, photos: Photos) -> Answers:
     """The answers to one wish; fewer if the client was halted."""
-    parts = list[PartProgress]()
+    parts: list[PartProgress] = []
     questions = [Question(photo, read) for photo, read in photos.items()]
     client.ask_parts([(0, questions)], parts.append)
     return {

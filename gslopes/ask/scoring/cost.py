@@ -116,7 +116,7 @@ def estimate_parts(
         files = frame["file"].tolist()
         left.append(len(files))
         if traits_of(classifier).limits.remote and not cache.empty:
-            distinct = set[bytes]()
+            distinct: set[bytes] = set()
             for file in files:
                 with suppress(PhotoError):
                     distinct.add(digest(read_picture(run, file)))

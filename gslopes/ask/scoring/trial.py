@@ -78,7 +78,7 @@ def ask_first(
 
 def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
     """The first two distinct photos that can be read, JPEG or PNG."""
-    pictures = dict[bytes, None]()
+    pictures: dict[bytes, None] = {}
     for file in files[:_LOOK]:
         with suppress(PhotoError):
             data = photo_bytes(file.path)

@@ -176,7 +176,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
     cases = defaultdict(set)
     for index, image in enumerate(recorder.images):
         truth = recorder.truth_facts(image)
-        first = dict[tuple[str, str, str], Fact]()
+        first: dict[tuple[str, str, str], Fact] = {}
         for fact, scenario in judge(recorder.facts(image), truth, coverage, wordnet, lists):
             mentioned[fact.kind, fact.concept].add(index)
             if scenario in SCENARIOS:

@@ -204,7 +204,7 @@ def imposed_terms(recorder: Recorder) -> None:
 def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
     corpus = recorder.corpus
-    genders = dict[str, str]()
+    genders: dict[str, str] = {}
     for values in corpus.groups.values():
         genders |= {image: value for image, value in values.items() if value in GENDER_GROUPS}
     images = [

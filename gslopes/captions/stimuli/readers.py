@@ -304,7 +304,7 @@ def read_instances(content: Record) -> StageRows:
     Raises: DataMissing if an id has two images of different sizes, or two categories.
     """
     rows = StageRows()
-    sizes = dict[str, tuple[float, float] | None]()
+    sizes: dict[str, tuple[float, float] | None] = {}
     for image in rows.records(content["images"], "image"):
         key = id_of(image.get("id"))
         size = size_of(image)
@@ -316,7 +316,7 @@ def read_instances(content: Record) -> StageRows:
                 "Give each image an id of its own.",
             )
     rows.images |= set(sizes)
-    names = dict[str, str]()
+    names: dict[str, str] = {}
     for row in rows.records(content["categories"], "category"):
         number = id_of(row.get("id"))
         name = row.get("name")

@@ -43,7 +43,7 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
     """
     if not source.is_dir():
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
-    files_of = dict[str, list[Path]]()
+    files_of: dict[str, list[Path]] = {}
     excluded = {path.resolve() for path in others}
     for entry in sorted(source.iterdir()):
         if entry.name.startswith(".") or entry.resolve() in excluded:
@@ -195,7 +195,7 @@ def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[DataFrame, i
     records = []
     repeated = 0
     for stage, rows in stages.items():
-        texts_of = dict[str, list[str]]()
+        texts_of: dict[str, list[str]] = {}
         for image, caption in rows.captions:
             if image not in chosen:
                 continue

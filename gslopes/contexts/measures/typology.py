@@ -189,7 +189,7 @@ def _read_words(path: Path) -> Typology:
 
     Raises: UsageError without any; UnknownName for a cluster of a single file that ``starter`` does not have.
     """
-    tags = dict[str, set[str]]()
+    tags: dict[str, set[str]] = {}
     for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
         for cluster, word in _read_dictionary(file):
             tags.setdefault(normalise(cluster), set()).add(normalise(files.without_guard(word)))

@@ -83,7 +83,7 @@ def read_backgrounds(
             ]
         else:
             pictures += _folder(Path(name), canvas, finder)
-    first = dict[tuple[str, str], BackgroundPicture]()
+    first: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
             earlier = first.setdefault((what, name), background)
@@ -181,7 +181,7 @@ def context_keys(names: Iterable[str], where: str) -> dict[str, str]:
     {'Baby Nursery (2)': 'baby-nursery-2'}
     """
     keys = {name: re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") for name in names}
-    first = dict[str, str]()
+    first: dict[str, str] = {}
     for name, key in keys.items():
         if not key:
             raise UsageError(

@@ -100,7 +100,7 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
     middle = complex(SIDE / 2, MARGIN + REACH)
     corners = [middle + REACH * corner for corner in CORNERS[len(names)]]
     centres = dict(zip(names, corners, strict=True))
-    arrows = list[Row]()
+    arrows: list[Row] = []
     texts = []
     for row in map(larger_first, rows):
         share = numbers.size(100 * row["p"] - 50)

@@ -160,8 +160,8 @@ def chosen(answered: DataFrame) -> dict[str, DataFrame]:
 
 def _nobody_twice(pairs: DataFrame) -> DataFrame:
     """The first ``MOST`` pairs of which none has a photo of one before it."""
-    drawn = set[str]()
-    rows = list[Any]()
+    drawn: set[str] = set()
+    rows: list[Any] = []
     for index, *pair in pairs[["left", "right"]].itertuples():
         if len(rows) < MOST and drawn.isdisjoint(pair):
             drawn |= {*pair}

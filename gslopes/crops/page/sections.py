@@ -31,7 +31,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
     """Cropper to its rows by table, and as ``head`` those that head the page, in the order of the groupings."""
     groups = page.run.config.groups
     order = [*groups, CROSS.join(groups)]
-    by_cropper = dict[str, Tables]()
+    by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
         tables = {
             name: table[table["cropper"] == cropper]

@@ -76,7 +76,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
-    rows = list[Row]()
+    rows: list[Row] = []
     for row, numbers in _by_label(part, part.labels, note, options):
         if not row["note"]:
             of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
@@ -102,7 +102,7 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
         sums, counts = _left_out(doubles(member @ columns)).T
         return sums / counts
 
-    rows = list[Row]()
+    rows: list[Row] = []
     both = zip(
         _by_label(part, labels, note, options), _by_label(alone, labels, "", options), strict=True
     )

@@ -223,12 +223,17 @@ def test_heading_is_short_and_screen_and_paper_show_each_number_with_its_interva
     page: Any,
 ) -> None:
     assert len(page.locator("h1").inner_text()) <= 90
-    assert re.fullmatch(r".*slope [+−]\S+ \[.+\] points per unit, 39 photos\.", page.locator(".figures").inner_text())
+    assert re.fullmatch(
+        r".*slope [+−]\S+ \[.+\] points per unit, 39 photos\.",
+        page.locator(".figures").inner_text(),
+    )
     rows = page.locator(".levels").first.locator("li:not(.head)")
     for medium in ("screen", "print"):
         page.emulate_media(media=medium)
         if medium == "print":
-            page.set_viewport_size({"width": 700, "height": 900})  # as wide as A4 within its margins
+            page.set_viewport_size(
+                {"width": 700, "height": 900}
+            )  # as wide as A4 within its margins
         assert "needs scripts" not in page.inner_text("body")
         for place in range(rows.count()):
             row = rows.nth(place)

@@ -300,9 +300,7 @@ def test_an_interaction_is_told_as_a_slope_that_differs() -> None:
         "None of 2 labels is shown to depend on both attributes together.\n"
         "100 photos. Does a slope along perceived gender differ with perceived race? “b” has"
     )
-    assert interaction({"a": "unjudged"}) == (
-        "No label can be judged with 100 photos."
-    )
+    assert interaction({"a": "unjudged"}) == ("No label can be judged with 100 photos.")
     assert "depends on both attributes together" in interaction({"a": "unjudged"}, n=1)
 
 
