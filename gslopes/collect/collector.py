@@ -86,13 +86,13 @@ class Collector:
         agent = f"gslopes/{runtime.gslopes_version()} ({about})"
         self.fetcher = Fetcher(FetchPolicy(gap=self.config.gap, agent=agent), self.stop)
         self.robots = Robots(self.fetcher)
-        self._photos: dict[str, str] = {}  # id to path of what was kept
+        self._photos = dict[str, str]()  # id to path of what was kept
         self._pool = ThreadPoolExecutor(WORKERS)
         self._known = 0  # parts whose photos are remembered
         self._failures = 0  # downloads that failed one after the other, up to now
-        self._failed_parts: list[int] = []  # parts of this run in which they all did
+        self._failed_parts = list[int]()  # parts of this run in which they all did
         self._any_outcome = False
-        self._settled: dict[str, Row] = {}  # address to its row, once no download would change it
+        self._settled = dict[str, Row]()  # address to its row, once no download would change it
 
     def __enter__(self) -> "Collector":
         return self
@@ -218,7 +218,7 @@ class Collector:
         """
         again = {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
         settled = self._settled.get(row["url"])
-        if settled is not None:
+        if settled:
             row |= {name: settled[name] for name in ("status", "reason", "detail", "photo", "path")}
             return row | (again if settled["status"] == "kept" else {})
         outcome = coming[row["url"]].result()
@@ -231,7 +231,7 @@ class Collector:
             return row | {"status": error.status, **error.reason.columns}
         self._count_failure(None)
         saved_path = self._photos.get(about["photo"])
-        if saved_path is not None:
+        if saved_path:
             return row | again | {"photo": about["photo"], "path": saved_path}
         path = self.out / folder_name(row["occupation"]) / about["path"]
         runfolder.make_folder(path.parent)

@@ -11,13 +11,13 @@ import contextlib
 import functools
 import ipaddress
 import itertools
-import math
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -59,7 +59,7 @@ def is_public(address: str) -> bool:
         return False
     number = ipaddress.ip_address(address)
     if isinstance(number, ipaddress.IPv6Address):
-        if number.ipv4_mapped is not None:
+        if number.ipv4_mapped:
             number = number.ipv4_mapped
         elif number in _NAT64:
             number = ipaddress.IPv4Address(int(number) & 0xFFFFFFFF)
@@ -169,7 +169,7 @@ class Fetcher:
     def __post_init__(self) -> None:
         self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
-        self._gaps: dict[str, float] = {}
+        self._gaps = dict[str, float]()
         self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
@@ -212,7 +212,7 @@ class Fetcher:
         address = parse_url(url)
         extra_headers = dict(headers or {})
         for _ in range(REDIRECTS + 1):
-            if before_request is not None:
+            if before_request:
                 began = time.monotonic()
                 before_request(address)
                 deadline += time.monotonic() - began
@@ -321,7 +321,7 @@ def _translated_errors(seconds: float) -> Iterator[None]:
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
     """Raises: DownloadError unless it is http or https, with a host, a port that exists, and without a password."""
     try:
-        address = base.join(url) if base is not None else httpx.URL(url)
+        address = base.join(url) if base else httpx.URL(url)
         port = address.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise refused(Reason.INVALID_ADDRESS) from error
@@ -362,18 +362,18 @@ class Robots:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
-        self._locks: dict[str, threading.Lock] = {}
+        self._known = dict[str, tuple[float, Protego | DownloadError]]()  # until when, and what
+        self._locks = dict[str, threading.Lock]()
 
     def __call__(self, url: httpx.URL) -> None:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
         key = origin(url)
         with self._locks.setdefault(key, threading.Lock()):
-            until, rules = self._known.get(key, (-math.inf, None))
+            until, rules = self._known.get(key, (-inf, None))
             if rules is None or self.clock() >= until:
                 rules = self._asked(url)
                 failed = isinstance(rules, DownloadError)
-                self._known[key] = self.clock() + RETRY_AFTER if failed else math.inf, rules
+                self._known[key] = self.clock() + RETRY_AFTER if failed else inf, rules
         if isinstance(rules, DownloadError):
             raise rules
         self.fetcher.set_min_interval(key, min_interval(rules))

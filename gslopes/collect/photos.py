@@ -126,9 +126,11 @@ def collect(plan: CollectPlan, executor: OneProcess = OneProcess()) -> Collectio
         manifest = _manifest(plan.config, plan.queries)
         runfolder.compare(out, manifest, IDENTITY)
         if not (out / runfolder.MANIFEST).exists():
-            manifest["gslopes"] = runtime.gslopes_version()
-            manifest["created"] = datetime.now(UTC).isoformat(timespec="seconds")
-            manifest["terms"] = plan.provider.terms.note
+            manifest |= {
+                "gslopes": runtime.gslopes_version(),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "terms": plan.provider.terms.note,
+            }
             runfolder.write_json(out / runfolder.MANIFEST, manifest)
         runfolder.make_folder(out / "parts" / STAGE)
         try:

@@ -88,8 +88,7 @@ def read_keywords(which: str) -> list[str]:
     rows = _rows_of(which, KEYWORDS, "keyword")
     if rows is not None:
         return list(dict.fromkeys(row["keyword"] for row in rows))
-    words = dict.fromkeys(["", *names(which)])
-    return [word for word in words if word != "none"]
+    return [word for word in dict.fromkeys(["", *names(which)]) if word != "none"]
 
 
 def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> list[Query]:
@@ -249,7 +248,7 @@ class Urls(Provider):
         rows = [{"url": line.strip()} for line in lines]
         if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
             rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
-        self._searches: dict[Query, list[Candidate]] = {}
+        self._searches = dict[Query, list[Candidate]]()
         for row in rows:
             cells = {name: text(cell) for name, cell in row.items()}
             query = Query(

@@ -201,8 +201,7 @@ class Wikidata(Provider):
     def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
         """File name to what Commons knows; files that are gone are missing."""
         by_name = {}
-        names = list(dict.fromkeys(files))
-        for some in batches(names, TITLES):
+        for some in batches(list(dict.fromkeys(files)), TITLES):
             titles = "|".join(f"File:{name}" for name in some)
             infos, renamed = self._infos({"titles": titles}, ask)
             for name in some:
@@ -278,8 +277,7 @@ def traits_of(title: str) -> dict[str, str]:
 
 
 def _year(when: str) -> str:
-    years = re.findall(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
-    return "".join(years[:1])
+    return "".join(re.findall(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)[:1])
 
 
 def people_of(

@@ -140,7 +140,7 @@ def measure(run: Run) -> Made:
     people = run.table("people")
     backgrounds = run.table("backgrounds")
     tables = {}
-    if options.ratings is not None:
+    if options.ratings:
         tables["ratings"] = ratings.ratings_of(options, backgrounds, run.note)
         backgrounds = ratings.rated(backgrounds, tables["ratings"])
     used = backgrounds.query("status == 'used'")
@@ -156,7 +156,7 @@ def measure(run: Run) -> Made:
         described.append(describe.describe_all(name, answers, used, typology, options))
     sweep = None
     if run.config.pictures.sweep:
-        assert run.plan is not None
+        assert run.plan
         values = np.array(next(iter(run.plan.facts["values"].values())), float)
         sweep = run.config.pictures.sweep, values
     tables["described"] = pd.concat(described, ignore_index=True)

@@ -51,7 +51,7 @@ def resolve(plan: Plan) -> dict[str, Model]:
 
 def asked_names(run: Run) -> list[str]:
     """The croppers of a run."""
-    assert run.plan is not None
+    assert run.plan
     return list(run.plan.facts["asked"])
 
 
@@ -105,9 +105,7 @@ def pictures_asked(
     if persons is None:
         persons = [portrait.person for portrait in people.portraits]
     drawn = [pictures_of(people, persons, variant) for variant in config.variants]
-    return np.concatenate(
-        [np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)]
-    )
+    return np.concatenate([np.insert(pairs, 0, number, 1) for number, pairs in enumerate(drawn)])
 
 
 # -- the stage of pairs -----------------------------------------------------------------------------------------------

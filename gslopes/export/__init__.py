@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
@@ -49,7 +50,7 @@ class Exported:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {**asdict(self), "path": str(self.path), "splits": dict(self.splits)}
+        return {**asdict(self), "path": str(self.path)}
 
 
 @with_options(ExportConfig)
@@ -98,8 +99,7 @@ def export(
     ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    counts = rows["split"].value_counts(sort=False)
-    splits = {str(name): int(count) for name, count in counts.items()}
+    splits = dict(Counter(rows["split"]))
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
@@ -201,7 +201,7 @@ class Files:
             raise UsageError(
                 f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
             ) from error
-        measured = Series(sizes, index=self.rows.index)
+        measured = Series(sizes, self.rows.index)
         return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
 
     def of(self, shard: DataFrame, tick: Tick) -> Iterator[writers.Picture]:

@@ -36,7 +36,7 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
     edited = rows.query("kind == 'edit'")
     sweeps = rows.drop_duplicates("set")
     photos = rows.drop_duplicates("photo")
-    licences = photos.get("licence", Series("", index=photos.index))
+    licences = photos.get("licence", Series("", photos.index))
     attributes = sorted(set(edited["attribute"]))
     models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
     editors = []
@@ -62,7 +62,7 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
 
 
 def _counts(texts: Series, sort: bool = True) -> dict[str, int]:
-    return {str(name): int(count) for name, count in texts.value_counts(sort=sort).items()}
+    return {str(name): count for name, count in texts.value_counts(sort=sort).items()}
 
 
 def readme(about: Facts) -> str:
@@ -83,7 +83,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
         folder = find_asset("models", model)
         if folder is None or not (folder / "card.md").is_file():
             continue
-        text = (folder / "card.md").read_text(encoding="utf-8")
+        text = (folder / "card.md").read_text("utf-8")
         faults = text.partition("## Known failures\n")[2].partition("\n## ")[0].strip()
         if faults and f"sha256: {digest}" in text:  # a card is only about its weights
             yield model, faults

@@ -165,7 +165,7 @@ def _split(photos: Series, people: DataFrame, config: ExportConfig, seed: int) -
     Raises: UsageError for an unknown column, or if one side would be empty.
     """
     if config.split is None:
-        return Series(TRAIN, index=photos.index)
+        return Series(TRAIN, photos.index)
     column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
     if config.split_by and column not in people:
         raise UsageError(

@@ -56,7 +56,7 @@ def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
     with runfolder.placed(path) as temporary:
         writer = None
         for group in _groups(pictures):
-            if writer is None:
+            if not writer:
                 columns = list(group[0][0])
                 texts = [name for name in columns if name not in _KINDS]
                 # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
@@ -71,7 +71,7 @@ def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
                 for record, data in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
-        if writer is not None:
+        if writer:
             writer.close()
 
 

@@ -173,7 +173,7 @@ def _declared_size(data: bytes) -> tuple[int, int]:
     """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it does not tell."""
     for name in formats():
         factory, accept = Image.OPEN[name]
-        if accept is not None and accept(data[:16]) is True:
+        if accept and accept(data[:16]) is True:
             with suppress(Image.DecompressionBombError, SyntaxError, OSError, struct.error):
                 return factory(io.BytesIO(data), "").size
     return 0, 0
@@ -265,7 +265,7 @@ def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
 def is_srgb(icc: bytes | None) -> bool:
     """Whether pixels with this profile are in sRGB, but for rounding; without one they are."""
     cube = 51 * np.indices((6, 6, 6), np.uint8).reshape(3, -1, 1).T
-    return bool(np.abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
+    return bool(abs(in_srgb(cube, icc) - floats(cube)).max() < 4)
 
 
 def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:
@@ -288,7 +288,7 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
         source = ImageCms.createProfile("LAB")
     with suppress(ImageCms.PyCMSError):
         converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
-        if converted is not None:
+        if converted:
             return converted
     return image.convert("RGB")
 

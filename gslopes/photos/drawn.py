@@ -132,7 +132,7 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     logs = _sample(pixels, points)
     red = {zone: values[..., 0] - values[..., 1] for zone, values in logs.items()}
     plain = red["plain"].mean(1)
-    lips = np.partition(red["mouth"], -_REDDEST, axis=1)[:, -_REDDEST:].mean(1)
+    lips = np.partition(red["mouth"], -_REDDEST, 1)[:, -_REDDEST:].mean(1)
     terms = {
         "lips": lips - plain,
         "blush": red["cheeks"].mean(1) - plain,
@@ -163,7 +163,7 @@ def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     middle = seen.mean(1, keepdims=True)
     template = _TEMPLATE - _TEMPLATE.mean()
     # The least-squares similarity of the plane is one complex number and a shift (Umeyama 1991).
-    turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (np.abs(template) ** 2).sum()
+    turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (abs(template) ** 2).sum()
     return {
         name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean()))
         for name, zone in _ZONES.items()

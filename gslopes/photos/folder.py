@@ -241,7 +241,7 @@ def display_name(name: bytes) -> str:
     café \xff.jpg
     """
     plain = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", name) if b"\\" in name else name
-    return plain.decode("utf-8", errors="backslashreplace")
+    return plain.decode("utf-8", "backslashreplace")
 
 
 def relative_name(path: Path, root: Path) -> str:

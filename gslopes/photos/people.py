@@ -107,7 +107,7 @@ def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
     Raises: UsageError if that differs.
     """
     files = (name_in(names, file) for file in (photo.relative, *photo.repeats))
-    matches = [name for name in files if name is not None]
+    matches = [name for name in files if name]
     for name in matches:
         if names[name] != names[matches[0]]:
             pair = f"{show(matches[0])} and {show(name)}"
@@ -136,7 +136,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])
     matches: dict[str, int] = {}
     for photo, file in zip(files["photo"], files["path"], strict=True):
-        if (name := name_in(rows, file, photo)) is not None:
+        if name := name_in(rows, file, photo):
             matches.setdefault(photo, rows[name])
     if not matches:
         column = people.photo_column()
@@ -150,8 +150,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
 def unmatched_rows(path: Path, run: Path) -> str:
     """A sentence on rows about no photo of the run, used or not; empty without such.  Raises: as ``read_about``."""
-    people = read_people(path)
-    rows = people.by_photo({})
+    rows = read_people(path).by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     matched = {
         name_in(rows, name, photo)

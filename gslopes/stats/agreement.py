@@ -1,7 +1,7 @@
 """How well two orders, or two people's answers, agree."""
 
-import math
 from collections.abc import Sequence
+from math import atanh, nan, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     steps = doubles(values)
     first, second = np.triu_indices(len(steps), 1)
     difference = gap(array[:, second], array[:, first], STORED)  # (n, pairs)
-    up = np.sign(difference) * exceeds(np.abs(difference), resolution)
+    up = np.sign(difference) * exceeds(abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
     return quotients(up @ along, untied)
@@ -71,15 +71,15 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     ranks = (rankdata(doubles(values)) for values in (x, y))
     first, second = (places - places.mean() for places in ranks)
     n = len(first)
-    spread = math.sqrt(float(first @ first) * float(second @ second))
+    spread = sqrt(float(first @ first) * float(second @ second))
     if not spread:
-        return RankCorrelation(n, *[math.nan] * 7)
+        return RankCorrelation(n, *[nan] * 7)
     shuffled = np.random.default_rng(0).permuted(np.tile(second, (permutations, 1)), axis=1)
     observed = float(first @ second)
-    exceeding = int((np.abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
+    exceeding = int((abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
     rho = observed / spread
     tau = float(kendall([second], first)[0])
-    of_rho = of_tau = (math.nan, math.nan)
+    of_rho = of_tau = (nan, nan)
     if n >= 5:
         of_rho = _fisher_z(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n**3 - n))
         of_tau = _fisher_z(tau, 0.437 / (n - 4), 1 - 4 / (n**2 - n))
@@ -92,9 +92,9 @@ def _fisher_z(correlation: float, variance: float, most: float) -> tuple[float, 
     variance: of its Fisher z.  most: the correlation with two neighbours out of order, by which a perfect one, whose z
     is infinite, is judged.
     """
-    reach = normal_quantile() * math.sqrt(variance)
-    z = math.atanh(min(max(correlation, -most), most))
-    return min(math.tanh(z - reach), correlation), max(math.tanh(z + reach), correlation)
+    reach = normal_quantile() * sqrt(variance)
+    z = atanh(min(max(correlation, -most), most))
+    return min(tanh(z - reach), correlation), max(tanh(z + reach), correlation)
 
 
 def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float:
@@ -106,7 +106,7 @@ def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float:
     0.5
     """
     if not len(one):
-        return math.nan
+        return nan
     first = np.asarray(one)
     second = np.asarray(other)
     agree = float(np.mean(first == second))

@@ -1,6 +1,7 @@
 """Photos of one person are alike: units of resampling and of standard errors."""
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ def named_codes(names: Sequence[str], ids: Objects) -> Integers:
     names: (n,) texts.  ids: (n,) what tells the rows apart.
     """
     keys = [(bool(name), name or row) for name, row in zip(names, ids, strict=True)]
-    return np.asarray(pd.factorize(Series(keys, dtype=object))[0], dtype=np.int64)
+    return np.asarray(pd.factorize(Series(keys, dtype=object))[0], np.int64)
 
 
 def normal_texts(column: Series) -> Series:
@@ -79,10 +80,10 @@ def clustered_ratio(top: Array, bottom: Array, bounds: Bounds = UNBOUNDED) -> Es
     top = top[bottom > 0]
     bottom = bottom[bottom > 0]
     if not len(bottom):
-        return Estimate(*[np.nan] * 5)
+        return Estimate(*[nan] * 5)
     ratio = float(top.sum() / bottom.sum())
     moves = (top - ratio * bottom) / bottom.sum()
-    size = (np.abs(top) + abs(ratio) * bottom) / bottom.sum()
+    size = (abs(top) + abs(ratio) * bottom) / bottom.sum()
     return linearised(ratio, moves, size, bounds=bounds)
 
 
@@ -116,7 +117,7 @@ def crossed(
     """
     sources = [source for source in (people, other) if source.se > 0]
     if not (np.isfinite([value, *people, *other]).all() and sources):
-        return np.nan, np.nan, np.nan
+        return nan, nan, nan
     half = float(t_quantile(other.dof)) * other.se
     low, high = (float(np.hypot(np.nan_to_num(abs(end - value)), half)) for end in ends)
 

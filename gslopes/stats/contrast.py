@@ -18,6 +18,7 @@ only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
 from collections.abc import Iterator
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,10 @@ def infer(sums: Moments, intercept: Array, scale: float, most: float = np.inf) -
     skew = sums.slopes.skew
     slope = scale * sums.slopes.mean
     if not sums.photos:
-        slope = np.full_like(slope, np.nan)
+        slope = np.full_like(slope, nan)
     se = scale * np.sqrt(sums.slopes.squares * sums.units / dof) / n
     if sums.units < 2:
-        se = np.full_like(se, np.nan)
+        se = np.full_like(se, nan)
     t = t_ratio(slope, se)
     low, high = skewed_ends(slope, se, dof, skew, (-most, most))
     return Lines(slope, intercept, se, t, skewed_test(t, dof, skew), low, high)
@@ -95,7 +96,7 @@ class Units:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        return EXACT * np.abs(self.sums.data) if self.errors is None else self.errors
+        return EXACT * abs(self.sums.data) if self.errors is None else self.errors
 
     @property
     def means(self) -> Array:
@@ -141,10 +142,8 @@ class Units:
     def times(self, factors: Array) -> "Units":
         """Each label's numbers times its factor, (L,)."""
         each = factors[self.label]
-        numbers = self.sums.data * each + 1j * self.rounding * np.abs(each)
-        most = self.most * np.maximum(
-            np.abs(factors), 1e-300
-        )  # no factor of 0: most may be infinite
+        numbers = self.sums.data * each + 1j * self.rounding * abs(each)
+        most = self.most * np.maximum(abs(factors), 1e-300)  # no factor of 0: most may be infinite
         return _settled(self.stored(numbers), self.sizes, most)
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
@@ -207,18 +206,18 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     mean, skew = spread.mean, spread.skew
     dof = max(count - 1, 1)
     estimable = (varying > 0) & (count > 1)
-    se = np.where(estimable, np.sqrt(spread.squares * count / dof) / n, np.nan)
+    se = np.where(estimable, np.sqrt(spread.squares * count / dof) / n, nan)
     low, high = skewed_ends(mean, se, dof, skew, (-units.most, units.most))
     p = skewed_test(t_ratio(mean, se), dof, skew)
-    p_perm = np.full(len(varying), np.nan)
+    p_perm = np.full(len(varying), nan)
     if permutations:
         size = _BLOCK // max(*sums.shape, 1)
         blocks = seeded_blocks(permutations, size, [seed, 5])
         flips = (random_signs((count, number), generator) for generator, number in blocks)
         length = units.lengths(sums.data)  # what the signs do not change
-        limit = as_extreme(n * np.abs(mean), length, units.lengths(units.rounding))
+        limit = as_extreme(n * abs(mean), length, units.lengths(units.rounding))
         extreme = count_extreme(sums.astype(np.float32), flips, limit)
-        p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
+        p_perm = np.where(estimable, permutation_p(extreme, permutations), nan)
     return Contrast(mean, se, low, high, p, p_perm, varying, skew, spread.error)
 
 
@@ -252,13 +251,13 @@ def difference(
     dof = np.where(flat, pooled_dof, np.where(np.isfinite(welch), welch, 1.0))
     se = np.sqrt(np.where(flat, shared, variance + variance_other))
     if errors is None:
-        errors = EXACT * (np.abs(one) + np.abs(other))
+        errors = EXACT * (abs(one) + abs(other))
     gap = settled(one - other, errors, 1)
     cubes = skews[0] * se_one**3 - skews[1] * se_other**3
     skew = quotients(cubes, se**3, 0)
     low, high = skewed_ends(gap, se, dof, skew, (-most, most))
     p = skewed_test(t_ratio(gap, se), dof, skew)
-    p_perm = np.full(len(gap), np.nan)
+    p_perm = np.full(len(gap), nan)
     varying = np.zeros(len(gap), np.int64)
     return Contrast(gap, se, low, high, p, p_perm, varying, skew, errors), dof
 
@@ -283,10 +282,10 @@ def membership_p(
     groups = _Groups(units)
     observed = groups.welch(doubles(first[:, None]))[:, 0]
     limit = as_extreme(observed, 1, groups.rounding)
-    exceeding = np.zeros(len(observed), dtype=np.int64)
+    exceeding = np.zeros(len(observed), np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
-        exceeding += (groups.welch(members) >= limit[:, None]).sum(axis=1)
-    return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), np.nan)
+        exceeding += (groups.welch(members) >= limit[:, None]).sum(1)
+    return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), nan)
 
 
 class _Groups:
@@ -303,7 +302,7 @@ class _Groups:
         self.away = -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
-        totals = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
+        totals = [np.asarray(part.sum(1)).reshape(-1, 1) for part in self.sums]
         self.all = self._of(totals, photos, float(np.square(units.sizes).sum()))
         length = np.sqrt(self.all[2])
         self.length = length / max(photos, 1)
@@ -330,7 +329,7 @@ class _Groups:
         second = [total - one for total, one in zip(self.all, first, strict=True)]
         mean, variance = self._mean(first, members)
         other_mean, other_variance = self._mean(second, 1 - members)
-        distance = settled(np.abs(mean - other_mean), self.length, STORED)
+        distance = settled(abs(mean - other_mean), self.length, STORED)
         variance = variance + other_variance
         exact = np.where(distance > 0, np.inf, 0.0)
         return np.divide(distance, np.sqrt(variance), out=exact, where=variance > 0)
@@ -339,7 +338,7 @@ class _Groups:
         """(L, b) means of groups, and the squares of their standard errors.  sums: of ``_of``."""
         total, weighted, departed = sums
         photos = np.maximum(self.sizes @ members, 1)
-        units = members.sum(axis=0)
+        units = members.sum(0)
         mean = total / photos
         squares = np.square(self.sizes) @ members
         spread = settled(departed - 2 * mean * weighted + mean**2 * squares, self.all[2])

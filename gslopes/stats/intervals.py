@@ -3,7 +3,7 @@
 Proportions are ours, not statsmodels': a share may be a mean of probabilities, and loading statsmodels takes a second.
 """
 
-import math
+from math import hypot, inf, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 # -- means of skewed numbers ------------------------------------------------------------------------------------------
 
 Bounds = tuple[Array | float, Array | float]  # the least and the most that a number can be
-UNBOUNDED: Bounds = (-math.inf, math.inf)
+UNBOUNDED: Bounds = (-inf, inf)
 _STRAIGHT = 1e-6  # a skewness below which both ends are t's, to as many digits
 
 
@@ -54,8 +54,8 @@ def bent(value: Array | float, ends: tuple[Array, Array], bounds: Bounds) -> tup
     value = np.asarray(value)
     inside = []
     for end, bound in zip(ends, bounds, strict=True):
-        room = np.abs(bound - value)
-        way = np.abs(end - value)
+        room = abs(bound - value)
+        way = abs(end - value)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             left = room * np.exp(1 - 2 * way / room) / 2
             near = bound - np.copysign(left, bound - value)
@@ -95,7 +95,7 @@ def skewed_ends(
     right = np.asarray(skew) > 0
     long = np.where(straight, quantile, far)
     short = np.where(straight, quantile, (quantile + near) / 2)
-    se = np.where(np.asarray(se) > 0, se, np.nan)
+    se = np.where(np.asarray(se) > 0, se, nan)
     low = value - np.where(right, short, long) * se
     high = value + np.where(right, long, short) * se
     return bent(value, (low, high), bounds)
@@ -115,7 +115,7 @@ def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Ar
     root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)
     near = (root**3 - 1) / size + size / 6
     straightened = np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far))
-    return np.where(np.isinf(t), np.nan, t_test(straightened, dof))
+    return np.where(np.isinf(t), nan, t_test(straightened, dof))
 
 
 class Estimate(NamedTuple):
@@ -146,11 +146,11 @@ def linearised(
     units = len(moves)
     moves = settled(moves, size, grain)
     if units < 2:
-        return Estimate(value, *[math.nan] * 4)
+        return Estimate(value, *[nan] * 4)
     length = float(np.linalg.norm(moves))
     if not length > 0:
-        return Estimate(value, 0.0, *[math.nan] * 3)
-    se = length * math.sqrt(units / (units - 1))
+        return Estimate(value, 0.0, *[nan] * 3)
+    se = length * sqrt(units / (units - 1))
     skew = float(((moves / length) ** 3).sum())
     low, high = map(float, skewed_ends(value, se, units - 1, skew, bounds))
     return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
@@ -181,8 +181,8 @@ def clustered_mean(values: Array, clusters: Integers, bounds: Bounds = UNBOUNDED
     (1.75, 0.603)
     """
     if not len(values):
-        return Estimate(*[math.nan] * 5)
-    sizes = np.abs(values)
+        return Estimate(*[nan] * 5)
+    sizes = abs(values)
     mean = float(settled(values.mean(), sizes.mean()))
     moves = np.bincount(clusters, values - mean) / len(values)
     size = np.bincount(clusters, sizes + abs(mean)) / len(values)
@@ -217,7 +217,7 @@ def fieller(
     """
     a = bottom**2 - limit**2 * of_bottom
     if not a > 0:
-        a = math.nan
+        a = nan
     b = top * bottom - limit**2 * shared
     c = np.square(top) - limit**2 * spread
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
@@ -239,7 +239,7 @@ def wilson(share: Any, n: float) -> tuple[Any, Any]:
     """
     z = normal_quantile()
     if not n > 0:
-        n = math.nan
+        n = nan
     shrink = 1 + z * z / n
     middle = (share + z * z / (2 * n)) / shrink
     half = z / shrink * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
@@ -266,14 +266,14 @@ def newcombe(
     [0.0524, 0.3339]
     """
     if not of_first or not of_second:
-        return math.nan, math.nan
+        return nan, nan
     p = first / of_first
     q = second / of_second
     (low, high), (under, over) = wilson(p, of_first), wilson(q, of_second)
 
     def distance(first: float, second: float) -> float:
         """The root of first² - 2 correlation first second + second²."""
-        return math.hypot(first - correlation * second, second * math.sqrt(1 - correlation**2))
+        return hypot(first - correlation * second, second * sqrt(1 - correlation**2))
 
     return p - q - distance(p - low, over - q), p - q + distance(high - p, q - under)
 
@@ -322,10 +322,10 @@ def estimate_share(chance: Array, answered: Flags) -> Share:
     """
     n = len(chance)
     if not n:
-        return Share(0, 0, math.nan, math.nan, math.nan)
+        return Share(0, 0, nan, nan, nan)
     share = float(np.mean(chance))
     reading = normal_quantile() ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
     low, high = wilson(share, n)
-    low = share - math.sqrt((share - low) ** 2 + reading)
-    high = share + math.sqrt((high - share) ** 2 + reading)
+    low = share - sqrt((share - low) ** 2 + reading)
+    high = share + sqrt((high - share) ** 2 + reading)
     return Share(n, int(np.sum(answered)), share, max(0.0, low), min(1.0, high))

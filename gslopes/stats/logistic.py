@@ -5,8 +5,8 @@ images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cel
 5.1 % of all (tests/benches, ``captions-salience``).
 """
 
-import math
 from collections.abc import Callable
+from math import copysign, inf, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -61,9 +61,9 @@ def fit_weighted(
         bend = weights * np.maximum(p * (1 - p), 1e-12)
         curvature = (design * bend[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
-        step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
+        step *= min(1.0, 4 / max(float(abs(step).max()), 1e-300))
         beta = beta + step
-        if np.abs(step).max() < 1e-10:
+        if abs(step).max() < 1e-10:
             break
     return beta
 
@@ -89,7 +89,7 @@ def efficient_scores(
     residual = (y - chance) / root[:, 0]
     information = np.square(rest)
     # fitted chances are too extreme
-    variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)
+    variance = information.sum(0) * len(y) / max(len(y) - design.shape[1], 1)
     spread = np.sqrt(variance)
     length, before = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
     separate = settled(length, before, STORED) > 0  # not a mixture of the design
@@ -114,19 +114,19 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
-        return Coefficient(*[np.nan] * 4)
+        return Coefficient(*[nan] * 4)
     fitted = fit_weighted(np.column_stack([design, tested]), y, np.ones(n))
     value = float(np.clip(fitted[-1], 1 - FAR, FAR - 1))
     limit = float(t_quantile(dof))
 
     def excess(beta: float, step: float) -> float:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
-        return -limit if np.isnan(t) else limit + math.copysign(float(t), t * step)
+        return -limit if np.isnan(t) else limit + copysign(float(t), t * step)
 
     step = 2 / float(np.sqrt(information.sum()))
     low, high = (_end(value, side * step, excess) for side in (-1, 1))
     if np.isnan([low, high]).any():
-        return Coefficient(value, *[np.nan] * 3)
+        return Coefficient(value, *[nan] * 3)
     return Coefficient(value, low, high, float(t_test(t[0], dof)))
 
 
@@ -134,14 +134,14 @@ def _end(value: float, step: float, excess: Callable[[float, float], float]) -> 
     """The first value on that side, in steps that double, that is rejected; to a thousandth."""
     inner = value
     if not excess(inner, step) > 0:
-        return math.nan  # no maximum was reached
+        return nan  # no maximum was reached
     while abs(inner) < FAR:
         outer = inner + step
         if not excess(outer, step) > 0:
             return float(optimize.brentq(excess, inner, outer, args=(step,), xtol=1e-3))
         inner = outer
         step = 2 * step
-    return math.copysign(math.inf, step)
+    return copysign(inf, step)
 
 
 def choose_columns(
@@ -161,7 +161,7 @@ def choose_columns(
     chosen: list[int] = []
     while len(chosen) < min(limit, candidates.shape[1]):
         fixed = np.column_stack([design, candidates[:, chosen]])
-        t = np.nan_to_num(np.abs(efficient_scores(candidates, fixed, outcome)[0]))
+        t = np.nan_to_num(abs(efficient_scores(candidates, fixed, outcome)[0]))
         best = highest(t)
         if t[best] <= normal_quantile(1 - level):
             break
@@ -191,9 +191,9 @@ def fit_ridge(
 
     Source: Nesterov 1983; O'Donoghue & Candès 2015, doi 10.1007/s10208-013-9150-3, section 3.2 (restarts).
     """
-    middle = features.mean(axis=0)
+    middle = features.mean(0)
     x = np.column_stack([np.ones(len(features)), features - middle])
-    lengths = np.sqrt(np.square(x).sum(axis=0))
+    lengths = np.sqrt(np.square(x).sum(0))
     largest = np.linalg.eigvalsh((x / lengths).T @ (x / lengths))[-1]
     penalty = np.r_[0.0, np.full(features.shape[1], ridge)][:, None]
     bound = largest * weights.max() * np.square(lengths)[:, None] / 4 + penalty
@@ -202,10 +202,10 @@ def fit_ridge(
     for _ in range(5000):
         gradient = x.T @ (weights * (special.expit(x @ ahead) - y[:, None])) + penalty * ahead
         step = gradient / bound
-        if (gradient * step).sum(axis=0).max() < tolerance**2:
+        if (gradient * step).sum(0).max() < tolerance**2:
             break
         moved = ahead - step - fitted
-        age = np.where((step * moved).sum(axis=0) > 0, 1.0, age)  # too far: begin again
+        age = np.where((step * moved).sum(0) > 0, 1.0, age)  # too far: begin again
         older = (1 + np.sqrt(1 + 4 * age**2)) / 2
         fitted = ahead - step
         ahead = fitted + (age - 1) / older * moved

@@ -1,6 +1,7 @@
 """Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ LEVEL = 0.05  # of q, below which a number is a finding
 
 
 def is_finding(
-    q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0
+    q: ArrayLike, low: ArrayLike = nan, high: ArrayLike = nan, null: float = 0.0
 ) -> Flags:
     """Whether a number is a finding: q is below ``LEVEL``, and its interval, if it has one, is without ``null``.
 
@@ -47,7 +48,7 @@ def benjamini_hochberg(p: Array) -> Array:
     """
     from scipy import stats  # not at the top: LEVEL is also read by pages
 
-    q = np.full(p.shape, np.nan)
+    q = np.full(p.shape, nan)
     tested = ~np.isnan(p)
     if tested.any():
         adjusted = stats.false_discovery_control(p[tested], method="bh")

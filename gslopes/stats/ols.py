@@ -51,11 +51,11 @@ def fit_lines(values: Array, curves: Array) -> Lines:
     if dof < 0 or spread == 0:
         raise ValueError(f"A line needs 2 different values at least, not {values.tolist()}.")
 
-    mean = curves.mean(axis=1)
+    mean = curves.mean(1)
     around = curves - mean[:, None]
-    size = np.abs(curves).max(axis=1, initial=0.0)
+    size = abs(curves).max(1, initial=0.0)
     slope = settled(around @ centred / spread, size / np.sqrt(spread))
-    error = np.square(settled(around - slope[:, None] * centred, size[:, None])).sum(axis=1)
+    error = np.square(settled(around - slope[:, None] * centred, size[:, None])).sum(1)
 
     se = np.sqrt(error / dof / spread) if dof else np.full_like(slope, np.nan)
     t = t_ratio(slope, se)
@@ -87,7 +87,7 @@ def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> A
     """
     numbers = doubles(curves)
     weights = line_weights(doubles(values))
-    return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights), grain)
+    return settled(numbers @ weights, abs(numbers) @ abs(weights), grain)
 
 
 def t_ratio(slope: Array, se: Array) -> Array:

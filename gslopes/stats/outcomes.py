@@ -40,7 +40,7 @@ class Outcomes:
     def rounding(self) -> Array:
         """The errors."""
         if self.errors is None:
-            return doubles(EXACT * np.abs(self.numbers).max(axis=1, initial=0))
+            return doubles(EXACT * abs(self.numbers).max(1, initial=0))
         return doubles(self.errors)
 
     @property
@@ -110,7 +110,7 @@ def gathered(
     key = label.astype(np.int64) * width + codes[photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
-    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    summed = np.add.reduceat(numbers[order], heads) if len(heads) else numbers[:0]
     if errors is not None and len(heads):
         errors = np.add.reduceat(errors[order], heads)
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
@@ -124,9 +124,9 @@ def moments(outcomes: Outcomes) -> Moments:
     weights = line_weights(outcomes.values)
     sums = [np.bincount(label, column, outcomes.labels) for column in outcomes.numbers.T]
     slopes = doubles(outcomes.numbers) @ weights
-    errors = outcomes.rounding * np.abs(weights).sum()
+    errors = outcomes.rounding * abs(weights).sum()
     cells = Cells(label, slopes, errors, outcomes.unit, outcomes.sizes, outcomes.labels)
-    first = doubles(np.stack(sums, axis=1))
+    first = doubles(np.stack(sums, 1))
     return Moments(outcomes.photos, len(outcomes.sizes), first, spread_of(cells))
 
 
@@ -194,5 +194,5 @@ def spread_of(cells: Cells) -> Spread:
 
 def varying(outcomes: Outcomes) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
-    moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(axis=1)
+    moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(1)
     return np.bincount(outcomes.label[moves], minlength=outcomes.labels)

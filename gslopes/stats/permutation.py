@@ -81,9 +81,9 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.
     limit: (L,), see ``as_extreme``.
     """
-    extreme = np.zeros(len(limit), dtype=np.int64)
+    extreme = np.zeros(len(limit), np.int64)
     for block in assignments:
-        extreme += (np.abs(sums @ block) >= limit[:, None]).sum(axis=1)
+        extreme += (abs(sums @ block) >= limit[:, None]).sum(1)
     return extreme
 
 
@@ -144,13 +144,13 @@ def permute(
         chosen = np.random.default_rng([seed, 2]).permutation(units) % bundles
     groups = int(chosen.max(initial=0)) + 1
     width = len(outcomes.values)
-    total, paper_total = np.zeros((2, outcomes.labels), dtype=np.int64)
+    total, paper_total = np.zeros((2, outcomes.labels), np.int64)
     cells = max(1, groups * width * (width + 1) // 2)
     batch = max(1, min(count, _CELLS // 4 // cells))
     each = max(1, min(_CELLS // cells, _STATISTICS // batch))
     orders = outcomes.orders
     if orders is None and width <= 7:
-        orders = np.array(list(permutations(range(width))), dtype=np.int8)
+        orders = np.array(list(permutations(range(width))), np.int8)
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
         state = _Block(outcomes, block, chosen, groups, paper)
@@ -162,9 +162,9 @@ def permute(
             else:
                 permuted = orders[generator.integers(0, len(orders), (number, groups))]
             statistic, relative = state.statistics(permuted)
-            total[block] += (statistic >= state.limit[:, None]).sum(axis=1)
+            total[block] += (statistic >= state.limit[:, None]).sum(1)
             if paper:
-                paper_total[block] += (relative >= relative_limit).sum(axis=1)
+                paper_total[block] += (relative >= relative_limit).sum(1)
     p = np.where(tested, permutation_p(total, count), np.nan)
     at_centre = outcomes.numbers[:, centre_of(outcomes.values)]
     centred = np.bincount(outcomes.label, at_centre, outcomes.labels) > 0
@@ -189,13 +189,13 @@ class _Block:
     ) -> None:
         """labels: which ones, (l,).  chosen: (U,) the bundle of each unit.  groups: how many bundles."""
         width = len(outcomes.values)
-        centred = np.zeros((len(labels), groups, width), dtype=np.float32)
+        centred = np.zeros((len(labels), groups, width), np.float32)
         totals, rounding = np.zeros((2, len(labels)))
         errors = outcomes.rounding
         for row, label in enumerate(labels):
             rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
             numbers = doubles(outcomes.numbers[rows])
-            total = numbers.sum(axis=1)
+            total = numbers.sum(1)
             totals[row] = total.sum()
             rounding[row] = width * np.linalg.norm(errors[rows])
             bundle = chosen[outcomes.unit[rows]]
@@ -209,15 +209,15 @@ class _Block:
         twice = floats(np.where(self.rows == self.columns, 1, 2))
         products = centred[:, :, self.rows] * centred[:, :, self.columns] * twice
         self.square = products.reshape(len(labels), -1)
-        length = np.square(self.linear).sum(axis=1, keepdims=True)
+        length = np.square(self.linear).sum(1, keepdims=True)
         self.length = length * np.square(self.codes).sum()
         self.totals = floats(totals) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
         self.relative = doubles(relative[:, 0])
         slopes = np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)
-        spread = np.sqrt(np.square(slopes).sum(axis=1))
-        error = np.abs(self.codes).sum() * rounding
+        spread = np.sqrt(np.square(slopes).sum(1))
+        error = abs(self.codes).sum() * rounding
         error = quotients(error, spread, error)
         self.limit = as_extreme(doubles(statistic[:, 0]), 1, error)
 
@@ -225,7 +225,7 @@ class _Block:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
         codes = self.codes[permuted]
         count = len(permuted)
-        total = np.abs(self.linear @ codes.reshape(count, -1).T)
+        total = abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
         # less is what float32 leaves of units that do not move

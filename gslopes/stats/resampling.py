@@ -3,8 +3,8 @@
 Ours, not scipy's: one draw serves all labels as a matrix product.
 """
 
-import math
 from collections.abc import Iterator, Sequence
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,6 @@ def percentile(draws: NDArray[np.floating]) -> tuple[float, float]:
     """Ends of the 95 % percentile interval of resampled numbers, (B,); NaN ones are left out."""
     numbers = draws[np.isfinite(draws)]
     if not len(numbers):
-        return math.nan, math.nan
+        return nan, nan
     low, high = np.quantile(numbers, [0.025, 0.975])
     return float(low), float(high)

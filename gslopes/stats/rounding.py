@@ -27,7 +27,7 @@ def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
     [0.0, 1e-09]
     """
     values = doubles(numbers)
-    small = np.abs(values) <= grain * np.abs(doubles(size))
+    small = abs(values) <= grain * abs(doubles(size))
     return np.where(small & np.isfinite(values), 0.0, values)
 
 
@@ -37,7 +37,7 @@ def gap(first: Array, second: Array, grain: float = EXACT) -> Array:
     >>> gap(np.array([0.1 + 0.2]), np.array([0.3])).tolist()
     [0.0]
     """
-    return settled(first - second, np.abs(first) + np.abs(second), grain)
+    return settled(first - second, abs(first) + abs(second), grain)
 
 
 def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flags:
@@ -48,7 +48,7 @@ def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flag
     """
     with np.errstate(invalid="ignore"):  # both infinite: neither exceeds the other
         gap = doubles(numbers) - doubles(limit)
-    return np.asarray(settled(gap, limit, grain) > 0, dtype=bool)
+    return np.asarray(settled(gap, limit, grain) > 0, bool)
 
 
 def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
@@ -63,11 +63,11 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     order = np.argsort(values, kind="stable")
     below = values[order[:-1]]
     above = values[order[1:]]
-    sizes = np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
+    sizes = np.maximum(np.maximum(abs(below), abs(above)), size)
     with np.errstate(invalid="ignore"):
-        apart = np.abs(above - below) > STORED * sizes
+        apart = abs(above - below) > STORED * sizes
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
-    result = np.zeros(len(values), dtype=np.int64)
+    result = np.zeros(len(values), np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result
 
@@ -81,7 +81,7 @@ def levelled(numbers: ArrayLike) -> Array:
     values = doubles(numbers)
     order = np.argsort(values, kind="stable")
     rising = values[order]
-    steps = settled(np.diff(rising), np.nanmax(np.abs(values), initial=0)) != 0
+    steps = settled(np.diff(rising), np.nanmax(abs(values), initial=0)) != 0
     heads = np.flatnonzero(np.r_[True, steps][: len(values)])
     result = np.empty_like(values)
     result[order] = np.repeat(rising[heads], np.diff(np.r_[heads, len(values)]))

@@ -4,8 +4,8 @@ Sums are by person, (U,) arrays: how many photos of each count, of how many.  Wi
 the usual ones: Wilson's and Newcombe's intervals, Pearson's test.
 """
 
-import math
 from functools import lru_cache
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def fisher(a: int, n: int, b: int, m: int) -> float:
     """
     from scipy.stats import fisher_exact  # half a second to import
 
-    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
+    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else nan
 
 
 def effective_photos(hits: Array, photos: Array) -> float:
@@ -54,7 +54,7 @@ def effective_photos(hits: Array, photos: Array) -> float:
         return n
     kish = n**2 / float(np.square(photos).sum())
     if people < 2 or not kish > 1:
-        return math.nan
+        return nan
     hit = float(hits.sum())
     share = hit / n
     effect = alike = n / kish
@@ -63,7 +63,7 @@ def effective_photos(hits: Array, photos: Array) -> float:
         moves = settled(hits - share * photos, photos)
         variance = (people - 1) / people * float(np.square(moves / (n - photos)).sum())
         if not variance > 0:
-            return math.nan  # all people have the same share: no variation between them to judge by
+            return nan  # all people have the same share: no variation between them to judge by
         effect = variance / (share * (1 - share) / (n - 1))
         effect += _PRIOR / (_PRIOR + few) * max(alike - effect, 0.0)
     return n / effect * float(t_quantile(n - 1) / t_quantile(kish - 1)) ** 2
@@ -72,7 +72,7 @@ def effective_photos(hits: Array, photos: Array) -> float:
 def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
     """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` gives, with its arguments."""
     n = float(photos.sum())
-    return wilson(float(hits.sum()) / n if n else math.nan, effective_photos(hits, photos))
+    return wilson(float(hits.sum()) / n if n else nan, effective_photos(hits, photos))
 
 
 def difference_interval(
@@ -89,13 +89,13 @@ def difference_interval(
         n = float(photos.sum())
         effective = effective_photos(hits, photos)
         if not effective > 0:
-            return math.nan, math.nan
+            return nan, nan
         hit = float(hits.sum())
         share = hit / n
         counts.append((hit if effective == n else share * effective, effective))
         moves.append(settled(hits - share * photos, photos))
     one, other = moves
-    scale = math.sqrt(float((one @ one) * (other @ other)))
+    scale = sqrt(float((one @ one) * (other @ other)))
     correlation = float(one @ other) / scale if scale > 0 else 0.0
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
 
@@ -111,22 +111,22 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
     Source: Rao & Scott 1984, doi 10.1214/aos/1176346391; Thomas & Rao 1987, doi 10.1080/01621459.1987.10478473.
     """
     members = doubles(group[:, None] == np.unique(group))  # (n, G)
-    shares = members.mean(axis=0)
+    shares = members.mean(0)
     rate = float(hit.mean()) if len(hit) else 0.0
     n = len(hit)
     df = members.shape[1] - 1
     if df < 1 or not 0 < rate < 1:
-        return math.nan
+        return nan
     moves = (hit - rate)[:, None] * (members - shares)
-    gaps = moves.mean(axis=0)
+    gaps = moves.mean(0)
     statistic = n * float((gaps**2 / shares).sum()) / (rate * (1 - rate))
     sizes = np.bincount(person)
     people = int((sizes > 0).sum())
     if people == n:
         return float(special.chdtrc(df, statistic))
     if people < 2:
-        return math.nan
-    sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], axis=1)
+        return nan
+    sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], 1)
     covariance = people / (people - 1) * sums.T @ sums / n
     usual = rate * (1 - rate) * (np.diag(shares) - np.outer(shares, shares))[:-1, :-1]
     effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, covariance)).real, 1.0)

@@ -129,7 +129,7 @@ class _Clause:
                 self.prep = words
                 self.joined = False
                 index = index + length
-            elif phrase is not None:
+            elif phrase:
                 self.take(phrase, tokens[end] if end < len(tokens) else None)
                 index = end
             else:
@@ -154,13 +154,13 @@ class _Clause:
                 self.verb = ""
         elif tag.startswith(("VV", "VH")):
             self.open(token)
-        elif tag.startswith("AJ") and self.copula and self.subject is not None:
+        elif tag.startswith("AJ") and self.copula and self.subject:
             for noun in self.subject.nouns:
                 negated = self.subject.negated or self.denied
                 self.facts.append(Fact("attribute", token.word, subject=noun.word, negated=negated))
         elif tag == "CJC" or token.word == ",":
             self.joined = self.last is not None and not self.prep
-        elif tag == "POS" and self.last is not None:  # the dog's tail: the dog has it
+        elif tag == "POS" and self.last:  # the dog's tail: the dog has it
             self.begin(self.last, "have")
             self.owning = True
 
@@ -197,13 +197,13 @@ class _Clause:
         if self.denied or self.prep == "without":
             phrase = phrase._replace(negated=True)
         self.put(phrase)
-        if self.joined and self.last is not None and not starts_clause:
+        if self.joined and self.last and not starts_clause:
             self.coordinate(phrase)
         elif self.prep and self.prep != "without":
             self.attach(phrase)
         elif self.prep == "without":
             self.prep = ""
-        elif self.verb and self.doer is not None and not starts_clause:
+        elif self.verb and self.doer and not starts_clause:
             self.relate(self.doer, self.verb, phrase)
             self.has_object = True
             self.nearest = phrase
@@ -225,9 +225,9 @@ class _Clause:
     def coordinate(self, phrase: Phrase) -> None:
         """*and* another phrase: it shares the relations of the one before."""
         before = self.last
-        assert before is not None
+        assert before
         joined = Phrase((*before.nouns, *phrase.nouns), before.negated)
-        if self.link is not None:
+        if self.link:
             self.relate(*self.link, phrase)
         self.replace(before, joined, "subject", "nearest", "actor", "doer")
         self.last = joined
@@ -242,19 +242,19 @@ class _Clause:
         """A phrase after a preposition."""
         prep = self.prep
         self.prep = ""
-        if prep == "of" and self.last is not None:
+        if prep == "of" and self.last:
             self.relate(self.last, "of", phrase)
             if self.last.nouns[-1].word in PARTITIVES:
                 self.replace(self.last, phrase, "subject", "nearest", "doer")
             return
         source = self.nearest
-        if self.verb and self.doer is not None:
+        if self.verb and self.doer:
             source = self.doer
             if not self.has_object:
                 prep = f"{self.verb} {prep}"
-        elif self.copula and self.subject is not None:
+        elif self.copula and self.subject:
             source = self.subject
-        if source is not None:
+        if source:
             self.relate(source, prep, phrase)
         if not self.verb:
             self.nearest = phrase

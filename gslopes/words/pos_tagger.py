@@ -57,7 +57,7 @@ def sentences(text: str) -> list[list[str]]:
     tokens = []
     for sentence in _SENTENCE.split(plain(text[:LONGEST]).lower()):
         words = []
-        quoted = _QUOTE.search(sentence) is not None
+        quoted = _QUOTE.search(sentence)
         for token in _TOKEN.findall(sentence):
             owner = token.removesuffix("'s").removesuffix("'")
             words += (

@@ -137,7 +137,7 @@ def _entry(entry: str, wordnet: WordNet | None, path: Path) -> str:
         return entry
     is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9
     name = wordnet.by_id(entry) if is_id else entry
-    is_synset = name is not None and re.fullmatch(r".+\.[nvars]\.\d+", name)
+    is_synset = name and re.fullmatch(r".+\.[nvars]\.\d+", name)
     if name is None or (is_synset and not wordnet.known(name)):
         raise ConfigError(
             f"{path} names {entry}, which is not a synset of {wordnet.name}.",

@@ -102,7 +102,7 @@ class WordNet:
         """
         form = form.replace(" ", "_")
         listed = self._irregular.get((part, form))
-        if listed is not None and self.knows(listed, part):
+        if listed and self.knows(listed, part):
             return listed
         for suffix, ending in GRAMMAR["suffixes"][part]:
             stem = form.removesuffix(suffix) + ending

@@ -186,7 +186,7 @@ class Asker:
                 draw=None if draw is None else draw[np.asarray(rows)],
             )
             highest = maxima(scores, owners(x, y, plan))
-            flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
+            flat = np.ptp(scores.reshape(len(rows), -1), 1) == 0
             for index, row in enumerate(rows):
                 centred = self.as_published and almost_symmetric(scores[index])
                 focuses = {
@@ -267,7 +267,7 @@ class Asker:
             plan = layout(sizes, stacked=self.stacked)
             for part in batches(rows, BATCH):
                 batch = self._assembled(photos, part, plan, sizes)
-                if batch is not None and (self.checked or self._agrees(photos, batch)):
+                if batch and (self.checked or self._agrees(photos, batch)):
                     yield batch
                 else:
                     yield from self._joined(photos, part, plan)
@@ -286,7 +286,7 @@ class Asker:
         scores = model.maps_of_shrunk(
             np.stack(
                 [
-                    np.concatenate([self.halves[number, to] for number in photos[row]], axis=1)
+                    np.concatenate([self.halves[number, to] for number in photos[row]], 1)
                     for row in rows
                 ]
             )
@@ -325,7 +325,6 @@ class Asker:
     def _asked(self, joined: list[ByteArray], plan: Layout) -> list[Answer]:
         """The answers of a saliency model; if it fails on a batch it is asked about each picture."""
         try:
-            maps = cast("Saliency", self.model).maps(joined)
             return [
                 Answer(
                     "answered",
@@ -333,7 +332,7 @@ class Asker:
                         saliency, plan.width, plan.height, self.model.name, "a joined picture"
                     ),
                 )
-                for saliency in maps
+                for saliency in cast("Saliency", self.model).maps(joined)
             ]
         except AnswerError as error:
             if len(joined) == 1:

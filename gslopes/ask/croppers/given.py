@@ -116,10 +116,9 @@ class Maps(_OfFunction):
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """Raises: AnswerError if it does not answer with one map a picture."""
-        answers = self._asked(pictures)
         return [
             answer if isinstance(answer, SaliencyMap) else grid_map(answer, picture, self.name)
-            for answer, picture in zip(answers, pictures, strict=True)
+            for answer, picture in zip(self._asked(pictures), pictures, strict=True)
         ]
 
 
@@ -199,7 +198,7 @@ class MapFile:
         maps = []
         for picture in pictures:
             small = fitted(picture, self._options.size) if self._options.size else picture
-            scores = np.asarray(self._run(self._options.values(small[None])), dtype=np.float32)
+            scores = np.asarray(self._run(self._options.values(small[None])), np.float32)
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
             maps.append(grid_map(scores, picture, self.name))
         return maps

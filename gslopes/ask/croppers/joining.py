@@ -46,8 +46,8 @@ class Layout:
         close = SEAM * max(self.width, self.height)
         across = [(x >= box.x0 - close) & (x <= box.x1 + close) for box in self.territories]
         down = [(y >= box.y0 - close) & (y <= box.y1 + close) for box in self.territories]
-        inside = doubles(np.stack(across, axis=1) & np.stack(down, axis=1))
-        return np.asarray(inside / inside.sum(axis=1, keepdims=True))
+        inside = doubles(np.stack(across, 1) & np.stack(down, 1))
+        return np.asarray(inside / inside.sum(1, keepdims=True))
 
     def on_padding(self, x: float, y: float) -> bool:
         """Whether the pixel lies on no photo."""
@@ -87,10 +87,10 @@ def join(
         published pictures did (75); None: it does not.  stacked: one above the other.
     """
     plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], stacked=stacked)
-    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
+    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), np.uint8)
     for photo, box in zip(photos, plan.photos, strict=True):
         picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
-    if jpeg is not None:
+    if jpeg:
         buffer = io.BytesIO()
         Image.fromarray(picture).save(buffer, "JPEG", quality=jpeg)
         picture = np.asarray(Image.open(buffer))
@@ -158,7 +158,7 @@ def asymmetry(grid: Array) -> float:
     >>> round(asymmetry(np.tile(20.0 * np.arange(10), (10, 1))), 4)
     129.7895
     """
-    apart = np.sort(np.abs(grid - grid[:, ::-1]), axis=None)
+    apart = np.sort(abs(grid - grid[:, ::-1]), None)
     return float(OF_RANGE * apart[int(UNEQUAL * (apart.size - 1))] / (np.ptp(grid) + MORE))
 
 
@@ -225,7 +225,7 @@ def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
     scores: (B, rows, columns).  owner: see ``owners``.
     """
     flat = scores.reshape(len(scores), -1)
-    highest = [flat[:, inside].max(axis=1, initial=-np.inf) for inside in owner.T > 0]
+    highest = [flat[:, inside].max(1, initial=-np.inf) for inside in owner.T > 0]
     return doubles(np.column_stack(highest))
 
 
@@ -235,10 +235,9 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
     highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.
     """
     flat = doubles(scores.reshape(len(highest), -1))
-    close = TIE * (flat.max(axis=1) - flat.min(axis=1))
-    top = highest >= highest.max(axis=1, keepdims=True) - close[:, None]
-    shares = top / top.sum(axis=1, keepdims=True)
-    return shares
+    close = TIE * (flat.max(1) - flat.min(1))
+    top = highest >= highest.max(1, keepdims=True) - close[:, None]
+    return top / top.sum(1, keepdims=True)
 
 
 # -- heads and rectangles: who is kept ---------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class SpectralResidual(_OfOpenCV):
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, 64, 64) uint8 gray to (B, 64, 64) float32 in [0, 1]."""
         model = saliency_models().StaticSaliencySpectralResidual.create()
-        result = np.zeros(shrunk.shape, dtype=np.float32)
+        result = np.zeros(shrunk.shape, np.float32)
         for index, picture in enumerate(shrunk):
             if np.ptp(picture):  # not the spectrum of nothing: rounding would decide
                 result[index] = model.computeSaliency(picture)[1]
@@ -127,7 +127,7 @@ class FineGrained(_OfOpenCV):
         model = saliency_models().StaticSaliencyFineGrained.create()
         columns = max(1, shrunk.shape[2] // 4)
         rows = max(1, shrunk.shape[1] // 4)
-        result = np.empty((len(shrunk), rows, columns), dtype=np.float32)
+        result = np.empty((len(shrunk), rows, columns), np.float32)
         for index, picture in enumerate(shrunk):
             scores = model.computeSaliency(np.ascontiguousarray(picture[..., ::-1]))[1]
             result[index] = cv2.resize(scores, (columns, rows), interpolation=cv2.INTER_AREA)

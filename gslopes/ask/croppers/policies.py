@@ -72,7 +72,7 @@ def outcomes(
     maps = doubles(scores)
     cells = maps.reshape(len(maps), -1)
     people = len(plan.territories)
-    grid = doubles(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    grid = doubles(np.stack(np.meshgrid(x, y), -1).reshape(-1, 2))
     owner = owners(x, y, plan)
     shift = np.array([from_edge(x, plan.width)[0], from_edge(y, plan.height)[0]]) - grid[0]
     result = {}
@@ -80,7 +80,7 @@ def outcomes(
         shares = np.full((len(cells), people), 1.0 if name == "pad" else 1 / people)
         points = np.full((len(cells), 2), np.nan)
         if name == "argmax":
-            best = np.argmax(cells, axis=1)
+            best = np.argmax(cells, 1)
             shares = owner[best] if ties == "first" else winners(maxima(cells, owner), cells)
             points = grid[best]
         elif name == "choose-k":
@@ -88,13 +88,13 @@ def outcomes(
         elif name == "top-k-average":
             points = _top_weights(cells, min(TOP, cells.shape[1])) @ grid
         elif name in ("sample", "average"):
-            weights = special.softmax(cells / temperature, axis=1)
+            weights = special.softmax(cells / temperature, 1)
             if name == "average":
                 points = weights @ grid
             elif draw is not None:
-                total = weights.sum(axis=1, keepdims=True)
-                passed = np.cumsum(weights, axis=1) >= draw[:, None] * total
-                points = grid[np.argmax(passed, axis=1)]
+                total = weights.sum(1, keepdims=True)
+                passed = np.cumsum(weights, 1) >= draw[:, None] * total
+                points = grid[np.argmax(passed, 1)]
             shares = weights @ owner
         if name.endswith("average"):  # a mean of cells counts for the territory that it lies in
             shares = plan.shares(*(points + shift).T)
@@ -104,11 +104,11 @@ def outcomes(
 
 def _top_weights(scores: Array, top: int) -> Array:
     """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
-    last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
+    last = -np.partition(-scores, top - 1, 1)[:, top - 1 : top]
     above = scores > last
     tied = scores == last
-    places = top - above.sum(axis=1, keepdims=True)
-    return np.asarray((above + tied * places / tied.sum(axis=1, keepdims=True)) / top)
+    places = top - above.sum(1, keepdims=True)
+    return np.asarray((above + tied * places / tied.sum(1, keepdims=True)) / top)
 
 
 def temperature_for(scores: Array) -> float:
@@ -163,5 +163,5 @@ def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> A
         peaks = np.array(find_peaks(*turned, min_distance))
         if not len(peaks):
             return np.full(len(plan.territories), 1 / len(plan.territories))
-        shares.append(plan.shares(peaks[:, 0], peaks[:, 1]).mean(axis=0))
-    return np.asarray(np.mean(shares, axis=0))
+        shares.append(plan.shares(peaks[:, 0], peaks[:, 1]).mean(0))
+    return np.asarray(np.mean(shares, 0))

@@ -225,8 +225,7 @@ class FastGazeModel:
         small = [fitted(picture, _SIDE) for picture in pictures]
         maps = []
         for _, group in groupby(zip(small, pictures, strict=True), key=lambda pair: pair[0].shape):
-            pairs = list(group)
-            for batch in batches(pairs, _BATCH):
+            for batch in batches(list(group), _BATCH):
                 stack = torch.from_numpy(np.stack([resized for resized, _ in batch]))
                 with torch.inference_mode():
                     on_device = stack.to(self._device).permute(0, 3, 1, 2).float()

@@ -5,9 +5,9 @@ Source: Wang et al. 2022, section on stereotyping; hypothesis generation, not a 
 S4 are descriptive, and ours.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from math import nan
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ class Truth:
         self.wordnet = wordnet
         self.facts = tuple(facts)
         self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
-        self._same: dict[str, frozenset[str]] = {}
+        self._same = dict[str, frozenset[str]]()
 
     def same(self, concept: str) -> frozenset[str]:
         """Objects of truth that are this one: of the greatest similarity, at least ``SAME``; all ties count."""
@@ -216,7 +216,7 @@ def _add_inclusions(
         present[[*mentioned]] = True
         association, towards = associate(present, sides, pair)
         negatives = len(sides) - len(holding)
-        fpr = len(cases - holding) / negatives if negatives else math.nan
+        fpr = len(cases - holding) / negatives if negatives else nan
         rows.append(
             {
                 "stage": recorder.stage,
@@ -258,7 +258,7 @@ def _add_by_group(
             "kind": kind,
             "n": n + m,
             "active": a + b,
-            "value": 100 * (a / n - b / m) if n and m else math.nan,
+            "value": 100 * (a / n - b / m) if n and m else nan,
             "unit": "pp",
             "origin": "ours",
             "note": RARE,
@@ -269,8 +269,8 @@ def _add_by_group(
             row["note"] = SMALL_GROUP
         elif a + b >= recorder.options.min_active:
             low, high = intervals.newcombe(a, n, b, m)
-            row |= {"ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
-            row["p"] = shares.fisher(a, n, b, m)
+            p = shares.fisher(a, n, b, m)
+            row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": ""}
         recorder.measure(**row)
 
 

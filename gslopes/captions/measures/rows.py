@@ -4,9 +4,9 @@ One interval for each, by what is counted: Newcombe's and Fisher's if a concept 
 if an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
     """
     groups = [presence.matrix[:, np.flatnonzero(sides == side)].tocsr() for side in (1, -1)]
     n, m = (group.shape[1] for group in groups)
-    sums = [group.sum(axis=1) for group in groups]
+    sums = [group.sum(1) for group in groups]
     active = sum(np.diff(group.indptr) for group in groups)
     alone = len(active) == 1
     enough = active >= (1 if alone else options.min_active)
@@ -57,7 +57,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
         share_other = sums[1] / np.float64(m)
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
-        tests = np.full((len(counts), 3), np.nan)
+        tests = np.full((len(counts), 3), nan)
         for concept in np.flatnonzero(tested):
             tests[concept] = *newcombe(*counts[concept]), fisher(*counts[concept])
         low, high, p = tests.T
@@ -65,7 +65,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> DataFram
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
         welch, _ = difference((share, first.se, n), (share_other, second.se, m), most=1)
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
-        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
+        low, high, p = np.where(usable, [welch.low, welch.high, welch.p], nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
     return DataFrame(
         {
@@ -85,7 +85,7 @@ def _varies(shares: sparse.csr_array) -> Flags:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
     full = shares.copy()
     full.data = ~exceeds(1, shares.data)
-    below = shares.shape[1] - full.sum(axis=1)
+    below = shares.shape[1] - full.sum(1)
     return np.asarray((np.diff(shares.indptr) >= LEAST) & (below >= LEAST))
 
 
@@ -107,17 +107,17 @@ def change(
         images = np.flatnonzero(sides == side)
         part = changed[:, images]
         n = len(images)
-        start = before[:, images].sum(axis=1)
-        total = part.sum(axis=1)
-        size = abs(part).sum(axis=1)
-        mean, spread = mean_change(settled(total, size), part.multiply(part).sum(axis=1), n)
+        start = before[:, images].sum(1)
+        total = part.sum(1)
+        size = abs(part).sum(1)
+        mean, spread = mean_change(settled(total, size), part.multiply(part).sum(1), n)
         groups.append((*np.array([total, size, start]) / max(n, 1), mean, spread))
     apart = np.array(groups[0]) - groups[1]
-    together = np.abs(groups).sum(axis=0)
+    together = np.abs(groups).sum(0)
     value, middle = settled(apart[[0, 3]], together[[1, 3]])
     error = np.sqrt(together[4])
     half = normal_quantile() * error
-    p = 2 * special.ndtr(-np.abs(middle) / error)
+    p = 2 * special.ndtr(-abs(middle) / error)
     opposed = np.where(value > 0, groups[1][2], groups[0][2])
     most = np.where(opposed > 0, 2, 1)
     low, high = bent(value, (middle - half, middle + half), (-most, most))
@@ -216,7 +216,7 @@ class Recorder:
 
     def share(self, active: int, n: int, **columns: Any) -> None:
         """Add a share of images with Wilson's interval."""
-        value = active / n if n else math.nan
+        value = active / n if n else nan
         numbers = {
             "n": n,
             "active": active,
@@ -236,7 +236,7 @@ class Recorder:
     def shares(self, table: Presence, **columns: Any) -> None:
         """Add every concept's share of the images, and by pair the groups' shares and difference."""
         n = len(table.images)
-        totals = table.matrix.sum(axis=1)
+        totals = table.matrix.sum(1)
         active = np.diff(table.matrix.indptr)
         for concept, total, count in zip(table.concepts, totals, active.tolist(), strict=True):
             if table.binary:
@@ -247,7 +247,7 @@ class Recorder:
                     concept=concept,
                     n=n,
                     active=count,
-                    value=total / n if n else math.nan,
+                    value=total / n if n else nan,
                     estimator="mean share of captions",
                 )
         kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
@@ -263,8 +263,8 @@ class Recorder:
         for (column, group), members in groups.items():
             part = table.matrix[:, np.flatnonzero(members)]
             size = part.shape[1]
-            for concept, total in zip(table.concepts, part.sum(axis=1), strict=True):
-                value = total / size if size else math.nan
+            for concept, total in zip(table.concepts, part.sum(1), strict=True):
+                value = total / size if size else nan
                 self.measure(
                     **columns,
                     concept=concept,

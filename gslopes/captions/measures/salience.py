@@ -5,10 +5,10 @@ columns pulls the coefficient towards 0 and whose interval over splits is not a 
 and p otherwise are ours, by double selection and a score test.
 """
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from math import ceil, hypot, isnan, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -43,15 +43,15 @@ class Salience(NamedTuple):
     n: int
     mentioned: int
     eligible: bool
-    coefficient: float = math.nan
-    ci_low: float = math.nan
-    ci_high: float = math.nan
-    p: float = math.nan
+    coefficient: float = nan
+    ci_low: float = nan
+    ci_high: float = nan
+    p: float = nan
     held: int | None = None
     note: str = ""
     valid: int | None = None
     splits: Array = np.empty(0)
-    accuracy: float = math.nan
+    accuracy: float = nan
 
 
 def fit(
@@ -79,7 +79,7 @@ def fit(
     if why := _constant(mentioned) or _lacking(design, group, y):
         return Salience(*counts, False, note=why)
     candidates = _standard(
-        np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
+        np.delete(np.stack([sizes, places, sizes > 0], 2), tested, 1).reshape(n, -1)
     )
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, doubles(group > 0), GROUP_LEVEL, limit)
@@ -91,13 +91,13 @@ def fit(
     fixed = np.column_stack([fixed, candidates[:, for_mention]])
     interval = score_interval(group, fixed, y)
     chosen = fixed.shape[1] - design.shape[1]
-    if math.isnan(interval.p):
+    if isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
             *counts,
             False,
             held=chosen,
-            note=apart if math.isnan(interval.value) else "the fit reached no maximum",
+            note=apart if isnan(interval.value) else "the fit reached no maximum",
         )
     return Salience(*counts, True, *interval, held=chosen)
 
@@ -127,7 +127,7 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
         return ""
     if not share > 0:
         return "size and place alone tell the groups apart"
-    return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {math.ceil(len(y) / share)} would do"
+    return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {ceil(len(y) / share)} would do"
 
 
 def fit_published(
@@ -148,7 +148,7 @@ def fit_published(
     y = doubles(mentioned)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
-    masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
+    masks = masks[:, (mentions > 0) & (mentions < masks.sum(0))]
     counts = (n, int(y.sum()))
     valid = masks.shape[1]
     if constant := _constant(mentioned):
@@ -161,7 +161,7 @@ def fit_published(
         )
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
-    accuracy = float(np.nanmean(right.sum(axis=0) / (1 - masks).sum(axis=0)))
+    accuracy = float(np.nanmean(right.sum(0) / (1 - masks).sum(0)))
     return Salience(
         *counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy
     )
@@ -176,8 +176,8 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    away = rounding.gap(features, features.mean(axis=0))
-    spread = np.sqrt(np.square(away).mean(axis=0))
+    away = rounding.gap(features, features.mean(0))
+    spread = np.sqrt(np.square(away).mean(0))
     return np.asarray(away[:, spread > 0] / spread[spread > 0])
 
 
@@ -285,6 +285,6 @@ def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:
             column = column_of.get(box.synset)
             if column is not None and box.area > features[row, column]:
                 features[row, column] = box.area
-                away = math.hypot(box.x0 + box.x1 - 1, box.y0 + box.y1 - 1)
-                features[row, len(types) + column] = away / math.sqrt(2)
+                away = hypot(box.x0 + box.x1 - 1, box.y0 + box.y1 - 1)
+                features[row, len(types) + column] = away / sqrt(2)
     return features

@@ -70,10 +70,9 @@ def corpus_of(run: Run, mentions: Mentions) -> Corpus:
     groups = groups_of_table(people_rows)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
     areas = images.dropna(subset=["person_area"])
-    covered = read_json(run.folder / "coverage.json")
     coverage = {
-        name: Coverage(**{**fields, "types": frozenset(fields["types"])})
-        for name, fields in covered.items()
+        name: Coverage(**fields | {"types": frozenset(fields["types"])})
+        for name, fields in read_json(run.folder / "coverage.json").items()
     }
     return Corpus(
         captions_of(tuples, sentences, images["image"], stages),
@@ -130,9 +129,10 @@ def run_technique(
         "technique": name,
         "reading": technique.reading,
         "origin": technique.origin,
+        "truth": truth if "truth" in technique.needs else "",
+        "note": "",
+        "lists": corpus.mentions.lists.versions(*technique.lists),
     }
-    header |= {"truth": truth if "truth" in technique.needs else "", "note": ""}
-    header |= {"lists": corpus.mentions.lists.versions(*technique.lists)}
     recorder = Recorder(corpus, options, target, truth, header)
     resolve_name(f"gslopes.captions.measures.{technique.measure}")(recorder)
     adjust(recorder.measures)

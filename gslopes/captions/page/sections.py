@@ -71,10 +71,9 @@ def show(page: Page) -> Content | None:
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
-        by_rule = cases[cases["harm"] == harm].groupby(["technique", "rule"])
         groups = [
             (*names, len(rows), [_case(row) for row in records(rows.head(10))])
-            for names, rows in by_rule
+            for names, rows in cases[cases["harm"] == harm].groupby(["technique", "rule"])
         ]
         if groups:
             sections.append((title, groups))

@@ -143,7 +143,7 @@ class Corpus:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
         values = self.groups.get(pair.column, {})
         sides = {pair.group: 1, pair.other: -1}
-        return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
+        return np.array([sides.get(values.get(image, ""), 0) for image in images], np.int8)
 
 
 def pairs_of(groups: Groups) -> list[Pair]:

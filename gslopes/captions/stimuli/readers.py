@@ -5,11 +5,11 @@ IJCV 123:32, of which some versions write ``id`` for ``image_id`` and ``name`` f
 through ``coco_id``; its boxes become shares of the image's width and height.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
+from math import isfinite, isnan, nan
 from operator import add, or_
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +42,7 @@ class Label(NamedTuple):
     object: str = ""
     object_synset: str | None = None
     corners: tuple[float, float, float, float] | None = None
-    score: float = math.nan
+    score: float = nan
 
 
 @dataclass(slots=True)
@@ -129,11 +129,11 @@ def size_of(image: Record) -> tuple[float, float] | None:
 def number_of(value: Any) -> float:
     """A number, or a text of one; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return math.nan
+        return nan
     try:
         return float(value)
     except (ValueError, OverflowError):
-        return math.nan
+        return nan
 
 
 def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, float, float] | None:
@@ -147,7 +147,7 @@ def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, floa
     if size is None or not isinstance(box, Sequence) or len(box) != 4:
         return None
     x, y, w, h = map(number_of, box)
-    if not math.isfinite(x + y + w + h):
+    if not isfinite(x + y + w + h):
         return None
     width, height = size
     x0 = max(x, 0.0)
@@ -218,7 +218,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
             corners = None
             if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
                 corners = (x0, y0, x1, y1)
-            elif not all(map(math.isnan, sides)):
+            elif not all(map(isnan, sides)):
                 rows.drop("box outside of its image")
             label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
@@ -229,7 +229,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
 
 
 def _text(value: Any) -> Any:
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float) and isnan(value):
         return None
     return value
 
@@ -371,9 +371,10 @@ def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[tuple[str,
 
 def read_image_data(content: Sequence[Any]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
-    rows = [row for row in content if isinstance(row, Mapping)]
     return {
-        _image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row)) for row in rows
+        _image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row))
+        for row in content
+        if isinstance(row, Mapping)
     }
 
 

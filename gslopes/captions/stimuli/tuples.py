@@ -1,10 +1,10 @@
 """Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as captions."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from math import nan
 
 import pandas as pd
 from pandas import DataFrame
@@ -56,9 +56,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
         for stage, source, text in captions.get(image, ()):
             records += [(image, stage, source, *fact) for fact in facts(text)]
         run.tick(1)
-    return {
-        "tuples": DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
-    }
+    return {"tuples": DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, nan))}
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
@@ -109,9 +107,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> DataFrame:
             )
             meanings = (sense.synset, subject, target, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
-            records.append(
-                (row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score)
-            )
+            records.append((row.image, stage, -1, *fact, *(row.corners or (nan,) * 4), row.score))
     return DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)
 
 
@@ -130,7 +126,7 @@ def label_sense(
         return senses.of(word, role)
     override = overrides().get((word, ROLES[role]))
     first = next(iter(senses.wordnet.synsets(word, ROLES[role])), None)
-    if override is not None and first is not None:
+    if override and first:
         if senses.rule == "paper" and synset == override:
             return Sense(first, rule="first")
         if senses.rule == "overrides" and synset == first:

@@ -47,7 +47,7 @@ def analyse(
     parts = defaultdict[str, list[DataFrame]](list)
     by_classifier = described.groupby(["classifier", "tags"], sort=True, observed=True)
     for (classifier, _), rows in by_classifier:
-        if sweep is not None:
+        if sweep:
             attribute, values = sweep
             parts["interaction"].append(
                 interaction.interaction_table(rows, values, people, attribute)

@@ -3,9 +3,9 @@
 And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 11 and 13 of the paper.
 """
 
-import math
 from collections.abc import Mapping
 from itertools import combinations, product
+from math import inf, isfinite, nan
 
 import numpy as np
 from pandas import DataFrame
@@ -31,7 +31,7 @@ STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper sh
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 SCALE = {"n_tags": 1.0}  # tags per unit; all others in points (hundredths) per unit
-MOST = {"n_tags": math.inf}  # how high a number can be; all others are shares
+MOST = {"n_tags": inf}  # how high a number can be; all others are shares
 NEEDS_TWO = "needs two contexts of different rating"
 _CHUNK = 500
 
@@ -51,7 +51,7 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     # how far apart means can be
     analyses = (("within", 2.0), ("between", 1.0))[options.baseline not in grid.baselines :]
     for name in grid.names:
-        strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
+        strong = abs(ratings.get(name, nan) - 5) >= STRONG
         for (analysis, most), measure in product(analyses, EXPECTED):
             values = grid.measures[measure]
             if analysis == "within":
@@ -80,7 +80,7 @@ def consistent(rows: DataFrame, ratings: Mapping[str, float]) -> list[bool]:
 
     rows: of the ``changes`` table, with q.
     """
-    sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
+    sides = [float(np.sign(5 - ratings.get(context, nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
     return (
         (signs > 0) & multiplicity.is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
@@ -96,14 +96,14 @@ def kappa(rating: float, gender: str) -> float:
     >>> kappa(0, "woman"), kappa(9, "woman"), kappa(9, "man")
     (1.0, -0.8, 0.8)
     """
-    side = {"man": 1, "woman": -1}.get(gender, math.nan)
+    side = {"man": 1, "woman": -1}.get(gender, nan)
     return (rating - 5) / 5 * side
 
 
 def _mean_of(values: Array, finite: Flags) -> Array:
     """(U, 1) means of each row's known values; 0 without any."""
-    total = np.where(finite, values, 0).sum(axis=1, keepdims=True)
-    return total / finite.sum(axis=1, keepdims=True).clip(1)
+    total = np.where(finite, values, 0).sum(1, keepdims=True)
+    return total / finite.sum(1, keepdims=True).clip(1)
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
@@ -114,7 +114,7 @@ def slope_weights(values: Array, congruence: Array) -> Array:
     finite = np.isfinite(values) & np.isfinite(congruence)
     mean = _mean_of(congruence, finite)
     centred = np.where(finite, gap(congruence, mean), 0)
-    return quotients(centred, (centred**2).sum(axis=1)[:, None])
+    return quotients(centred, (centred**2).sum(1)[:, None])
 
 
 def slopes(values: Array, weights: Array) -> Array:
@@ -123,31 +123,31 @@ def slopes(values: Array, weights: Array) -> Array:
     values: (U, C).  weights: as from ``slope_weights``.
     """
     parts = weights * np.where(weights != 0, values, 0)
-    return settled(parts.sum(axis=1), np.abs(parts).sum(axis=1))
+    return settled(parts.sum(1), abs(parts).sum(1))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
     """Two-sided p of the mean slope when each person's answers are permuted over the contexts."""
     weights = slope_weights(values, congruence)
-    use = np.isfinite(weights).all(axis=1)
+    use = np.isfinite(weights).all(1)
     if not use.any():
-        return math.nan
+        return nan
     values = values[use]
     weights = weights[use]
     finite = np.isfinite(values) & np.isfinite(congruence[use])
     observed = slopes(values, weights)
     limit = permutation.as_extreme(
-        np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
+        abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed)
     )
     answers = np.where(finite, values, 0)[None]
-    first = np.argsort(~finite, axis=1, kind="stable")  # unknown answers come last
-    weights = np.take_along_axis(weights, first, axis=1)
+    first = np.argsort(~finite, 1, kind="stable")  # unknown answers come last
+    weights = np.take_along_axis(weights, first, 1)
     generator = np.random.default_rng([seed, 5])
     hits = 0
     for part in slices(permutations, _CHUNK):
         keys = generator.random((len(range(permutations)[part]), *values.shape))
-        order = np.argsort(np.where(finite, keys, 2), axis=2, kind="stable")
-        drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(axis=2).mean(axis=1))
+        order = np.argsort(np.where(finite, keys, 2), 2, kind="stable")
+        drawn = abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
         hits += int((drawn >= limit).sum())
     return float(permutation.permutation_p(hits, permutations))
 
@@ -165,24 +165,22 @@ def congruence_table(
     ``difference``: Welch's t of two genders' or groups' slopes.  Fewer than ten people are not judged.  ``correct`` is
     whether the inferred gender is the self-reported one.
     """
-    rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
+    rated = [name for name in grid.names if isfinite(ratings.get(name, nan))]
     genders, groups = grid.people
     fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders])
     fit = fit.reshape(len(genders), len(rated))
     right = np.array(INFERRED, object)[grid.inferred] == grid.gender[:, None]
-    answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, np.nan)
+    answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, nan)
     rows = []
     for measure, values in {"correct": answers, **grid.measures}.items():
         outcome = np.empty_like(fit)
         rooms = []
         for column, name in enumerate(rated):
             outcome[:, column] = grid.by_person(values, grid.of(name))
-            rooms.append(
-                np.stack([grid.by_person(values, [room]) for room in grid.of(name)], axis=1)
-            )
+            rooms.append(np.stack([grid.by_person(values, [room]) for room in grid.of(name)], 1))
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         slope = levelled(slopes(outcome, weights))
-        most = np.maximum(weights, 0).sum(axis=1) * MOST.get(measure, 1.0)
+        most = np.maximum(weights, 0).sum(1) * MOST.get(measure, 1.0)
         for gender, group, people, others in _compared(genders, groups):
             row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
             row |= _contrasted(slope, people, others, rooms, weights, most)
@@ -231,7 +229,7 @@ def _contrasted(
         m = int((finite & others).sum())
         counts[finite & others] = -1 / max(m, 1)
     used = counts != 0
-    far = float(np.abs(counts[used]) @ most[used])
+    far = float(abs(counts[used]) @ most[used])
     if others is None:
         mean = mean_t(slope[people], (-far, far))
         row: Row = {"n": n, "estimator": "person", "df": n - 1.0}
@@ -256,14 +254,14 @@ def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
     ``slope_weights``.  counts: (U,) what each person's slope counts, such as 1 / U for a mean.
     """
     if not values or min(rooms.shape[1] for rooms in values) < 2:
-        return Source(math.nan, math.nan)
+        return Source(nan, nan)
     counted = np.where(np.isfinite(weights), weights * counts[:, None], 0.0)
     numbers = np.array([float(rooms.shape[1]) for rooms in values])
     variances = []
     for context, rooms in enumerate(values):
         finite = np.isfinite(rooms)
         mean = _mean_of(rooms, finite)
-        away = np.where(finite, settled(rooms - mean, np.abs(rooms) + mean), 0)
-        moved = counted[:, context] @ (away / finite.sum(axis=1, keepdims=True).clip(1))
+        away = np.where(finite, settled(rooms - mean, abs(rooms) + mean), 0)
+        moved = counted[:, context] @ (away / finite.sum(1, keepdims=True).clip(1))
         variances.append(float(np.square(moved).sum()))
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

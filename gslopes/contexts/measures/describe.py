@@ -4,8 +4,8 @@ Source: Barlas et al. 2020, section 5; the equations are numbered as in its spec
 gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
 """
 
-import math
 from collections.abc import Collection, Iterable, Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     [0.127128]
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = quotients((first * second).sum(axis=1), lengths)
+    cosines = quotients((first * second).sum(1), lengths)
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
@@ -59,7 +59,7 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     if masculine != feminine:
         inferred = "man" if masculine > feminine else "woman"
     named = len(answer & frozenset(context))
-    size = len(answer) or math.nan
+    size = len(answer) or nan
     return {
         "n_tags": len(answer),
         "masculine": masculine,
@@ -98,13 +98,13 @@ def describe_all(
     context_of = lookup(backgrounds, "key", "context")
     # without complements: a label that the empty picture did not get does not describe it
     empty = {
-        key_of[key[0]]: tags
-        for key, tags in answers.items()
-        if key[1] == EMPTY and key[0] in key_of
+        key_of[photo]: tags
+        for (photo, attribute, _), tags in answers.items()
+        if attribute == EMPTY and photo in key_of
     }
     rows = []
-    for photo, attribute, step in sorted(answers):
-        tags = typology.complete(answers[photo, attribute, step])
+    for (photo, attribute, step), answer in sorted(answers.items()):
+        tags = typology.complete(answer)
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
@@ -191,7 +191,7 @@ class Grid:
 
     def by_person(self, values: Array, columns: list[int]) -> Array:
         """(people,) means over a person's photos and these columns; NaN without any.  values: (P, A)."""
-        return means_of(np.where(self.answered, values, np.nan)[:, columns], self.person)
+        return means_of(np.where(self.answered, values, nan)[:, columns], self.person)
 
 
 def make_grid(
@@ -216,7 +216,7 @@ def make_grid(
     cells = rows.set_index(["photo", "attribute"]).assign(answered=True)
     cells["inferred"] = cells["inferred"].map(INFERRED.index)
 
-    def array(name: str, absent: Any = math.nan, kind: type = float) -> NDArray[Any]:
+    def array(name: str, absent: Any = nan, kind: type = float) -> NDArray[Any]:
         wide = cells[name].unstack(fill_value=absent)
         return wide.reindex(index=photos, columns=conditions, fill_value=absent).to_numpy(kind)
 
@@ -243,9 +243,9 @@ def means_of(values: Array, person: Integers) -> Array:
     """
     finite = np.isfinite(values)
     numbers = np.where(finite, values, 0)
-    total = np.bincount(person, numbers.sum(axis=1))
-    size = np.bincount(person, np.abs(numbers).sum(axis=1))
-    counts = doubles(np.bincount(person, finite.sum(axis=1)))
+    total = np.bincount(person, numbers.sum(1))
+    size = np.bincount(person, abs(numbers).sum(1))
+    counts = doubles(np.bincount(person, finite.sum(1)))
     return quotients(settled(total, size), counts)
 
 

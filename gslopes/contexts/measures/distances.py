@@ -1,7 +1,7 @@
 """RQ4, how much: distances of descriptions from their baseline by gender and group.  Tables 10 and 12 of the paper."""
 
-import math
 import warnings
+from math import nan
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -32,7 +32,7 @@ def distances_table(grid: Grid) -> DataFrame:
     for name in grid.names:
         columns = grid.of(name)
         distances = grid.by_person(values, columns)
-        undefined = missing[:, columns].sum(axis=1)
+        undefined = missing[:, columns].sum(1)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 cell = (genders == gender) & (groups == group)
@@ -77,7 +77,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> DataFrame:
     factor = table.index != "Residual"
     table.loc[factor & (table["sum_sq"] == 0), ["F", "PR(>F)"]] = 0.0, 1.0
     if residual == 0:
-        table[["F", "PR(>F)"]] = math.nan
+        table[["F", "PR(>F)"]] = nan
     table["eta_sq"] = (table["sum_sq"] / (table["sum_sq"] + residual)).where(factor)
     table["term"] = table.index.str.replace(r"C\((\w+), Sum\)", r"\1", regex=True).str.lower()
     return table.rename(columns={"PR(>F)": "p"}).reset_index(drop=True).astype({"df": int})[_ANOVA]
@@ -102,7 +102,7 @@ def tukey(values: Array, factor: Objects) -> DataFrame:
     table = DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
     first, second = (means[places] for places in pairs)
     table["difference"] = gap(first, second)
-    table[columns[3:]] = math.nan
+    table[columns[3:]] = nan
     if any(np.ptp(sample) > 0 for sample in samples.values()):
         test = stats.tukey_hsd(*samples.values())
         interval = test.confidence_interval(0.95)

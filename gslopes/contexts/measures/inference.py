@@ -1,7 +1,7 @@
 """Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
 
-import math
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def _mark(
     }
     for row in rows:
         congruent = CONGRUENT.get(labels.get(row["context"], "")) == row[column]
-        rises = row[number] > base.get((row["gender"], row[column]), math.nan)
+        rises = row[number] > base.get((row["gender"], row[column]), nan)
         row["congruent_rise"] = bool(congruent and rises)
 
 
@@ -123,7 +123,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         for word in GIVEN:
             members = answered & (inferred == INFERRED.index(word))
             shares[word] = _share(grid, named, members)
-        gendered = (answered & (inferred > 0)).any(axis=1)
+        gendered = (answered & (inferred > 0)).any(1)
         if len(np.unique(grid.person[gendered])) < FEW:
             shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
@@ -139,7 +139,7 @@ def cramers_v(recognised: Flags, inferred: Codes) -> float:
     table = pd.crosstab(recognised, inferred).to_numpy()
     if min(table.shape) > 1:
         return float(contingency.association(table))
-    return math.nan
+    return nan
 
 
 # -- RQ3: is the inferred gender more often the self-reported one in a congruent context?  Table 9 --------------------
@@ -209,13 +209,13 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
-    row: Row = {**grid.head, "context": name, "gender": gender, "f1": math.nan}
+    row: Row = {**grid.head, "context": name, "gender": gender, "f1": nan}
     if not keep.any():
         return {**row, "n": n, "note": note}
     hits = _hits(grid, columns, keep, gender)
     row |= share_of(*_as_share(*hits))
     row |= {"n": n, "f1": row["share"], "note": noted(note, row["note"])}
-    row |= dict(zip(("tp", "fp", "fn"), hits.sum(axis=(1, 2)).astype(int), strict=True))
+    row |= dict(zip(("tp", "fp", "fn"), hits.sum((1, 2)).astype(int), strict=True))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
@@ -223,13 +223,12 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
     shares = [_as_share(*part) for part in (after, before)]
-    moved, moved_before = (moves_of(*share) for share in shares)
-    moves = gap(moved, moved_before)
+    moves = gap(moves_of(*shares[0]), moves_of(*shares[1]))
     photos = shares[0][1] + shares[1][1]
-    before = before.sum(axis=2)
-    after = after.sum(axis=2)
-    change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
-    discordant = int((before != after).any(axis=0).sum())
+    before = before.sum(2)
+    after = after.sum(2)
+    change = f1(*after.sum(1)) - f1(*before.sum(1))
+    discordant = int((before != after).any(0).sum())
     rare = discordant < FEW
     row["paired_change"] = change
     row["note"] = noted(row["note"], RARE * rare, ALIKE * (not discordant))

@@ -54,8 +54,8 @@ def interaction_table(
     ):
         present = np.zeros(answered.shape)
         present[cells] = flags
-        for index, background in enumerate(conditions[1:], start=1):
-            use = answered[:, [0, index]].all(axis=(1, 2))
+        for index, background in enumerate(conditions[1:], 1):
+            use = answered[:, [0, index]].all((1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use])
             compared.append({**head, "background": background, "label": label, **row})
     return filled("interaction", compared)
@@ -75,9 +75,9 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     base = by_person(ols.line_slopes(canvas, values))
     slope = by_person(ols.line_slopes(condition, values))
     effect = by_person(condition[:, middle] - canvas[:, middle])
-    varied = ((canvas > 0) | (condition > 0)).any(axis=1)
+    varied = ((canvas > 0) | (condition > 0)).any(1)
     rare = len(np.unique(codes[varied])) < paired.FEW
-    most = 50 * float(np.abs(ols.line_weights(values)).sum())  # the steepest slope of a person
+    most = 50 * float(abs(ols.line_weights(values)).sum())  # the steepest slope of a person
     row: Row = {"n": len(base)}
     numbers = {
         "slope": (slope, most),

@@ -3,8 +3,8 @@
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
 
-import math
 from collections.abc import Callable, Sequence
+from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
@@ -20,7 +20,7 @@ RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # people, discordant people, or people inferred, of whom fewer are not judged
 TOO_FEW = f"fewer than {FEW} people"
-UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), math.nan)
+UNJUDGED = dict.fromkeys(("ci_low", "ci_high", "p"), nan)
 LEAST = 5  # people whom an interval needs
 ALONE = f"no interval: fewer than {LEAST} people"
 
@@ -41,11 +41,11 @@ def share_of(hits: Array, photos: Array) -> Row:
     """
     n = int(photos.sum())
     count = int(hits.sum())
-    share = count / (n or math.nan)
-    low, high = shares.share_interval(hits.sum(axis=1), photos.sum(axis=1))
-    note = ALIKE * bool(n and math.isnan(low))
-    if 0 < photos.any(axis=1).sum() < LEAST:
-        low = high = math.nan
+    share = count / (n or nan)
+    low, high = shares.share_interval(hits.sum(1), photos.sum(1))
+    note = ALIKE * bool(n and isnan(low))
+    if 0 < photos.any(1).sum() < LEAST:
+        low = high = nan
         note = ALONE
     *rooms, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high), (0, 1))
     row: Row = {"n": n, "count": count, "share": share, "note": note}
@@ -68,9 +68,9 @@ def over_rooms(
     """
     sources = []
     for axis in (1, 0):  # people, then rooms
-        counted = photos.sum(axis=axis) > 0
-        moved = moves.sum(axis=axis)[counted]
-        size = np.abs(moves).sum(axis=axis)[counted]
+        counted = photos.sum(axis) > 0
+        moved = moves.sum(axis)[counted]
+        size = abs(moves).sum(axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
     people, rooms = sources
     return crossed(value, interval, people, rooms, bounds)
@@ -96,18 +96,18 @@ def share_change(
     """
     hits, hits_before, pairs = (sums(part * keep, person) for part in (after, before, keep))
     moved = hits - hits_before
-    mean = clustered_ratio(moved.sum(axis=1), pairs.sum(axis=1), (-1, 1))
-    discordant = int((sums((after != before) & keep, person) > 0).any(axis=1).sum())
+    mean = clustered_ratio(moved.sum(1), pairs.sum(1), (-1, 1))
+    discordant = int((sums((after != before) & keep, person) > 0).any(1).sum())
     rare = discordant < FEW
     row: Row = {
         "change": mean.value,
         "discordant": discordant,
         "note": noted(RARE * rare, ALIKE * (mean.se == 0)),
-        **ends((math.nan, math.nan), "change"),
+        **ends((nan, nan), "change"),
     }
     if not rare:
         row |= change_ends(mean.value, moves_of(moved, pairs), pairs, mean[2:4])
-        start, end = ([part.sum(axis=1), pairs.sum(axis=1)] for part in (hits_before, hits))
+        start, end = ([part.sum(1), pairs.sum(1)] for part in (hits_before, hits))
         row["p"] = exchanged(np.divide, start, end, options.permutations, options.seed)
     return row
 
@@ -135,21 +135,21 @@ def exchanged(
     before, after: (U,) sums of each unit, one array for each argument of the statistic.
     """
     moves = np.subtract(after, before)
-    moving = moves.any(axis=0)
+    moving = moves.any(0)
     observed = np.ones((1, moving.sum()), np.float32)
     generator = np.random.default_rng([seed, moving.sum(), 7])
     signs = np.concatenate(
         [observed, resampling.random_signs((permutations, moving.sum()), generator)]
     )
     halves = [signs @ move[moving] / 2 for move in moves]
-    middles = np.add(before, after).sum(axis=1) / 2
+    middles = np.add(before, after).sum(1) / 2
     first, second = (
         statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True)))
         for side in (-1, 1)
     )
-    changes = np.abs(second - first)
-    if not math.isfinite(changes[0]):
-        return math.nan
+    changes = abs(second - first)
+    if not isfinite(changes[0]):
+        return nan
     limit = permutation.as_extreme(changes[0], float(np.nanstd(changes)))
     return float(permutation.permutation_p(np.sum(changes[1:] >= limit), permutations))
 
@@ -157,7 +157,7 @@ def exchanged(
 # -- means ------------------------------------------------------------------------------------------------------------
 
 
-def welch(first: Array, second: Array, most: float = math.inf) -> Row:
+def welch(first: Array, second: Array, most: float = inf) -> Row:
     """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high, p, note, without NaN ones.
 
     Under ``FEW`` numbers in either group ends and p are NaN, under two, or if neither varies, se and t are NaN, too.
@@ -172,7 +172,7 @@ def welch(first: Array, second: Array, most: float = math.inf) -> Row:
     gap, df = contrast.difference(*groups, most=most)
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     few = min(group[2] for group in groups) < FEW
-    se = np.where(gap.se > 0, gap.se, np.nan)
+    se = np.where(gap.se > 0, gap.se, nan)
     numbers = (gap.difference, se, gap.difference / se, df, gap.low, gap.high, gap.p)
     row: Row = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
     row["note"] = noted(TOO_FEW * few, ALIKE * bool(gap.se == 0))

@@ -1,7 +1,7 @@
 """How feminine or masculine contexts are: their records, or the answers of the user's own raters."""
 
-import math
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +42,7 @@ def ratings_of(
     options: ContextOptions, backgrounds: DataFrame, note: Callable[[str], None]
 ) -> DataFrame:
     """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
-    assert options.ratings is not None
+    assert options.ratings
     answers, warnings = read_ratings(options.ratings)
     ratings = summarise_ratings(answers, seed=options.seed)
     for name in sorted(set(ratings["context"]) - set(backgrounds["context"])):
@@ -110,13 +110,11 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
         ratings = part["rating"].to_numpy(float)
         by_gender = part.groupby("gender")["rating"].median()
         q1, median, q3 = part["rating"].quantile([0.25, 0.5, 0.75])
-        low = high = math.nan
-        least = most = median if len(ratings) > 1 else math.nan
+        low = high = nan
+        least = most = median if len(ratings) > 1 else nan
         if len(ratings) and np.ptp(ratings):
             drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
-            low, high = percentile(np.median(drawn, axis=1))
-            least = low
-            most = high
+            least, most = low, high = percentile(np.median(drawn, 1))
         rows.append(
             {
                 "context": context,
@@ -127,8 +125,8 @@ def summarise_ratings(answers: DataFrame, *, seed: int = 0) -> DataFrame:
                 "q3": q3,
                 "ci_low": low,
                 "ci_high": high,
-                "women": by_gender.get("woman", math.nan),
-                "men": by_gender.get("man", math.nan),
+                "women": by_gender.get("woman", nan),
+                "men": by_gender.get("man", nan),
                 "category": str(
                     np.select(
                         [most < NEUTRAL, least > NEUTRAL], ["feminine", "masculine"], "neutral"
@@ -151,5 +149,5 @@ def krippendorff_alpha(answers: DataFrame) -> float:
         index="rater", columns="context", values="rating", aggfunc="last"
     ).to_numpy(float)
     if table.shape[0] < 2 or np.unique(table[np.isfinite(table)]).size < 2:
-        return math.nan
+        return nan
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))

@@ -214,8 +214,10 @@ def _read_dictionary(path: Path) -> Iterable[tuple[str, str]]:
         path, strip=True, hint="Give each tag and its cluster, such as bride,feminine."
     ).columns
     head = {name.casefold(): name for name in columns}
-    tag = next((head[name] for name in ("tag", "term", "word") if name in head), "")
-    cluster = next((head[name] for name in ("cluster", "category", "theme") if name in head), "")
+    tag, cluster = (
+        next((head[name] for name in names.split() if name in head), "")
+        for names in ("tag term word", "cluster category theme")
+    )
     if tag and cluster:
         return zip(columns[cluster], columns[tag], strict=True)
     return [(name, word) for name, words in columns.items() for word in words]

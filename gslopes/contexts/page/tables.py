@@ -85,8 +85,7 @@ def _in_order(rows: DataFrame, results: Tables) -> DataFrame:
         contexts += ordered["context"].tolist()
     order = {name: index for index, name in enumerate(contexts)}
     places = rows["context"].map(order).fillna(len(order))
-    taggers = pd.factorize(rows["classifier"])[0]
-    return rows.iloc[np.lexsort((places, taggers))]
+    return rows.iloc[np.lexsort((places, pd.factorize(rows["classifier"])[0]))]
 
 
 def forms(frame: DataFrame) -> dict[str, str]:

@@ -120,7 +120,7 @@ def _folder(
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
         pixels = in_srgb(photo.pixels, photo.icc)
-        faces = detector is not None and len(detector([replace(photo, pixels=pixels)])[0].scores)
+        faces = detector and len(detector([replace(photo, pixels=pixels)])[0].scores)
         why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else USED
         if (side := min(pixels.shape[:2])) < SMALLEST:
             why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")

@@ -105,11 +105,11 @@ class Composing:
         self.names = {name: material.photos[name] for name in material.who}
         self.cutouts = {row["photo"]: row for row in records(run.table("cutouts"))}
         self.conditions = [(room.key, room.context, room.pixels) for room in material.used]
-        if "canvas" in self.config.kinds or sweeper is not None:
+        if "canvas" in self.config.kinds or sweeper:
             behind = [row["backdrop"] for row in self.cutouts.values() if row["backdrop"]]
             colours = [list(bytes.fromhex(colour[1:])) for colour in behind or ["#808080"]]
             width, height = self.config.canvas
-            plain = np.full((height, width, 3), np.median(colours, axis=0), np.uint8)
+            plain = np.full((height, width, 3), np.median(colours, 0), np.uint8)
             self.conditions.insert(0, ("canvas", "", plain))
 
 
@@ -173,7 +173,7 @@ class Part:
         for key, context, background in self.work.conditions:
             data = encode(paste(background, layer, opacity, cutout.where), False, None, FORMAT)
             self._add(photo_id, key, data, context, cutout.where.opaque)
-        if self.work.sweeper is not None:
+        if self.work.sweeper:
             self._sweep(self.work.sweeper, photo_id, photo, cutout)
 
     def _sweep(self, sweeper: Sweeper, photo_id: str, photo: Photo, cutout: _Cutout) -> None:
@@ -191,7 +191,7 @@ class Part:
             edited[face] = np.clip(edited[face] + change, 0, 255)
             layers.append(cutout.layer(edited)[0])
         opacity = cutout.layer(cutout.colour)[1]
-        differ = np.ptp(layers, axis=0).max(axis=2)
+        differ = np.ptp(layers, 0).max(2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         where = cutout.where
         corners = (where.x + x0, where.y + y0, where.x + x1, where.y + y1)
@@ -220,7 +220,7 @@ class Part:
         """
         row = self.work.cutouts.get(photo_id)
         why = SkipReason(Reason.UNKNOWN_PERSON)
-        if row is not None:
+        if row:
             if row["status"] == "used":
                 return row
             reason = Reason(row["reason"]) if row["reason"] in VALUES else Reason.UNREADABLE

@@ -4,8 +4,8 @@
 hair.  Either way the edge between what is surely person and what is surely behind is matted, see ``matting``.
 """
 
-import math
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import cv2
@@ -92,7 +92,7 @@ def studio(pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person:
     hair = np.maximum(head.hair, body.hair)
     shoulders = round(float(face[3] + SHOULDERS * (face[2] - face[0])))
     # a body goes on downwards, also where the parser loses a white shirt
-    likely[shoulders:] = np.maximum.accumulate(likely[shoulders:], axis=0)
+    likely[shoulders:] = np.maximum.accumulate(likely[shoulders:])
     nobody = likely < MAYBE[0]
     if not nobody.any():
         return Person(np.ones_like(likely), "studio")
@@ -162,11 +162,11 @@ def measure(pixels: ByteArray, person: Person, face: FloatArray) -> dict[str, fl
     left &= _within(mask) < FAR * min(mask.shape)  # deeper inside it is a highlight
     points = np.argwhere(mask)[:, ::-1].astype(np.int32)
     lowest = y1
-    solidity = math.nan
+    solidity = nan
     if len(points):
         lowest = float(points[:, 1].max())
         hull = cv2.contourArea(cv2.convexHull(points))
-        solidity = min(1.0, len(points) / hull) if hull else math.nan
+        solidity = min(1.0, len(points) / hull) if hull else nan
     return {
         "share": float(mask.mean()),
         "bottom": float(mask[-1].mean()),
@@ -174,7 +174,7 @@ def measure(pixels: ByteArray, person: Person, face: FloatArray) -> dict[str, fl
         "solidity": solidity,
         "below": (lowest - y1) / height,
         "left": float(_opened(left, 3).sum() / max(len(points), 1)),
-        "covered": float(mask[oval].mean()) if oval.any() else math.nan,
+        "covered": float(mask[oval].mean()) if oval.any() else nan,
     }
 
 

@@ -66,7 +66,7 @@ class Cutting(NamedTuple):
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
         behind = pixels[alpha == 0]
-        middle = np.median(behind, axis=0).tolist() if len(behind) else [128] * 3
+        middle = np.median(behind, 0).tolist() if len(behind) else [128] * 3
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
         return {
             "photo": photo.id,
@@ -110,7 +110,7 @@ def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray, FloatArray] 
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
     sides = boxes[:, 2:] - boxes[:, :2]
-    index = int(sides.prod(axis=1).argmax())
+    index = int(sides.prod(1).argmax())
     return tilted(detections, index) or (floats(boxes[index]), floats(detections.points[index]))
 
 

@@ -94,7 +94,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     elif pictures.cutout in ("auto", "studio"):
         spec, digest = identify("face-parser")
         models = {"parser": {"sha256": digest, "licence": spec.licence}}
-    if config.review is not None and not config.review.is_file():
+    if config.review and not config.review.is_file():
         raise UsageError(
             f"There is no file {runfolder.show(config.review)}.",
             "Name the CSV that the page of cut-outs saves.",
@@ -200,7 +200,7 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
 def _cutting(run: Run) -> Cutting:
     pictures = run.config.pictures
     finder: Finder = MtcnnFinder(40)
-    if pictures.landmarks is not None:
+    if pictures.landmarks:
         finder = KnownFinder(pictures.landmarks, _people(run))
     return Cutting(run.folder, run.inputs.photos, pictures.cutout, finder)
 
@@ -209,7 +209,7 @@ def decide(run: Run, parts: Tables) -> Made:
     """The ``cutouts`` table with people's decisions."""
     cutouts = parts["cutouts"]
     review = run.config.review
-    decisions = read_review(review) if review is not None else {}
+    decisions = read_review(review) if review else {}
     if unknown := decisions.keys() - set(cutouts["photo"]):
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
         run.note(f"{runfolder.show(review)}: {note}, such as {runfolder.show(min(unknown)[:40])}.")

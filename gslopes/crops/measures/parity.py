@@ -8,8 +8,8 @@ Here too are intervals by drawing people again, once for all pairs of groups, an
 groups' chances).
 """
 
-import math
 from collections.abc import Mapping, Sequence
+from math import exp, inf, isinf, isnan, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -63,13 +63,13 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     """
     weights = weights_of(h, counts)
     if not weights.any():
-        return Parity(0, 0, 0, 0, *[math.nan] * 6)
-    met = np.ix_(weights.any(axis=1), weights.any(axis=0))
+        return Parity(0, 0, 0, 0, *[nan] * 6)
+    met = np.ix_(weights.any(1), weights.any(0))
     p, *moves = influences(h[met], weights[met])
     pairs = int(np.count_nonzero(weights))
     draws = round(float(weights.sum()))
     estimate = over_people(p, moves)
-    parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, math.nan)
+    parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, nan)
     if parity.se > 0:
         return parity._replace(p_value=float(t_test((p - 0.5) / parity.se, parity.df)))
     if p in (0, 1):  # of k pairs without a person in common, all agree at most so often
@@ -92,7 +92,7 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
     counted = weights * np.nan_to_num(h)
     total = weights.sum()
     p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
-    sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
+    sides = [(counted.sum(axis), weights.sum(axis)) for axis in (1, 0)]
     rows, columns = (settled(sums - p * weight, weight) / total for sums, weight in sides)
     return p, rows, columns
 
@@ -100,11 +100,11 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
 def over_people(p: float, moves: Sequence[Array]) -> tuple[float, float, float, float, float]:
     """(p, se, df, ci_low, ci_high) of a mean, see ``Parity``.  moves: by group what each of its persons adds to it."""
     persons = np.array([len(group) for group in moves])
-    parts = np.full(len(moves), math.nan)
+    parts = np.full(len(moves), nan)
     if persons.min() > 1:
         parts = persons * [np.var(group, ddof=1) for group in moves]
-    se = math.sqrt(parts.sum())
-    df = math.nan
+    se = sqrt(parts.sum())
+    df = nan
     if se > 0:
         df = se**4 / float((parts**2 / (persons - 1)).sum())
     return p, se, df, *logit_interval(p, se, df, int(persons.min()))
@@ -160,15 +160,15 @@ def average(
         p, *sides = influences(h[block], weights)
         for persons, influence in zip((rows, columns), sides, strict=True):
             moved[persons] += influence
-            size[persons] += np.abs(influence)
+            size[persons] += abs(influence)
         met |= {*cell}
         shares.append(p)
         variances.append(p * (1 - p) / weights.sum())
     if not shares:
-        return Average(0, 0, *[math.nan] * 6)
+        return Average(0, 0, *[nan] * 6)
     moved = settled(moved, size) / len(shares)
     moves = [moved[groups[number]] for number in sorted(met)]
-    half = 2 * math.sqrt(sum(variances)) / len(shares)
+    half = 2 * sqrt(sum(variances)) / len(shares)
     estimate = over_people(float(np.mean(shares)), moves)
     return Average(sum(map(len, moves)), len(shares), *estimate, half)
 
@@ -195,8 +195,8 @@ def logit_interval(
             return 0.0, 1 - end
         return end, 1.0
     if not se > 0:  # people who all give the same share tell nothing about others
-        return math.nan, math.nan
-    half = (normal_quantile() if math.isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
+        return nan, nan
+    half = (normal_quantile() if isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
     middle = float(special.logit(p))
     return float(special.expit(middle - half)), float(special.expit(middle + half))
 
@@ -214,7 +214,7 @@ def half_width(p: float, persons: int, others: int) -> float:
     first = p / (2 - p)
     second = 2 * p * p / (1 + p)
     spread = p * (1 - p) + (persons - 1) * (first - p * p) + (others - 1) * (second - p * p)
-    return normal_quantile() * math.sqrt(max(spread, 0.0) / (persons * others))
+    return normal_quantile() * sqrt(max(spread, 0.0) / (persons * others))
 
 
 def draws_half(p: float, draws: int) -> float:
@@ -226,8 +226,8 @@ def draws_half(p: float, draws: int) -> float:
     0.0096
     """
     if draws:
-        return 2 * math.sqrt(p * (1 - p) / draws)
-    return math.nan
+        return 2 * sqrt(p * (1 - p) / draws)
+    return nan
 
 
 def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
@@ -255,9 +255,9 @@ def resampled(
 def interval(draws: Array) -> tuple[float, float]:
     """Ends of the 95 % percentile interval; NaN if draws differ only by rounding: the people do not vary."""
     finite = draws[np.isfinite(draws)]
-    if len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0:
+    if len(finite) and settled(np.ptp(finite), abs(finite).max()) > 0:
         return percentile(finite)
-    return math.nan, math.nan
+    return nan, nan
 
 
 class Impact(NamedTuple):
@@ -273,7 +273,7 @@ class Impact(NamedTuple):
     @property
     def verdict(self) -> str:
         """Of a lack of parity, ratio <= 1 - ``EPSILON``: shown, ruled out or open; empty without an interval."""
-        if math.isnan(self.low) or math.isnan(self.high):
+        if isnan(self.low) or isnan(self.high):
             return ""
         if self.high <= 1 - EPSILON:
             return "shown"
@@ -295,7 +295,7 @@ def disparate_impact(p: float, low: float, high: float) -> Impact:
     """
     if exceeds(p, 0.5):
         p, low, high = 1 - p, 1 - high, 1 - low
-    return Impact(*(math.inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
+    return Impact(*(inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
 
 
 def kept_impact(
@@ -314,8 +314,8 @@ def kept_impact(
         first, second, draws, other_draws = second, first, other_draws, draws
     usable = (draws > 0) & (other_draws > 0)
     ratios = np.log(levelled(draws[usable] / other_draws[usable]))
-    low, high = map(math.exp, interval(ratios[: len(ratios) * (usable.mean() > 0.975)]))
-    return Impact(first / second if second > 0 else math.nan, low, high)
+    low, high = map(exp, interval(ratios[: len(ratios) * (usable.mean() > 0.975)]))
+    return Impact(first / second if second > 0 else nan, low, high)
 
 
 def comparable(highest: Array) -> bool:
@@ -323,7 +323,7 @@ def comparable(highest: Array) -> bool:
 
     highest: (n,) each map's maximum.
     """
-    return bool(settled(np.ptp(highest), np.abs(highest).max(), STORED) > 0)
+    return bool(settled(np.ptp(highest), abs(highest).max(), STORED) > 0)
 
 
 def compared(first: Array, second: Array) -> Array:
@@ -332,5 +332,5 @@ def compared(first: Array, second: Array) -> Array:
     >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
     [[0.5], [1.0]]
     """
-    size = np.add.outer(np.abs(first), np.abs(second))
+    size = np.add.outer(abs(first), abs(second))
     return np.asarray((np.sign(settled(np.subtract.outer(first, second), size, STORED)) + 1) / 2)

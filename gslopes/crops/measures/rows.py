@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import combinations, product
+from math import nan
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -138,8 +139,8 @@ def kept_rows(
 ) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
     inside = doubles(rows[HEADS].to_numpy() >= INSIDE).T
-    both = inside.prod(axis=0)
-    neither = (1 - inside).prod(axis=0)
+    both = inside.prod(0)
+    neither = (1 - inside).prod(0)
     heads = {
         "kept": panel.about(rows, *inside).mean,
         "both": panel.about(rows, both, both).mean,
@@ -200,7 +201,7 @@ def _parity_row(
     row |= {
         "ratio": impact.ratio,
         "ratio_low": impact.low,
-        "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
+        "ratio_high": impact.high if np.isfinite(impact.high) else nan,
         "verdict": impact.verdict,
     }
     unknown: tuple[str, ...] = ()
@@ -211,7 +212,7 @@ def _parity_row(
         row["verdict"] = ""
         row["note"] = f"a group has fewer than {many(min_group, 'person', 'people')} (--min-group)"
         unknown = ("ratio_low", "ratio_high", "p_value")
-    return row | dict.fromkeys(unknown, np.nan)
+    return row | dict.fromkeys(unknown, nan)
 
 
 def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
@@ -275,7 +276,7 @@ def position_row(
     weights = resampling.multinomial_counts(
         panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8])
     )
-    wins = panel.about(answers, won, np.full_like(won, np.nan))
+    wins = panel.about(answers, won, np.full_like(won, nan))
     low, high = interval(resampled(wins.mean, weights, weights, wins.counts))
     times = counted(answers)
     row = {
@@ -296,7 +297,7 @@ def position_row(
 def _mean(values: Array, weights: Array) -> float:
     if len(values):
         return float(np.average(values, weights=weights))
-    return np.nan
+    return nan
 
 
 def policy_rows(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from pandas import DataFrame
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from gslopes.ask.boxes import Saliency, crop_rectangle
 from gslopes.ask.croppers import has_map
@@ -185,26 +185,22 @@ def draw(
     names: groups of both.
     """
     between = " above " if row["variant"].endswith(ABOVE) else " next to "
-    tall = mapped is not None and picture.shape[0] > picture.shape[1]
-    width = width // PARTS if tall else width
+    if mapped and picture.shape[0] > picture.shape[1]:
+        width = width // PARTS
     scale = width / picture.shape[1]
     size = width, max(1, round(picture.shape[0] * scale))
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
     heads = keeps(crops, names)
     alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
-    if mapped is not None and mapped.second is not None:
+    if mapped and mapped.second:
         canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
         others = keeps(mapped.crops, names)
         alt += f"; around the second highest point {'the same' if others == heads else others}"
-    if mapped is not None:
+    if mapped:
         canvas = with_map(canvas, joined, mapped.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
-    return {
-        "uri": inline.jpeg_uri(canvas),
-        "alt": alt,
-        "margin": margin,
-    }
+    return {"uri": inline.jpeg_uri(canvas), "alt": alt, "margin": margin}
 
 
 def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
@@ -277,13 +273,12 @@ def with_map(
     coloured = Image.blend(gray, heat.resize(joined.size, Image.Resampling.BILINEAR), 0.6)
     pen = ImageDraw.Draw(coloured)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(joined.size) / scale)
-    for rank, (x, y) in enumerate(peaks, start=1):
+    for rank, (x, y) in enumerate(peaks, 1):
         pen.circle((x * scale, y * scale), 8, fill="white", outline="black")
         pen.text((x * scale, y * scale), f"{rank}", fill="black", anchor="mm")
     pictures = together(drawn, coloured)
     width, height = pictures.size
-    sheet = Image.new("RGB", (width, height + STRIP), "white")
-    sheet.paste(pictures)
+    sheet = ImageOps.expand(pictures, (0, 0, 0, STRIP), "white")
     pen = ImageDraw.Draw(sheet)
     rows = len(levels)
     if rows <= width // 6:

@@ -23,8 +23,7 @@ def by_itself(rows: DataFrame) -> DataFrame:
 
 def favoured(parity: DataFrame) -> DataFrame:
     """Of these the rows on who is favoured."""
-    rows = by_itself(parity)
-    return rows.query("outcome == 'favoured'")
+    return by_itself(parity).query("outcome == 'favoured'")
 
 
 def main_rows(parity: DataFrame) -> DataFrame:
@@ -133,8 +132,6 @@ def judged(tables: Tables) -> DataFrame:
     people.
     """
     rows = main_rows(tables["parity"])
-    shares = (("value", "p"), ("ci_low", "ci_low"), ("ci_high", "ci_high"))
-    from_even = {name: 100 * (rows[share] - 0.5) for name, share in shares}
     return rows.assign(
         model=rows["cropper"],
         contrast=[f"{row['column']}: {row['group']} over {row['other']}" for row in records(rows)],
@@ -143,5 +140,7 @@ def judged(tables: Tables) -> DataFrame:
         n=rows["pairs"],
         unit="percentage points over an even 50 %",
         reason=rows["note"],
-        **from_even,
+        value=100 * (rows["p"] - 0.5),
+        ci_low=100 * (rows["ci_low"] - 0.5),
+        ci_high=100 * (rows["ci_high"] - 0.5),
     )
