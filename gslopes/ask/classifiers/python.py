@@ -6,8 +6,8 @@
 It takes one picture, a list, or a batch: arrays (H, W, 3) of uint8 in RGB order, BGR if it is named ``bgr``, PIL
 images, paths of copies, files' bytes, open files, texts in base64, tensors (3, H, W) or arrays of floats in [0, 1]: as
 its first parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``bytes``, ``torch.Tensor``, ``list[...]``)
-or named (``image``, ``images``, ``image_path`` …), else as the first pictures show. An ``async def`` is awaited,
-a class instantiated, an estimator of scikit-learn asked for its ``predict_proba``. For each picture it returns a mapping
+or named (``image``, ``images``, ``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a
+class instantiated, an estimator of scikit-learn asked for its ``predict_proba``. For each picture it returns a mapping
 of label to score in [0, 1], or to a number in a unit; None if it will not judge it. A label, (label, score), lists of
 them, labels beside scores, ``{"label": ..., "score": ...}`` records, objects with such fields, JSON, a Series and a
 DataFrame of one row are read, too; mappings in a mapping are joined to labels, and percentages divided by 100. A number
