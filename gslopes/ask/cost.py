@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Template
 
-from gslopes.ask.names import check_bounds
+from gslopes.ask.names import Bounded
 from gslopes.core import frozen
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.core.traits import Limits, RequestUsage
@@ -30,7 +30,7 @@ def _template(name: str) -> Template:
 
 
 @frozen
-class ServiceOptions:
+class ServiceOptions(Bounded):
     """Options of every service about its rate, price and address; the first two are not part of the classifier's name.
 
     rate: requests a second; 0: as listed.  concurrency: requests in flight at once; 0: as listed.
@@ -42,9 +42,6 @@ class ServiceOptions:
     concurrency: int = 0
     price: float = 0.0
     public: bool = False
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
     def applied_to(self, limits: Limits) -> Limits:
         """Limits with the rate, concurrency and price that the user gives."""

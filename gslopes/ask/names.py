@@ -56,12 +56,16 @@ def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:
     return marked
 
 
-def check_bounds(options: object) -> None:
-    """Raises: ConfigError if a number among options is not within its bounds, see bounds.toml."""
-    for name, (least, most, must) in _BOUNDS.items():
-        value = getattr(options, name, None)
-        if value is not None and not least <= value <= most:
-            raise ConfigError(f"{name} must {must}, not {value:g}.")
+class Bounded:
+    """Options whose numbers are within their bounds, see bounds.toml.  Raises: ConfigError."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name, (least, most, must) in _BOUNDS.items():
+            value = getattr(self, name, None)
+            if value is not None and not least <= value <= most:
+                raise ConfigError(f"{name} must {must}, not {value:g}.")
 
 
 def check_unit(kind: str, unit: str) -> None:

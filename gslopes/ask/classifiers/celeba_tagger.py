@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.ask.boxes import fitted
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
-from gslopes.ask.names import check_bounds
+from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core import frozen
 from gslopes.core.errors import ModelError
@@ -27,13 +27,10 @@ MIN_FACE = 20
 
 
 @frozen
-class TaggerOptions:
+class TaggerOptions(Bounded):
     """threshold: a label is returned if its sigmoid is at least this, in [0, 1]."""
 
     threshold: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class CelebaTagger:

@@ -50,7 +50,7 @@ Seen = tuple[ByteArray, Box | None]  # (H, W, 3) uint8 RGB, and the head
 
 
 @frozen
-class CropsOptions:
+class CropsOptions(names.Bounded):
     r"""cropper: its name; commas within it are written ``\,``.  opponents: a folder of photos of other people.
 
     others: how many of them each picture is joined with.  seed: of their order, and of random crops.
@@ -60,9 +60,6 @@ class CropsOptions:
     opponents: Path
     others: int = 8
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        names.check_bounds(self)
 
 
 class CropsClassifier(Resuming):

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers.catalogue import conversion
-from gslopes.ask.names import check_bounds, check_unit
+from gslopes.ask.names import Bounded, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core import frozen
 from gslopes.core.arrays import Array
@@ -290,7 +290,7 @@ ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
 
 def check_presence(options: Any) -> None:
     """Raises: ConfigError if an option is out of its bounds, or of ``top_k`` and ``threshold`` both are given."""
-    check_bounds(options)
+    Bounded.__post_init__(options)
     top_k = options.top_k
     threshold = options.threshold
     if top_k == 0 and threshold is None:

@@ -41,7 +41,7 @@ from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, read_labels
 from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.returned import Reader, split_replies
-from gslopes.ask.names import check_bounds
+from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded
 from gslopes.core import frozen
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
@@ -53,7 +53,7 @@ from gslopes.core.traits import Traits
 
 
 @frozen
-class PythonOptions:
+class PythonOptions(Bounded):
     """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
 
     labels: a text file, one label a line, for a function that returns several numbers; empty: it names its labels.
@@ -70,9 +70,6 @@ class PythonOptions:
     unit: str = ""
     activation: Literal["none", "sigmoid", "softmax"] = "none"
     batch: int = 32
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class FunctionClassifier(Reader):

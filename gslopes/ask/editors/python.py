@@ -31,7 +31,7 @@ from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
-from gslopes.ask.names import canonical, check_bounds
+from gslopes.ask.names import Bounded, canonical
 from gslopes.ask.pictures import png
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ModelError, UsageError
@@ -55,7 +55,7 @@ _PARTS = {
 
 
 @frozen
-class PythonOptions:
+class PythonOptions(Bounded):
     """Which function, and what it is given.
 
     path: ``module:function``, or ``FILE.py:function``.  version: of it; empty: a digest of its source.
@@ -70,9 +70,6 @@ class PythonOptions:
     size: int = 0
     prompt: str = ""  # each sentence is in a name
     batch: int = 4
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class FunctionEditor(Wished, FunctionClassifier):
