@@ -1,25 +1,19 @@
-"""Tables of texts as Markdown, LaTeX and HTML: the one writer of each, for all pages and cards."""
+"""Tables of texts as Markdown and LaTeX: the one writer of each, for all pages and cards."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from pandas import DataFrame
 
+from gslopes.core.config import read_toml
 from gslopes.core.text import printable
+from gslopes.report import inline
 
+_MARKUP = read_toml(Path(__file__).with_suffix(".toml"))
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
-TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "−": "$-$",
-    "†": r"\dag{}",
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-}
-_MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
+TEXTS = tuple(_MARKUP["texts"])
+_MARKS = str.maketrans({char: f"\\{char}" for char in _MARKUP["markdown"]})
+_SPECIAL = str.maketrans(_MARKUP["latex"])
 
 
 def to_markdown(frame: DataFrame, caption: str) -> str:
@@ -38,12 +32,8 @@ def markdown(
     head: Sequence[str], rows: Iterable[Sequence[object]], rules: Sequence[str] = ()
 ) -> str:
     """A table of our own texts, which may hold Markdown, as Markdown; ``|`` is escaped.  rules: none: to the left."""
-    cells = [
-        [str(cell).replace("|", "\\|").replace("\\\\|", "\\|") for cell in row] for row in rows
-    ]
-    return "\n".join(
-        f"| {' | '.join(row)} |" for row in (head, rules or ["---"] * len(head), *cells)
-    )
+    rules = rules or ["---"] * len(head)
+    return inline.plain("table.md.j2", head=head, rules=rules, rows=rows)
 
 
 def escaped(cell: str) -> str:
@@ -56,48 +46,26 @@ def to_latex(frame: DataFrame, caption: str, label: str) -> str:
 
     ``\midrule`` parts the classifiers, but not in Table 4, which mixes them.
     """
-    by_api = "API" in frame and list(frame) != list(RACES)
-    lines = []
-    before = ""
-    for row in frame.to_numpy().tolist():
-        classifier = row[0]
-        if by_api and classifier == before:
-            row[0] = ""
-        elif by_api and before:
-            lines.append("\\midrule")
-        lines.append(_tex(map(latex, row)))
-        before = classifier
     head = _head_of(frame)
     kinds = "".join("rl"[column in TEXTS] for column in head)
-    top = [
-        "% needs \\usepackage{booktabs}",
-        "\\begin{table}",
-        "\\centering",
-        f"\\caption{{{latex(caption)}}}",
-    ]
-    return "\n".join(
-        [*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"]
-    )
+    grouped = "API" in frame and tuple(frame) != RACES
+    table = tabular(head, frame.to_numpy().tolist(), kinds, grouped)
+    return inline.plain("table.tex.j2", caption=latex(caption), label=label, table=table) + "\n"
 
 
 def tabular(
-    head: Sequence[str], lines: Iterable[str] | Iterable[Sequence[str]], kinds: str = ""
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    kinds: str = "",
+    grouped: bool = False,
 ) -> str:
-    """The inner part of a LaTeX table.  lines: rows of cells, or lines.  kinds: of its columns; none: to the left."""
-    body = [line if isinstance(line, str) else _tex(map(latex, line)) for line in lines]
-    top = [
-        f"\\begin{{tabular}}{{{kinds or 'l' * len(head)}}}",
-        "\\toprule",
-        _tex(map(latex, head)),
-        "\\midrule",
-    ]
-    return "\n".join([*top, *body, "\\bottomrule", "\\end{tabular}\n"])
+    """The inner part of a LaTeX table of untrusted texts.
 
-
-def _tex(cells: Iterable[str]) -> str:
-    row = " & ".join(cells)
-    guard = "{}" * row.startswith(("[", "*"))  # which the end of the row before would take
-    return f"{guard}{row} \\\\"
+    kinds: of its columns; none: to the left.  grouped: rows with the same first cell are a group, named once.
+    """
+    kinds = kinds or "l" * len(head)
+    top, *cells = (list(map(latex, row)) for row in (head, *rows))
+    return inline.plain("tabular.tex.j2", head=top, rows=cells, kinds=kinds, grouped=grouped) + "\n"
 
 
 def latex(text: str) -> str:
@@ -106,4 +74,4 @@ def latex(text: str) -> str:
     >>> latex("50 % of R&D_x")
     '50 \\% of R\\&D\\_x'
     """
-    return "".join(_SPECIAL.get(char, char) for char in text)
+    return text.translate(_SPECIAL)
