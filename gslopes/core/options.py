@@ -32,6 +32,7 @@ from gslopes.core import frozen
 from gslopes.core.config import facts_of, from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
 
+Settings = Mapping[str, Any]
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -196,7 +197,7 @@ def _options(
     return options
 
 
-def build(config: type[T], options: Mapping[str, Any]) -> T:
+def build(config: type[T], options: Settings) -> T:
     """A configuration from options over the options of a TOML file (``options["config"]``) over the defaults.
 
     options: name, or dotted path, to value; None and empty mean "not given", one value is a list of one.
@@ -206,7 +207,7 @@ def build(config: type[T], options: Mapping[str, Any]) -> T:
     return from_dict(config, merged(config, options))
 
 
-def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
+def merged(config: type, options: Settings, *, base: Path | None = None) -> dict[str, Any]:
     """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
     given = dict(options)
     file = given.pop("config", None)
@@ -216,7 +217,7 @@ def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None
     return explicit
 
 
-def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
+def _merged(config: type, given: Settings, base: Path | None) -> dict[str, Any]:
     """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
     sections = sections_of(config)
     nested: dict[str, Any] = {}
@@ -234,7 +235,7 @@ def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[s
     return nested
 
 
-def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def over(first: Settings, other: Settings) -> dict[str, Any]:
     """Both mappings in one, section by section; the first wins if both have a value."""
     both = {**other, **first}
     for name, value in first.items():

@@ -11,12 +11,14 @@ from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
 from gslopes.frame.spec import INPUTS, Audit, Plan, refuse_older
 
+Facts = Mapping[str, Any]
+
 
 def plan(
     audit: Audit,
     source: Path | None,
     out: Path | None,
-    options: Mapping[str, Any],
+    options: Facts,
     *,
     trust: bool = False,
     given: Any = None,
@@ -59,8 +61,8 @@ def _again(
     audit: Audit,
     run: Path,
     out: Path | None,
-    options: Mapping[str, Any],
-    about: Mapping[str, Any],
+    options: Facts,
+    about: Facts,
 ) -> Plan:
     """The plan of an existing run, with the options given over those that it has."""
     old = refuse_older(run, audit, goes_on=True)
@@ -80,13 +82,13 @@ def _again(
     return Plan(audit, config, Path(old["source"]), run, again=True, looks=looks, **about)
 
 
-def _has(options: Mapping[str, Any], name: str) -> bool:
+def _has(options: Facts, name: str) -> bool:
     """Whether a dotted name, or part of that section, is given."""
     first, _, rest = name.partition(".")
     return first in options and (not rest or _has(options[first], rest))
 
 
-def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
+def _lasting(config: Facts) -> dict[str, Any]:
     """A configuration without the options that only hold for one command."""
     return {
         name: _lasting(value) if isinstance(value, dict) else value

@@ -36,9 +36,11 @@ from gslopes.report.choices import Choice
 if TYPE_CHECKING:
     from gslopes.ask.scoring.cost import Price
 
+Facts = Mapping[str, Any]
+Names = tuple[str, ...]
 T = TypeVar("T")
 Tables = Mapping[str, DataFrame]
-Made = Mapping[str, DataFrame | Sequence[Mapping[str, Any]]]  # table to its rows
+Made = Mapping[str, DataFrame | Sequence[Facts]]  # table to its rows
 INPUTS = "inputs"
 NOTES = "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
 
@@ -52,9 +54,9 @@ class Inputs:
     """
 
     content: Any
-    facts: Mapping[str, Any]
-    records: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    facts: Facts
+    records: Facts = field(default_factory=dict)
+    notes: Names = ()
 
 
 # What a stage does that does not declare a function; lambdas would not travel to other processes.
@@ -107,8 +109,8 @@ class Stage:
     """
 
     name: str
-    reads: tuple[str, ...]
-    makes: tuple[str, ...]
+    reads: Names
+    makes: Names
     work: Callable[..., Made]
     items: Callable[[Run], Sequence[Any] | NDArray[Any]] | None = None
     along: str = ""
@@ -119,7 +121,7 @@ class Stage:
     join: Callable[[Run, Tables], Made | None] = _nothing
     splits: Mapping[str, str] = field(default_factory=dict)
     keep: Callable[[Run, str], Callable[[DataFrame], DataFrame] | None] = _every_row
-    merging: tuple[str, ...] = ()
+    merging: Names = ()
     here: bool = False
     threads: bool | Callable[[Run], bool] = False
     when: Callable[[Run], bool] | None = None
@@ -130,7 +132,7 @@ class Stage:
     prices: Callable[[Run, Stage], Sequence[Price]] = _nothing
     begin: Callable[[Run, Mapping[str | None, int]], None] = _nothing
     check: Callable[[Run], None] = _nothing
-    options: tuple[str, ...] | None = None
+    options: Names | None = None
 
 
 class Headline(NamedTuple):
@@ -160,7 +162,7 @@ class Section:
 
     name: str
     title: str
-    data: Callable[[Any], Mapping[str, Any] | None]
+    data: Callable[[Any], Facts | None]
     first: bool = False
 
 
@@ -173,9 +175,9 @@ class Assets:
     """
 
     page: Callable[[Any], Any]
-    options: tuple[str, ...] | None = None
-    reads: tuple[str, ...] = ()
-    makes: tuple[str, ...] = ()
+    options: Names | None = None
+    reads: Names = ()
+    makes: Names = ()
 
 
 def _always(config: Any) -> bool:
@@ -222,23 +224,21 @@ class Audit:
     judged: Callable[[Opened], DataFrame]
     headline: Callable[[Opened], Headline]
     counts: Callable[[Opened], tuple[int, int, int]]
-    shown: tuple[str, ...]
+    shown: Names
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
     assets: Assets | None = None
     photos: Callable[[Any], bool] = _always
-    models: Callable[[Plan], Mapping[str, Any]] | None = None
+    models: Callable[[Plan], Facts] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
     configure: Callable[..., Any] | None = None  # photos, options, only, given, out
-    fixed: Callable[[Any], Mapping[str, Any]] | None = None
-    looked_at: tuple[str, ...] = ()
-    alone: Mapping[str, Callable[[Any], tuple[str, Mapping[str, Any]]]] = field(
-        default_factory=dict
-    )
+    fixed: Callable[[Any], Facts] | None = None
+    looked_at: Names = ()
+    alone: Mapping[str, Callable[[Any], tuple[str, Facts]]] = field(default_factory=dict)
     result: type[Any] | None = None
     form: Table = FINDINGS
-    differences: Callable[[Path | None, Mapping[str, Any]], tuple[Any, list[Choice]]] | None = None
+    differences: Callable[[Path | None, Facts], tuple[Any, list[Choice]]] | None = None
 
     @cached_property
     def sentences(self) -> dict[str, Any]:
@@ -272,12 +272,12 @@ class Plan:
     looks: bool = True
     trust: bool = False
     given: Any = None
-    only: tuple[str, ...] = ()
+    only: Names = ()
 
     @cached_property
     def inputs(self) -> Inputs:
         """The source, looked at.  Raises: whatever is wrong with it."""
-        notes: tuple[str, ...] = ()
+        notes: Names = ()
         if self.source.is_dir() and self.audit.photos(self.config):
             notes = look_through(self.source, getattr(self.config, "limit", None))
         elif self.source.is_dir():
@@ -286,7 +286,7 @@ class Plan:
         return replace(looked, notes=(*filter(None, notes), *looked.notes))
 
     @cached_property
-    def models(self) -> Mapping[str, Any]:
+    def models(self) -> Facts:
         """Name to what is asked.  Raises: whatever is wrong with one of them."""
         if self.audit.models is None:
             return {}
@@ -397,7 +397,7 @@ class Run:
         return now.content
 
     @property
-    def models(self) -> Mapping[str, Any]:
+    def models(self) -> Facts:
         """Name to what is asked by this command."""
         if self.plan is None:
             return {}

@@ -16,11 +16,13 @@ from gslopes.slopes.measures.answers import Answers, gather, present
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.page import answers as matrix
 
+Sweep = tuple[str, str]  # classifier and attribute
+
 
 def compare_runs(
     one: Path | str,
     other: Path | str,
-    pairs: Sequence[tuple[str, str] | str] = (),
+    pairs: Sequence[Sweep | str] = (),
     *,
     photos_csv: Path | None = None,
     cluster: str = "",
@@ -66,9 +68,7 @@ def compare_runs(
     return changes[list(differences.COLUMNS)]
 
 
-def split_pair(
-    text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]
-) -> tuple[str, str]:
+def split_pair(text: str, first: Iterable[Sweep], second: Iterable[Sweep]) -> Sweep:
     """``OLD=NEW`` as two classifiers; either may hold equals signs among its parameters.
 
     first, second: (classifier, attribute) pairs of the two runs.
@@ -133,7 +133,7 @@ def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
     return {str(photo): str(text) for photo, text in about[cluster].items()}
 
 
-def _answers(run: Path) -> dict[tuple[str, str], Answers]:
+def _answers(run: Path) -> dict[Sweep, Answers]:
     manifest = runfolder.read_manifest(run)
     scores, asked = (
         tables.read_arrow(table, run / f"{table.name}.parquet")
@@ -151,16 +151,14 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     return {(one.classifier, one.attribute): one for one in answers}
 
 
-def _same(
-    first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]
-) -> list[tuple[str, str]]:
+def _same(first: dict[Sweep, Answers], second: dict[Sweep, Answers]) -> list[Sweep]:
     old, new = ({classifier for classifier, _ in answers} for answers in (first, second))
     if not old & new and len(old) == len(new) == 1:
         return [(old.pop(), new.pop())]
     return [(name, name) for name in sorted(old & new)]
 
 
-def _names(answers: dict[tuple[str, str], Answers]) -> str:
+def _names(answers: dict[Sweep, Answers]) -> str:
     return (
         ", ".join(sorted({f"{classifier} along {attribute}" for classifier, attribute in answers}))
         or "no answers"

@@ -15,6 +15,7 @@ from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import Choice
 from gslopes.report.inline import templates
 
+Facts = Mapping[str, Any]
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
@@ -49,12 +50,12 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     return choices(config, presence if isinstance(presence, dict) else None, thresholds)
 
 
-def is_asked_for(config: Mapping[str, Any]) -> bool:
+def is_asked_for(config: Facts) -> bool:
     """Whether the pictures of a run are those of an editor that others made."""
     return is_outside(str((config.get("edit") or {}).get("model") or ""))
 
 
-def drawn(config: Mapping[str, Any]) -> set[str]:
+def drawn(config: Facts) -> set[str]:
     """The attributes of a run whose pictures show a drawn face, at every value: those with edits that are pasted, and
     all of an editor that others made.
 
@@ -79,8 +80,8 @@ def _each(regions: Mapping[str, str]) -> str:
 
 
 def choices(
-    config: Mapping[str, Any],
-    presence: Mapping[str, Any] | None = None,
+    config: Facts,
+    presence: Facts | None = None,
     thresholds: tuple[float, float] = THRESHOLDS,
 ) -> list[Choice]:
     """The list for one run.
@@ -114,7 +115,7 @@ def _choice(text: Mapping[str, str], name: str = "", **facts: Any) -> Choice:
     return Choice(**cells | {"what": text["what"].format(name=name)})
 
 
-def _facts(config: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> dict[str, Any]:
+def _facts(config: Facts, models: Mapping[str, ModelSpec]) -> dict[str, Any]:
     """What the run has, for the cells of method.toml: its sections, and what is worked out from them."""
     names = ("find", "compose", "fit", "gate", "score", "editor")
     sections = {name: config.get(name) or {} for name in names}
@@ -129,7 +130,7 @@ def _facts(config: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> dict[s
     return sections | {"blend": blend, "region": region, "drawn": drawn(config)}
 
 
-def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _values(edit: Facts) -> Iterator[dict[str, Any]]:
     """The values of each attribute, and the paper's number of them."""
     ends = {spec.labels[0]: spec.names for spec in _editors(edit).values()}
     for name in edit.get("attributes") or ["gender"]:
@@ -140,7 +141,7 @@ def _values(edit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**about, "ends": ends.get(name)}
 
 
-def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
+def _editors(edit: Facts) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
     which = str(edit.get("model") or ""), bool(edit.get("ends"))
     specs = {}

@@ -31,9 +31,8 @@ from gslopes.photos.folder import size_of
 from gslopes.slopes.cells import Picture
 from gslopes.slopes.layouts import JOINT, read_rows, refused
 
-SweepOf = tuple[
-    str, str, DataFrame, list[float]
-]  # name, placebo, pictures (units by values), values
+Levels = list[float]
+SweepOf = tuple[str, str, DataFrame, Levels]  # name, placebo, pictures (units by values), values
 KINDS = ("", *placebo.KINDS)
 MOST = 0.5  # of the units that have a whole grid
 _DIGESTED = ["unit", "attribute", "value", "placebo", "group", "shown", "name"]
@@ -52,7 +51,7 @@ class PairSet:
 
     units: DataFrame
     edits: DataFrame
-    values: Mapping[str, list[float]]
+    values: Mapping[str, Levels]
     facts: Mapping[str, Any]
 
 
@@ -73,7 +72,7 @@ def read_pairs(
     for name in baselines:
         if name not in (known := rows["value"].unique()):
             raise UnknownName("baseline", name, filter(None, known))
-    values: dict[str, list[float]] = {}
+    values: dict[str, Levels] = {}
     sweeps = [*_plain(show(path), rows, baselines)]
     if crossed := _grid(rows, [name for name, kind, *_ in sweeps if not kind]):
         grid, sweeps = crossed
@@ -99,9 +98,9 @@ def read_pairs(
     return PairSet(units, edits, values | others, facts)
 
 
-def _edits(sweeps: Sequence[SweepOf], units: DataFrame) -> tuple[DataFrame, dict[str, list[float]]]:
+def _edits(sweeps: Sequence[SweepOf], units: DataFrame) -> tuple[DataFrame, dict[str, Levels]]:
     """The pictures of complete sweeps by unit, and each sweep's values; notes what units lack."""
-    values: dict[str, list[float]] = {}
+    values: dict[str, Levels] = {}
     parts = []
     for sweep, kind, cells, numbers in sweeps:
         part = cells.reindex(units.index)
@@ -215,7 +214,7 @@ def _checked(rows: DataFrame) -> DataFrame:
 
 def _sweeps(
     about: tuple[str, str], pictures: DataFrame, baselines: Sequence[str]
-) -> Iterator[tuple[str, list[str], list[float]]]:
+) -> Iterator[tuple[str, list[str], Levels]]:
     """(sweep, values as the set has them, as numbers) of an attribute: one, or one for each name but the baseline.
 
     about: the set and the attribute.  pictures: its pictures, units by values, without placebos.
@@ -249,7 +248,7 @@ def _numbers(texts: Series) -> Series:
     return numbers.where(numbers.abs() <= FARTHEST)
 
 
-def _even(values: list[float]) -> list[float]:
+def _even(values: Levels) -> Levels:
     """The values; if they are evenly spaced but for rounding, exactly evenly, like an editor's."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
     if np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values)):

@@ -41,6 +41,7 @@ from gslopes.photos.folder import (
 from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
+Rows = list[Row]
 # Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
 # the edit, see ``faces.compose.skin``.
 TOGETHER = 32
@@ -87,10 +88,10 @@ class Synthesis:
     components: Components
     same: Mapping[str, str]
 
-    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, list[Row]]:
+    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, Rows]:
         """Make the pictures of some photos; rows of both tables.  Raises: StorageError."""
-        photos: list[Row] = []
-        edits: list[Row] = []
+        photos: Rows = []
+        edits: Rows = []
         read = partial(self._open, photos, tick)
         for batch in photo_batches(files, read, BATCH_PIXELS):
             self._walk_within_memory(
@@ -99,7 +100,7 @@ class Synthesis:
             tick(len(batch))
         return {"edits": edits, "photos": photos}
 
-    def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
+    def _open(self, photos: Rows, tick: Tick, file: PhotoFile) -> Photo | None:
         """The photo; one that is skipped gets its row right away."""
         if file.relative in self.same:
             why = SkipReason(Reason.DUPLICATE, self.same[file.relative])
@@ -113,10 +114,10 @@ class Synthesis:
         return None
 
     def _walk_within_memory(
-        self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]
+        self, batch: list[tuple[str, Photo]], photos: Rows, edits: Rows
     ) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
-        made: tuple[list[Row], list[Row]] = ([], [])
+        made: tuple[Rows, Rows] = ([], [])
         try:
             self._walk(batch, *made)
         except Exception as error:
@@ -132,7 +133,7 @@ class Synthesis:
         for half in (batch[:middle], batch[middle:]):
             self._walk_within_memory(half, photos, edits)
 
-    def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+    def _walk(self, batch: list[tuple[str, Photo]], photos: Rows, edits: Rows) -> None:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""
         usable = []
         size = next(iter(self.components.editors.values())).size
@@ -152,8 +153,8 @@ class Synthesis:
         self,
         usable: list[tuple[str, Photo, Face]],
         size: int,
-        photos: list[Row],
-        edits: list[Row],
+        photos: Rows,
+        edits: Rows,
     ) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
@@ -186,7 +187,7 @@ class Synthesis:
             )
             edits += self._compose(faces)
 
-    def _compose(self, faces: Faces) -> list[Row]:
+    def _compose(self, faces: Faces) -> Rows:
         """Edit and compose the photos along all attributes, write the pictures; their rows."""
         grid = self.plan.grid
         every = range(len(faces.photos))
@@ -250,7 +251,7 @@ class Synthesis:
         composite: Composite,
         files: Variants,
         present: Collection[str] = (),
-    ) -> list[Row]:
+    ) -> Rows:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
         values = self.plan.values[attribute]
         seed = self.plan.config.seed
@@ -289,7 +290,7 @@ class Synthesis:
         photo: str,
         composite: Composite,
         pictures: Iterable[bytes],
-    ) -> list[Row]:
+    ) -> Rows:
         """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []
         runfolder.make_folder(self.run / "edits" / sweep)
@@ -311,7 +312,7 @@ class Reading(Synthesis):
     unit's pictures differ.
     """
 
-    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, list[Row]]:
+    def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, Rows]:
         """Copy the pictures of some units; rows of both tables.  Raises: StorageError."""
         photos = []
         edits = []
@@ -327,7 +328,7 @@ class Reading(Synthesis):
             tick(1)
         return {"edits": edits, "photos": photos}
 
-    def _unit(self, name: str) -> tuple[Row, list[Row]]:
+    def _unit(self, name: str) -> tuple[Row, Rows]:
         """Its row of the table photos, and the rows of its pictures.  Raises: PhotoError."""
         pairs = cast("PairSet", self.plan.pairs)
         unit_rows = pairs.edits.loc[name:name]

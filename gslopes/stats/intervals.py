@@ -14,6 +14,8 @@ from gslopes.core import frozen
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.rounding import EXACT, settled
 
+Ends = tuple[Array, Array]  # low and high
+
 
 def normal_quantile(confidence: float = 0.95) -> float:
     """How many standard errors a two-sided normal interval goes to either side."""
@@ -37,7 +39,7 @@ UNBOUNDED: Bounds = (-inf, inf)
 _STRAIGHT = 1e-6  # a skewness below which both ends are t's, to as many digits
 
 
-def bent(value: Array | float, ends: tuple[Array, Array], bounds: Bounds) -> tuple[Array, Array]:
+def bent(value: Array | float, ends: Ends, bounds: Bounds) -> Ends:
     """Ends of an interval of a number that has bounds, such as a share: inside them, and nearer than they were.
 
     An end that lies within half of the way from the number to the bound stays where it is.  Of the other half each
@@ -70,7 +72,7 @@ def skewed_ends(
     dof: float | Array,
     skew: Array | float,
     bounds: Bounds = UNBOUNDED,
-) -> tuple[Array, Array]:
+) -> Ends:
     """Ends of a 95 % interval of a mean: t's, moved for its skewness; NaN if the standard error is 0.
 
     Of numbers skewed to the right, the mean is more often far too small than far too large: t's interval, as far to
@@ -208,7 +210,7 @@ def fieller(
     of_bottom: float,
     shared: Array | float,
     limit: float,
-) -> tuple[Array, Array]:
+) -> Ends:
     """Ends of the ratios of two means; NaN if the interval of the lower one contains 0.
 
     spread, of_bottom, shared: variances of both means, and their covariance.  limit: the t quantile.
@@ -278,7 +280,7 @@ def newcombe(
     return p - q - distance(p - low, over - q), p - q + distance(high - p, q - under)
 
 
-def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:
+def mean_change(total: Array, squares: Array, n: int) -> Ends:
     """A mean of n paired changes and its variance, after two pairs are added: without a change, and with one each way.
 
     For changes of a share from 0 or 1 to 0 or 1, or between 0 and 1.  A sum of such means plus and minus

@@ -15,6 +15,8 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
+Size = tuple[int, int]  # width and height, pixels
+
 
 class _AroundPoint(Plain, ABC):
     """Crops around one point of a picture, whatever the ratio."""
@@ -26,14 +28,14 @@ class _AroundPoint(Plain, ABC):
         return crop_rectangle(picture.shape[1], picture.shape[0], *self._point(picture), ratio)
 
     @abstractmethod
-    def _point(self, picture: ByteArray) -> tuple[int, int]:
+    def _point(self, picture: ByteArray) -> Size:
         """x, y, pixels."""
 
 
 class Centre(_AroundPoint):
     """The middle of the picture: no saliency at all."""
 
-    def _point(self, picture: ByteArray) -> tuple[int, int]:
+    def _point(self, picture: ByteArray) -> Size:
         return picture.shape[1] // 2, picture.shape[0] // 2
 
 
@@ -43,7 +45,7 @@ class Random(_AroundPoint):
     def __post_init__(self) -> None:
         self.version = f"seed {self.setting.seed}"
 
-    def _point(self, picture: ByteArray) -> tuple[int, int]:
+    def _point(self, picture: ByteArray) -> Size:
         generator = np.random.default_rng([self.setting.seed, *sha256(picture.tobytes()).digest()])
         return int(generator.integers(picture.shape[1])), int(generator.integers(picture.shape[0]))
 
@@ -60,15 +62,15 @@ class Faces(Centre):
                 "Pass finder=MtcnnFinder() of gslopes.faces.find.",
             )
         self._finder = self.setting.finder
-        self._latest: tuple[str, tuple[int, int]] | None = None
+        self._latest: tuple[str, Size] | None = None
 
-    def _point(self, picture: ByteArray) -> tuple[int, int]:
+    def _point(self, picture: ByteArray) -> Size:
         key = hexdigest(picture.tobytes())
         if self._latest is None or self._latest[0] != key:  # all ratios of a picture come together
             self._latest = (key, self._of_face(Photo(key, Path(), picture)))
         return self._latest[1]
 
-    def _of_face(self, photo: Photo) -> tuple[int, int]:
+    def _of_face(self, photo: Photo) -> Size:
         faces = self._finder([photo])[0]
         if not len(faces.scores):
             return super()._point(photo.pixels)

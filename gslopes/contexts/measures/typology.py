@@ -17,6 +17,7 @@ from gslopes.contexts import HOME
 from gslopes.core import config, csv_table, files, frozen, text
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
+Tags = frozenset[str]
 DATA = HOME / "data"
 SHIPPED = {
     "barlas-2020": ("barlas-2020",),
@@ -41,31 +42,31 @@ class Typology:
 
     name: str
     version: str
-    clusters: Mapping[str, frozenset[str]]
+    clusters: Mapping[str, Tags]
     supers: Mapping[str, str]
-    contexts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    contexts: Mapping[str, Tags] = field(default_factory=dict)
     complements: Mapping[str, str] = field(default_factory=dict)
     partial: bool = False
 
-    def super_tags(self, name: str) -> frozenset[str]:
+    def super_tags(self, name: str) -> Tags:
         """Tags of all clusters of a super-cluster; a tag in two of them is there once."""
         return frozenset().union(
             *(tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name)
         )
 
     @property
-    def known(self) -> frozenset[str]:
+    def known(self) -> Tags:
         """Every tag that is in some cluster or context."""
         return frozenset().union(*self.clusters.values(), *self.contexts.values())
 
-    def known_share(self, answers: Iterable[frozenset[str]]) -> float:
+    def known_share(self, answers: Iterable[Tags]) -> float:
         """The share of the different tags of all answers that the typology knows; NaN without tags."""
         tags = frozenset().union(*answers)
         if tags:
             return len(tags & self.known) / len(tags)
         return math.nan
 
-    def complete(self, tags: Iterable[str]) -> frozenset[str]:
+    def complete(self, tags: Iterable[str]) -> Tags:
         """The normalised tags of one answer with their complements."""
         normalised = frozenset(map(normalise, tags))
         return normalised | {
@@ -153,10 +154,8 @@ def merge(first: Typology, second: Typology) -> Typology:
     )
 
 
-def _joined(
-    first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]
-) -> dict[str, frozenset[str]]:
-    none: frozenset[str] = frozenset()
+def _joined(first: Mapping[str, Tags], second: Mapping[str, Tags]) -> dict[str, Tags]:
+    none: Tags = frozenset()
     return {key: first.get(key, none) | second.get(key, none) for key in {**first, **second}}
 
 

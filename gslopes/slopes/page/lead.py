@@ -32,6 +32,7 @@ from gslopes.slopes.page.loading import Drawn
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, ranked
 
+Decisions = Mapping[str, Decision]  # by label
 HEADLINES = Sentences.read(HOME)
 CROSSED = Sentences({**HEADLINES.texts, **Sentences.read(HOME, "crossed").texts})
 WHY = Sentences.read(HOME, "why").texts
@@ -65,7 +66,7 @@ class Lead:
 
 def headline(
     rows: DataFrame,
-    decided: Mapping[str, Decision],
+    decided: Decisions,
     attribute: str,
     drawn: Drawn | None = None,
 ) -> Lead:
@@ -99,7 +100,7 @@ def _ordered(rows: DataFrame, order: float, text: str) -> str:
     return HEADLINES.say(case, order=numbers.size(order), face=numbers.size(face), sentence=text)
 
 
-def _lead(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> Lead:
+def _lead(rows: DataFrame, decided: Decisions, attribute: str) -> Lead:
     quiet = [
         nothing(
             row,
@@ -131,7 +132,7 @@ def _lead(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> L
 
 def _moving(
     rows: DataFrame,
-    decided: Mapping[str, Decision],
+    decided: Decisions,
     attribute: str,
     quiet: Sequence[caution.Nothing],
 ) -> Lead:
@@ -167,7 +168,7 @@ def _moving(
     return Lead(sentence, unjudged, effect, len(quiet), moves, len(expected), label, slope)
 
 
-def _leading(rows: DataFrame, decided: Mapping[str, Decision]) -> DataFrame:
+def _leading(rows: DataFrame, decided: Decisions) -> DataFrame:
     """The labels that move, expected ones only if no other moves; findings first, then the steepest.
 
     One unit is not more than another: if units differ, the surest first.
@@ -183,7 +184,7 @@ def _leading(rows: DataFrame, decided: Mapping[str, Decision]) -> DataFrame:
     return ranked(by_label, names.map(lambda label: decided[label].code == OPEN), -size, names)
 
 
-def _too_few(rows: DataFrame, decided: Mapping[str, Decision], attribute: str) -> str:
+def _too_few(rows: DataFrame, decided: Decisions, attribute: str) -> str:
     """The sentence if no label is judged: which is the nearest to it, as far as the table tells."""
     photos = int(rows["n"].max()) if len(rows) else 0
     said = _said(attribute)

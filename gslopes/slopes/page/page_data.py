@@ -20,6 +20,7 @@ from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
 from gslopes.stats.multiplicity import is_finding
 
+Cells = list[list[Any]]
 BY_MEASURE = "by its measure"
 PER_REACH = ", per unit of reach"
 WHY = (
@@ -95,12 +96,12 @@ def _columns(rows: DataFrame, labels: list[str], names: Sequence[str]) -> Conten
     return {name: rounded(by_label[name], 8) for name in names}
 
 
-def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
+def photo_scores(answers: Answers) -> dict[str, Cells]:
     """Photo to rows of label, slope of its score per unit, K scores in thousandths (null: not returned).
 
     Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
     """
-    result: dict[str, list[list[Any]]] = {}
+    result: dict[str, Cells] = {}
     if not len(answers.values):
         return result
     slopes = matrix.slopes(answers)
@@ -222,12 +223,12 @@ def by_measure(rows: DataFrame) -> DataFrame:
     return rows[is_measured | ~rows["label"].isin(rows.loc[is_measured, "label"])]
 
 
-def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
+def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, Cells]:
     """Place of the label to rows of column, group, n, slope, interval, p, q.
 
     groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
     """
-    content: dict[str, list[list[Any]]] = {}
+    content: dict[str, Cells] = {}
     for row in groups[groups["label"].isin(labels)].to_dict("records"):
         texts = [words.printable(row[name]) for name in ("column", "group")]
         figures = rounded([row[name] for name in ("slope", "ci_low", "ci_high", "p", "q")])
@@ -236,7 +237,7 @@ def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, list[list[An
     return content
 
 
-def differences(frame: DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+def differences(frame: DataFrame, labels: Sequence[str]) -> Cells:
     """Rows of place of the label, column, group, other, difference, interval, p, q, note; none without an interval.
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
@@ -384,9 +385,7 @@ def photo_listing(
     return {"names": album.names, "files": files, "dropped": dropped, "credits": by_place}
 
 
-def scores_files(
-    album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]
-) -> list[Content]:
+def scores_files(album: Album, scores: Mapping[str, Mapping[str, Cells]]) -> list[Content]:
     """The scores of a few photos a file, in the order of the list.
 
     scores: key of a finding (``f0``) to photo to rows; see ``photo_scores``.
