@@ -17,6 +17,7 @@ from gslopes.frame.result import Result
 from gslopes.frame.result import load as load
 from gslopes.slopes.compare import compare_runs as compare_runs
 from gslopes.slopes.demo import drawn_faces as drawn_faces
+from gslopes.slopes.measures.frames import Values
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page import write_report as write_report
@@ -746,7 +747,7 @@ def fit_slopes(
     scores: DataFrame,
     asked: DataFrame | None = None,
     *,
-    values: Mapping[str, Sequence[float]] | None = None,
+    values: Values | None = None,
     photos: Collection[str] | None = None,
     about: DataFrame | None = None,
     cluster: str = "",

@@ -24,6 +24,7 @@ from gslopes.core.records import Answer, Classifier
 from gslopes.core.text import many
 from gslopes.core.traits import Able, traits_of
 
+ByDigest = dict[bytes, list[Question]]
 MAX_OPEN_PARTS = 16  # parts that wait for answers
 # If all answers about a part of this many photos or more fail, the classifier is at fault.
 MIN_PHOTOS_ALL_FAILED = 8
@@ -70,7 +71,7 @@ class Client:
         # Pictures that are being asked, to the parts that wait for them; of them, those that another process asks, to
         # the questions of their photo.
         self._in_flight: dict[bytes, list[PartProgress]] = {}
-        self._claimed_elsewhere: dict[bytes, list[Question]] = {}
+        self._claimed_elsewhere: ByDigest = {}
         self._jobs: set[Future[Answers]] = set()
 
     def halt(self) -> None:
@@ -117,7 +118,7 @@ class Client:
         self._open.append(progress)
         heavy = self._limits.request_bytes
         pending: Encoded = {}
-        about: dict[bytes, list[Question]] = {}
+        about: ByDigest = {}
         for questions in progress.photos():
             pictures = self._read(progress, questions)
             fresh = [key for key in pictures if self._is_fresh(progress, key)]
@@ -180,9 +181,7 @@ class Client:
             cast("Able", self.classifier).about(photo, list(fitted.values()))
         return fitted
 
-    def _send(
-        self, pending: Encoded, about: dict[bytes, list[Question]], progress: PartProgress
-    ) -> None:
+    def _send(self, pending: Encoded, about: ByDigest, progress: PartProgress) -> None:
         if not pending or self._halt.is_set():
             return
         self._in_flight |= {key: [progress] for key in pending}

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from gslopes.ask.secrets import scrub, secret_in_address
 from gslopes.core import frozen
-from gslopes.core.config import facts_of, read_toml
+from gslopes.core.config import facts_of, read_beside
 from gslopes.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ ARGUMENT = {"argument": True}
 # it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
 OPERATIONAL = {"operational": True}
 
-_BOUNDS = read_toml(Path(__file__).with_name("bounds.toml"))
+_BOUNDS = read_beside(__file__, "bounds.toml")
 
 
 def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:

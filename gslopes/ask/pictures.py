@@ -4,17 +4,16 @@ import io
 import math
 import operator
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.traits import Limits
 
-JPEG_ATTEMPTS = read_toml(Path(__file__).with_name("jpeg.toml"))["attempts"]
+JPEG_ATTEMPTS = read_beside(__file__, "jpeg.toml")["attempts"]
 
 
 def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:

@@ -10,18 +10,17 @@ import signal
 import sys
 import threading
 import time
-import tomllib
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar
 
 import click
 
 from gslopes.ask.secrets import guard_logs, scrub_text
+from gslopes.core.config import read_beside
 from gslopes.core.errors import GslopesError, nearest
 from gslopes.core.files import show
 from gslopes.core.runtime import gslopes_version, is_out_of_memory
@@ -32,7 +31,7 @@ INTERRUPTED = 130
 ENDING = 3.0  # seconds that a process may take to end after its work
 
 AUDIT = "an audit"
-_HELP = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
+_HELP = read_beside(__file__, "verbs.toml")
 VERBS = {name: (verb["home"], verb["does"]) for name, verb in _HELP["verbs"].items()}
 
 

@@ -29,6 +29,7 @@ from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 
+Counts = dict[str, int]
 IDENTITY = ("kind", "source", "queries", "limits")
 NAMES = ("openverse", "wikidata", "urls")
 
@@ -71,9 +72,9 @@ class Collection:
 
     searches: int
     photos: int
-    statuses: dict[str, int]
-    reasons: dict[str, int]
-    licences: dict[str, int]
+    statuses: Counts
+    reasons: Counts
+    licences: Counts
     table: DataFrame = field(repr=False)
     people: Steps = ()
 
@@ -153,7 +154,7 @@ def collect(plan: CollectPlan, executor: OneProcess = OneProcess()) -> Collectio
     return Collection(finished, int(kept.sum()), statuses, reasons, licences, table, people)
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
+def _counts(values: Iterable[str]) -> Counts:
     return dict(Counter(values).most_common())
 
 

@@ -1,16 +1,16 @@
 """The review of a census: photos whose reading is unsure, for people to answer how the face looks to them."""
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, DECISIONS
+from gslopes.core.config import read_beside
 from gslopes.report import review, words
 
-REVIEW = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+REVIEW = read_beside(__file__, "review.toml")
 PROPER: dict[str, str] = REVIEW["proper"]
 
 

@@ -9,6 +9,7 @@ from gslopes.core import frozen
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import option, section
 
+Names = tuple[str, ...]
 KINDS = ("original", "canvas", "context", "empty")
 PUBLISHED_KINDS = ("original", "context", "empty")  # Barlas et al. 2020, section 4.3
 
@@ -30,14 +31,14 @@ class StageConfig:
     Raises: ConfigError for a value out of its range.
     """
 
-    backgrounds: tuple[str, ...] = ("rendered",)
+    backgrounds: Names = ("rendered",)
     cutout: Literal["auto", "alpha", "eraser", "studio"] = "auto"
     canvas: tuple[int, int] = option((768, 512), parse=size)
     person_share: float = 0.25
     sweep: Literal["", "gender", "race"] = ""
     steps: int | None = None
     landmarks: Path | None = None
-    kinds: tuple[str, ...] = KINDS
+    kinds: Names = KINDS
 
     def __post_init__(self) -> None:
         if not self.backgrounds:
@@ -55,7 +56,7 @@ class ContextOptions:
     seed: of everything drawn at random, the audit's own.
     """
 
-    typology: tuple[str, ...] = ()
+    typology: Names = ()
     ratings: Path | None = None
     baseline: Literal["canvas", "original"] = "canvas"
     permutations: int = 9999
@@ -71,7 +72,7 @@ class ContextsConfig:
 
     table: str | Path = ""
     group_column: str = ""
-    classifiers: tuple[str, ...] = ()
+    classifiers: Names = ()
     review: Path | None = None
     preset: Literal["default", "published"] = "default"
     seed: int = 0

@@ -118,7 +118,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def read_beside(module: str, name: str) -> dict[str, Any]:
     """As ``read_toml``, of a file in the folder of a module.  module: its ``__file__``."""
-    return read_toml(Path(module).with_name(name))
+    return read_toml(Path(module).parent / name)
 
 
 def load_toml(cls: type[T], path: Path) -> T:

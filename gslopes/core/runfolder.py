@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from gslopes.core import tables
-from gslopes.core.config import convert, read_toml
+from gslopes.core.config import convert, read_beside
 from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
 from gslopes.core.files import read_json, read_regular
 from gslopes.core.files import show as show
@@ -35,7 +35,7 @@ GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
 _STORAGE = {
     getattr(errno, code): (refusal["why"], refusal["hint"])
-    for refusal in read_toml(Path(__file__).with_name("storage.toml")).values()
+    for refusal in read_beside(__file__, "storage.toml").values()
     for code in refusal["codes"]
 }
 

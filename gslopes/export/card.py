@@ -1,7 +1,6 @@
 """The card of an export and its Croissant file: what was edited, by what, with which faults, whose photos."""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,12 @@ from typing import Any
 from pandas import DataFrame, Series
 
 from gslopes.core import runfolder, runtime
+from gslopes.core.config import read_beside
 from gslopes.core.files import read_json, sha256_of
 from gslopes.report.inline import plain
 from gslopes.report.layouts import escaped, markdown
 
-TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+TEXTS = read_beside(__file__, "card.toml")
 UNSTATED = "not stated: that gives no permission"
 
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import ast
 import operator
-import tomllib
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gslopes.core.config import read_beside
 from gslopes.core.errors import UnknownName, UsageError, nearest
 from gslopes.core.text import some_of
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 LONGEST = 500  # characters
 FAILED = 4  # the exit code if a condition holds
-_FORM = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_FORM = read_beside(__file__, "conditions.toml")
 
 
 class Condition:

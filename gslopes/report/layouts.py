@@ -1,15 +1,14 @@
 """Tables of texts as Markdown and LaTeX: the one writer of each, for all pages and cards."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from pandas import DataFrame
 
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.text import printable
 from gslopes.report import inline
 
-_MARKUP = read_toml(Path(__file__).with_suffix(".toml"))
+_MARKUP = read_beside(__file__, "layouts.toml")
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
 TEXTS = tuple(_MARKUP["texts"])
 _MARKS = str.maketrans({char: f"\\{char}" for char in _MARKUP["markdown"]})

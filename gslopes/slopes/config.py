@@ -25,7 +25,7 @@ from typing import Any, Literal
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import canonical_name, is_outside
 from gslopes.core import frozen, placebo
-from gslopes.core.config import from_dict, read_toml, to_dict
+from gslopes.core.config import from_dict, read_beside, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import counts, merged, option, put, section
@@ -38,6 +38,7 @@ from gslopes.slopes.layouts import absolute
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page import ReportConfig
 
+Facts = dict[str, Any]
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
 _CONDITIONS = (
@@ -54,7 +55,7 @@ _CONDITIONS = (
 )
 GRID = (5, 3)  # values of two attributes that are crossed
 
-PUBLISHED = read_toml(Path(__file__).with_name("data") / "published.toml")
+PUBLISHED = read_beside(__file__, "data/published.toml")
 
 
 @frozen
@@ -207,9 +208,9 @@ class RunConfig:
             )
         return sweeps
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Facts:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
-        sections: dict[str, Any] = to_dict(self)
+        sections: Facts = to_dict(self)
         # of a plain run only where one was asked for later: --grid on its folder is then refused
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
         if self.edit.calibrated:  # as every run was that does not say
@@ -262,7 +263,7 @@ _EDITING = {
 }
 
 
-def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
+def set_of_pairs(mapping: Facts, out: Path | None) -> None:
     """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
     if not mapping.get("pairs"):
         raise ConfigError(
@@ -283,7 +284,7 @@ def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
     mapping["photos"] = (out or Path()) / GIVEN
 
 
-def publish(mapping: dict[str, Any]) -> None:
+def publish(mapping: Facts) -> None:
     """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
     for part, options in PUBLISHED.items():
         section = mapping.get(part, {})

@@ -28,6 +28,7 @@ from gslopes.stats import clusters, multiplicity, permutation
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.rounding import STORED, exceeds, ranked
 
+Names = tuple[str, ...]
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 SAMPLE = 50  # pictures
@@ -53,7 +54,7 @@ class Drift:
     answered: int
     photos: int
     same: float
-    models: tuple[tuple[str, ...], tuple[str, ...]]
+    models: tuple[Names, Names]
     labels: DataFrame
 
     @property
@@ -156,7 +157,7 @@ def _compared(
     name: str,
     edits: DataFrame,
     rows: tuple[DataFrame, DataFrame],
-    models: tuple[tuple[str, ...], tuple[str, ...]],
+    models: tuple[Names, Names],
 ) -> Drift:
     asked, scored = rows
     answered = asked[asked["status"] == "answered"]

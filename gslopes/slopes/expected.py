@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core import config, crossed, placebo
@@ -63,7 +62,7 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
 @cache
 def _lists(attribute: str) -> tuple[tuple[Words, ...], frozenset[str], frozenset[str]]:
     """(rows of words that count anywhere, words that count by themselves, words of people) of an attribute."""
-    content = config.read_toml(Path(__file__).parent / "data" / "expected.toml")
+    content = config.read_beside(__file__, "data/expected.toml")
     lists = content.get(attribute, {})
     rows = tuple(words_of(text) for text in lists.get("anywhere", ()))
     return rows, frozenset(lists.get("alone", ())), frozenset(content["people"])

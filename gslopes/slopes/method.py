@@ -1,6 +1,5 @@
 """How a run differs from Joo & Kärkkäinen (2020), with its reason, from the run's own configuration."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 
 from gslopes.ask.editors.registry import is_outside
 from gslopes.core import files, runfolder
+from gslopes.core.config import read_beside
 from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
@@ -90,7 +90,7 @@ def choices(
     presence: what ``presence.json`` holds; None if the run was not fitted yet.
     thresholds: p and slope of the report's tables.
     """
-    texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
+    texts = read_beside(__file__, "data/method.toml")
     edit = config.get("edit") or {}
     others = config.get("editor") or {}
     models = {} if others else _editors(edit)

@@ -19,6 +19,8 @@ from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain
 
+Counts = dict[str, int]
+
 
 @dataclass(frozen=True, eq=False)
 class Walked(Result):
@@ -34,7 +36,7 @@ class Walked(Result):
         return self.found
 
     @cached_property
-    def skipped(self) -> dict[str, int]:
+    def skipped(self) -> Counts:
         """Reason to number of photos."""
         return _skipped(self.folder)
 
@@ -46,7 +48,7 @@ class Walked(Result):
         )
 
     @cached_property
-    def dropped(self) -> dict[str, int]:
+    def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
         if not runfolder.is_gated(self.folder):
             return {}
@@ -90,7 +92,7 @@ class Walked(Result):
         return [*told.split("\n"), *super().places]
 
 
-def _skipped(run: Path) -> dict[str, int]:
+def _skipped(run: Path) -> Counts:
     photos = tables.read_columns(
         tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"]
     )
@@ -161,7 +163,7 @@ def terminal(found: Tables) -> str:
     )
 
 
-def answers(run: Path) -> dict[str, dict[str, int]]:
+def answers(run: Path) -> dict[str, Counts]:
     """Classifier to status to number of pictures.  Raises: TableError."""
     from gslopes.slopes.page.loading import outcomes_of
 

@@ -24,6 +24,8 @@ from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
+Facts = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class Walk:
@@ -38,7 +40,7 @@ class Walk:
     config: RunConfig
     files: tuple[PhotoFile, ...]
     values: dict[str, list[float]]
-    inputs: dict[str, Any]
+    inputs: Facts
     classifiers: tuple[str, ...]
     components: Components | None = None
     pairs: PairSet | None = None
@@ -93,7 +95,7 @@ class Walk:
         return len(self.files) * sum(lengths)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
         models = {}
         if self.pairs is None:
@@ -166,7 +168,7 @@ def look_at(
     return Walk(config, files, values, inputs, classifiers, components, None, editor, sweeps)
 
 
-def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any]]:
+def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], Facts]:
     """The photos, and what is read, in one line each: their names and sizes, the contents of the file of landmarks.
 
     Sizes, not contents: half a million photos are listed in seconds and read once. Each photo's own sha256 is in the
@@ -189,7 +191,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     return files, inputs
 
 
-def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+def outline(planned: Plan) -> tuple[list[str], Facts]:
     """What a walk would do: photos, values, pictures, questions, time and space."""
     walk: Walk = planned.inputs.content
     config = walk.config
@@ -210,7 +212,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
-    about: dict[str, Any] = {"lacking": 0, "show": show}
+    about: Facts = {"lacking": 0, "show": show}
     about |= {"walk": walk, "facts": facts, "bytes": _bytes(walk)}
     if walk.pairs is not None:
         about["lacking"] = int((walk.pairs.units["lacks"] != "").sum())

@@ -39,6 +39,7 @@ from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
 
+Pairs = list[list[int]]
 BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through
 _JOINED = 8  # whole pictures in memory at once
@@ -216,7 +217,7 @@ class Asker:
 
     # -- boxes ---------------------------------------------------------------------------------------------------------
 
-    def _by_boxes(self, pictures: list[list[int]], tick: Tick) -> Iterator[Joined]:
+    def _by_boxes(self, pictures: Pairs, tick: Tick) -> Iterator[Joined]:
         if isinstance(self.model, RemoteCropper):
             files = [partial(self._file, photos) for photos in pictures]
             for row, by_ratio in enumerate(self.model.boxes(files, tick)):
@@ -273,7 +274,7 @@ class Asker:
                     yield from self._joined(photos, part, plan)
 
     def _assembled(
-        self, photos: list[list[int]], rows: Sequence[int], plan: Layout, sizes: Sizes
+        self, photos: Pairs, rows: Sequence[int], plan: Layout, sizes: Sizes
     ) -> MapBatch | None:
         """Maps from photos that are shrunk first, if that is all the model sees of each; else None."""
         model: Any = self.model
@@ -293,7 +294,7 @@ class Asker:
         )
         return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
-    def _agrees(self, photos: list[list[int]], batch: MapBatch) -> bool:
+    def _agrees(self, photos: Pairs, batch: MapBatch) -> bool:
         """Whether the first pictures give the same maps both ways, bit for bit."""
         for row, scores in list(zip(batch.rows, batch.scores, strict=True))[:16]:
             (joined,) = cast("Saliency", self.model).maps([self.picture(photos[row])[0]])
@@ -307,7 +308,7 @@ class Asker:
         return True
 
     def _joined(
-        self, photos: list[list[int]], rows: Sequence[int], plan: Layout
+        self, photos: Pairs, rows: Sequence[int], plan: Layout
     ) -> Iterator[MapBatch | Joined]:
         for part in batches(rows, _JOINED):
             answers = self._asked([self.picture(photos[row])[0] for row in part], plan)

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from gslopes.core.arrays import Array
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
 from gslopes.report import inline, numbers
@@ -78,7 +78,7 @@ APART = 9  # pixels from a group's middle to an arrow
 HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
 NUMBER = 82  # pixels of a number with its interval
 ROOM = (84, 30)  # pixels across and down between two of them
-_GRAPH = read_toml(Path(__file__).with_name("graph.toml"))
+_GRAPH = read_beside(__file__, "graph.toml")
 PLACES = _GRAPH["places"]
 CORNERS = {
     int(count): [complex(*corner) for corner in corners]

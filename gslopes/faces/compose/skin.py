@@ -5,7 +5,6 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from threading import local
 
 import cv2
@@ -15,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from gslopes.core.arrays import Array, floats, slices
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
@@ -25,7 +24,7 @@ from gslopes.faces.zoo import LoadedModel
 from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
-_FORM = read_toml(Path(__file__).with_suffix(".toml"))
+_FORM = read_beside(__file__, "skin.toml")
 CLASSES = tuple(_FORM["classes"])
 REGIONS = {region: tuple(names) for region, names in _FORM["regions"].items()}
 

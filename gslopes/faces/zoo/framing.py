@@ -1,17 +1,16 @@
 """Which part of a photo a network sees: the places of five points of the face, in units of the picture's side."""
 
-from pathlib import Path
 from typing import cast
 
 import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 
-_PLACES = read_toml(Path(__file__).with_name("frames.toml"))
+_PLACES = read_beside(__file__, "frames.toml")
 FRAMES = {name: doubles(points) for name, points in _PLACES["frames"].items()}
 CHIP = FRAMES["chip"]
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.arrays import Array, doubles, slices
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import UNEDITED, ends_of
@@ -19,7 +19,7 @@ from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together tell nothing
-WORDS = read_toml(Path(__file__).with_name("words.toml"))
+WORDS = read_beside(__file__, "words.toml")
 Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 

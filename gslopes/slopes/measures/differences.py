@@ -40,6 +40,7 @@ from gslopes.stats.ols import Lines
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import below_floor
 
+Columns = dict[str, Array]
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing"),
     *("share", "varying", "slope", "other_slope", "difference", "se", "p", "p_perm", "p_test"),
@@ -109,9 +110,7 @@ def group_slopes(
     return joined(rows), joined(pairs)
 
 
-def _group(
-    answers: Answers, estimator: Estimator, options: FitOptions
-) -> tuple[_Group, dict[str, Array]]:
+def _group(answers: Answers, estimator: Estimator, options: FitOptions) -> tuple[_Group, Columns]:
     """A group, and the columns of its rows."""
     numbers = outcomes(answers, estimator.kind)
     sums = moments(numbers)
@@ -134,7 +133,7 @@ def _apart(
     p_perm: Array,
     estimator: Estimator,
     options: FitOptions,
-) -> dict[str, Array]:
+) -> Columns:
     """The columns of the difference of two groups.  p_perm: of ``membership_test``."""
     sums, other_sums = first.sums, second.sums
     scale = SCALE[estimator.kind]
@@ -164,7 +163,7 @@ def _beyond_light(
     kind: Kind,
     columns: Mapping[str, Array],
     options: FitOptions,
-) -> dict[str, Array]:
+) -> Columns:
     """q_placebo of the difference of two groups, and the note if light may explain it; by Welch's t.
 
     members: photos of both groups.  columns: of the difference.
@@ -288,7 +287,7 @@ def _paired(
     one_sided: Flags,
     min_varying: int,
     permutations: int,
-) -> dict[str, Array]:
+) -> Columns:
     """The columns of the difference, second minus first.  one_sided: (L,) labels that one run never gave."""
     result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()

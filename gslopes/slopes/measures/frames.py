@@ -15,6 +15,7 @@ from gslopes.core.options import build, with_options
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 
+Values = Mapping[str, Sequence[float]]  # by attribute
 _ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute", "score": 1.0}
 _ASKED = {"status": "answered", "reason": "", "detail": ""}
 
@@ -36,7 +37,7 @@ def fit_slopes(
     scores: DataFrame,
     asked: DataFrame | None = None,
     *,
-    values: Mapping[str, Sequence[float]] | None = None,
+    values: Values | None = None,
     photos: Collection[str] | None = None,
     about: DataFrame | None = None,
     cluster: str = "",
@@ -90,7 +91,7 @@ def _tables(
     scores: DataFrame,
     asked: DataFrame | None,
     columns: Mapping[str, str],
-    values: Mapping[str, Sequence[float]],
+    values: Values,
     photos: Collection[str] | None,
 ) -> tuple[DataFrame, DataFrame, dict[str, list[float]]]:
     """Tables as of core.tables.SCORES and ASKED, and the values of each attribute."""
@@ -117,9 +118,7 @@ def _tables(
     return answers[tables.SCORES.columns], questions[tables.ASKED.columns], lists
 
 
-def _levels(
-    rows: DataFrame, questions: DataFrame | None, values: Mapping[str, Sequence[float]]
-) -> dict[str, Array]:
+def _levels(rows: DataFrame, questions: DataFrame | None, values: Values) -> dict[str, Array]:
     """Attribute to its values: the given ones, or all that either table has.  Raises: TableError."""
     levels = {}
     valued = [table for table in (rows, questions) if table is not None and "value" in table]

@@ -7,7 +7,7 @@ from typing import Any
 from pandas import DataFrame
 
 from gslopes.core import runfolder
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
@@ -19,7 +19,7 @@ from gslopes.slopes.page.lead import nothing, over, would_matter
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
-_FORM = read_toml(Path(__file__).with_suffix(".toml"))
+_FORM = read_beside(__file__, "changes.toml")
 COLUMNS = tuple(Column(**column) for column in _FORM["columns"])
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]

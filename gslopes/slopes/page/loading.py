@@ -22,10 +22,11 @@ from gslopes.core import (
     tables,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.report import fonts, words
 from gslopes.slopes.measures.options import NEVER
 
+Outcome = tuple[int, str]  # how many, and why
 Embed = Literal["thumbs", "none"]
 PAPER = "paper"
 Corners = tuple[float, float, float, float]  # left, top, right, bottom
@@ -47,7 +48,7 @@ class Finding:
     values: Array
     rows: DataFrame
     placebo: DataFrame
-    outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     drawn: Drawn = field(default_factory=dict)
 
     def of(self, estimator: str) -> DataFrame:
@@ -123,10 +124,10 @@ LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, ma
 
 def outcomes_of(
     run: Path, by: Sequence[str] = ("classifier", "attribute")
-) -> dict[tuple[str, ...], dict[str, tuple[int, str]]]:
+) -> dict[tuple[str, ...], dict[str, Outcome]]:
     """For each classifier and attribute: status to how many pictures have it, and why, the most frequent first."""
     asked = tables.read_rows(tables.ASKED, run, [*by, "status", "reason", "detail"])
-    result: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    result: dict[tuple[str, ...], dict[str, Outcome]] = {}
     for key, of_key in asked.groupby(list(by), sort=False):
         statuses = result.setdefault(tuple(map(str, key)), {})
         for status, rows in of_key.groupby("status"):
@@ -170,7 +171,7 @@ def unanswered(run: Path) -> list[str]:
     return sentences
 
 
-def _asked(statuses: Mapping[str, tuple[int, str]]) -> int:
+def _asked(statuses: Mapping[str, Outcome]) -> int:
     """About how many pictures a classifier was asked."""
     return sum(number for number, _ in statuses.values())
 
@@ -263,7 +264,7 @@ def of_pair(classifier: str, attribute: str) -> pc.Expression:
 
 # -- what became of the photos ----------------------------------------------------------------------------------------
 
-_FUNNELS = read_toml(Path(__file__).with_suffix(".toml"))
+_FUNNELS = read_beside(__file__, "loading.toml")
 STEPS: dict[str, str] = _FUNNELS["steps"]
 PAIRED = STEPS | _FUNNELS["paired"]
 

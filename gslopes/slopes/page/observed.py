@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 from pandas import DataFrame
 
 from gslopes.core import summary, tables
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
@@ -16,7 +16,7 @@ from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked
 
 MOST_ROWS = 40
-_TEXTS = read_toml(Path(__file__).with_suffix(".toml"))
+_TEXTS = read_beside(__file__, "observed.toml")
 UNITS = _TEXTS["units"]
 MEANING = _TEXTS["meaning"]  # in the order in which they are shown
 ORDER = list(MEANING)

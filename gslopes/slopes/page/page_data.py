@@ -20,6 +20,7 @@ from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
 from gslopes.stats.multiplicity import is_finding
 
+Places = Mapping[str, int]
 Cells = list[list[Any]]
 BY_MEASURE = "by its measure"
 PER_REACH = ", per unit of reach"
@@ -45,7 +46,7 @@ def write_script(report: Path, name: str, content: Any) -> None:
 def finding(
     finding: loading.Finding,
     answers: Answers,
-    index: Mapping[str, int],
+    index: Places,
     decided: Mapping[str, decisions.Decision],
 ) -> Content:
     """Everything about one classifier along one attribute but its groups.
@@ -153,7 +154,7 @@ def _curves(answers: Answers, labels: list[str], by_number: Collection[str]) -> 
 
 
 def _varying_photos(
-    answers: Answers, labels: list[str], index: Mapping[str, int]
+    answers: Answers, labels: list[str], index: Places
 ) -> list[list[list[float | int | None]]]:
     """For each label: place of the photo, slope of its score, and its K scores in thousandths (null: not returned)."""
     if not len(answers.values):
@@ -318,11 +319,11 @@ class Album:
 
     photos: list[str]
     names: list[str]
-    index: Mapping[str, int]
+    index: Places
     files: Mapping[tuple[str, str], str]
 
 
-def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
+def count_sweeps(run: Path, attributes: Places) -> int:
     """How many sweeps ``build_album`` goes through."""
     edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute"])
     return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
@@ -331,7 +332,7 @@ def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
 def build_album(
     run: Path,
     report: Path,
-    attributes: Mapping[str, int],
+    attributes: Places,
     embed: loading.Embed,
     tick: Callable[[int], None] | None = None,
 ) -> Album:

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from gslopes.core.config import read_toml
+from gslopes.core.config import read_beside
 from gslopes.frame.page import Content, Page
 from gslopes.frame.spec import Assets, Run, Section
 from gslopes.slopes.method import PRESENCE
@@ -20,7 +19,7 @@ def _parts(section: Mapping[str, Any], page: Page) -> Content | None:
 
 SECTIONS = tuple(
     Section(one["name"], one.get("title", ""), partial(_parts, one), one.get("first", False))
-    for one in read_toml(Path(__file__).with_name("sections.toml"))["section"]
+    for one in read_beside(__file__, "sections.toml")["section"]
 )
 
 
