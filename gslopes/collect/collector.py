@@ -86,13 +86,13 @@ class Collector:
         agent = f"gslopes/{runtime.gslopes_version()} ({about})"
         self.fetcher = Fetcher(FetchPolicy(gap=self.config.gap, agent=agent), self.stop)
         self.robots = Robots(self.fetcher)
-        self._photos = dict[str, str]()  # id to path of what was kept
+        self._photos: dict[str, str] = {}  # id to path of what was kept
         self._pool = ThreadPoolExecutor(WORKERS)
         self._known = 0  # parts whose photos are remembered
         self._failures = 0  # downloads that failed one after the other, up to now
-        self._failed_parts = list[int]()  # parts of this run in which they all did
+        self._failed_parts: list[int] = []  # parts of this run in which they all did
         self._any_outcome = False
-        self._settled = dict[str, Row]()  # address to its row, once no download would change it
+        self._settled: dict[str, Row] = {}  # address to its row, once no download would change it
 
     def __enter__(self) -> "Collector":
         return self

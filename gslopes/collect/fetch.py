@@ -169,7 +169,7 @@ class Fetcher:
     def __post_init__(self) -> None:
         self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
-        self._gaps = dict[str, float]()
+        self._gaps: dict[str, float] = {}
         self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
@@ -362,8 +362,8 @@ class Robots:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._known = dict[str, tuple[float, Protego | DownloadError]]()  # until when, and what
-        self._locks = dict[str, threading.Lock]()
+        self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
+        self._locks: dict[str, threading.Lock] = {}
 
     def __call__(self, url: httpx.URL) -> None:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""

@@ -248,7 +248,7 @@ class Urls(Provider):
         rows = [{"url": line.strip()} for line in lines]
         if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
             rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
-        self._searches = dict[Query, list[Candidate]]()
+        self._searches: dict[Query, list[Candidate]] = {}
         for row in rows:
             cells = {name: text(cell) for name, cell in row.items()}
             query = Query(

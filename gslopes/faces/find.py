@@ -103,7 +103,7 @@ class KnownFinder:
 
     def __init__(self, table: Path, photos_root: Path) -> None:
         self.photos_root = photos_root
-        rows = defaultdict[str, list[list[float]]](list)
+        rows: defaultdict[str, list[list[float]]] = defaultdict(list)
         hint = f"A table of faces is a CSV in UTF-8 with {', '.join(REQUIRED)}."
         for line, row in read_csv(table, REQUIRED, hint=hint).checked(("path", *BOX)).rows():
             faces = rows[row["path"]]

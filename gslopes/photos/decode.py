@@ -118,7 +118,7 @@ def named_picture(
 
 _IGNORE = ("ignore", None, Warning, re.compile(r"PIL\."), 0)
 _lock = Lock()
-_decoding = list[int]()  # an entry a thread that decodes
+_decoding: list[int] = []  # an entry a thread that decodes
 
 
 @contextmanager

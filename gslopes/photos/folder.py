@@ -72,7 +72,7 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     Raises: as ``list_files``.
     """
     files = list_files(photos, limit)
-    repeats = defaultdict[str, list[str]](list)
+    repeats: defaultdict[str, list[str]] = defaultdict(list)
     same = same_bytes(files)
     for name, first in same.items():
         repeats[first].append(name)
@@ -123,7 +123,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
     """Files with the same fact, together; without files that share it with no other, or have none."""
-    groups = defaultdict[Any, list[PhotoFile]](list)
+    groups: defaultdict[Any, list[PhotoFile]] = defaultdict(list)
     for file in files:
         if value := fact(file.path):
             groups[value].append(file)

@@ -106,5 +106,5 @@ def test_no_other_threshold_decides_what_is_rounding() -> None:
         for line in file.read_text("utf-8").splitlines()
     ]
     assert [line for line in lines if pattern.search(line)] == [
-        "logistic.py: if np.abs(step).max() < 1e-10:"
+        "logistic.py: if abs(step).max() < 1e-10:"
     ]

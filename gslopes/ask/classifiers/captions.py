@@ -47,7 +47,7 @@ class CaptionReader:
         captions = [text for text in texts if text is not None]
         if not captions:
             return Answer("refused", (), Reason.NO_CAPTION, version)
-        counts = Counter[str]()
+        counts: Counter[str] = Counter()
         for text in captions:
             if isinstance(text, str) and text.strip() and len(text) <= LONGEST:
                 counts.update(self._labels.labels(text))

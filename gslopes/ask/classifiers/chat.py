@@ -106,7 +106,7 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
 
 def joined_orders(scores: ByOrder) -> Scores:
     """Each label's mean score over the orders, the highest first."""
-    totals = defaultdict[str, float](float)
+    totals: defaultdict[str, float] = defaultdict(float)
     for in_order in scores.values():
         for label, score in in_order.items():
             totals[label] += score
@@ -192,7 +192,7 @@ def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     chosen = _choice(text, answers)
     if token is None or chosen is None or meant(token["token"], answers) != chosen:
         return {}
-    weights = defaultdict[str, float](float)
+    weights: defaultdict[str, float] = defaultdict(float)
     for candidate in token.get("top_logprobs") or ():
         chance = log_probability(problems.within(candidate, "logprob"))
         letter = meant(str(problems.within(candidate, "token")), answers)

@@ -90,7 +90,7 @@ class ReplayClassifier:
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
         self.name = name
         self._only = options.classifier
-        self._names = set[str]()
+        self._names: set[str] = set()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
         self._parser_of = cache(_parser_of)

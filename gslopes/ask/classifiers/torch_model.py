@@ -174,7 +174,7 @@ def unique(labels: Sequence[str]) -> tuple[str, ...]:
     >>> unique(["crane", "owl", "crane"])
     ('crane', 'owl', 'crane (2)')
     """
-    counts = Counter[str]()
+    counts: Counter[str] = Counter()
     named = []
     for label in labels:
         counts[label] += 1

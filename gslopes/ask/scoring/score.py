@@ -226,7 +226,7 @@ def models_of(folder: Path) -> dict[str, Any]:
         earlier, in words, of options that are asked in both orders; t intervals over photos; ``order_points``, the
         largest of these.
     """
-    models = Counter[str]()
+    models: Counter[str] = Counter()
     effects: dict[str, list[float]] = {}
     for path in sorted(folder.glob("models-*.json")):
         try:

@@ -228,7 +228,7 @@ def identity_as_nouns(recorder: Recorder) -> None:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` if truth has no such image."""
     people = recorder.mentions.people
     tag = standard().tag
-    counts = Counter[str]()
+    counts: Counter[str] = Counter()
     truth = recorder.corpus.stages.get(recorder.truth, {})
     recorder.header |= {"truth": recorder.truth}  # not needed, but used if the run has one
     for image, caption in recorder.all_captions():

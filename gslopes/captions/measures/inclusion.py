@@ -54,7 +54,7 @@ class Truth:
         self.wordnet = wordnet
         self.facts = tuple(facts)
         self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
-        self._same = dict[str, frozenset[str]]()
+        self._same: dict[str, frozenset[str]] = {}
 
     def same(self, concept: str) -> frozenset[str]:
         """Objects of truth that are this one: of the greatest similarity, at least ``SAME``; all ties count."""

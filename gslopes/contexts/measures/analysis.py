@@ -44,7 +44,7 @@ def analyse(
     """
     labels = sides(backgrounds)
     ratings = lookup(backgrounds.astype({"rating": float}), "context", "rating")
-    parts = defaultdict[str, list[DataFrame]](list)
+    parts: defaultdict[str, list[DataFrame]] = defaultdict(list)
     by_classifier = described.groupby(["classifier", "tags"], sort=True, observed=True)
     for (classifier, _), rows in by_classifier:
         if sweep:

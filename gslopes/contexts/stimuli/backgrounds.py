@@ -158,7 +158,7 @@ def name_backgrounds(
         for relative, _ in files
     ]
     keys = context_keys(names, "the folder")
-    counts = Counter[str]()
+    counts: Counter[str] = Counter()
     pictures = []
     for name, (_, path) in zip(names, files, strict=True):
         key = keys[name]
