@@ -142,7 +142,7 @@ def shown(output: dict[str, Any], picture: str) -> tuple[str, bytes]:
     if "text/html" in data:
         html = re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
         # files of the run, which the site has not
-        html = re.sub(r'<a href="(?!https?:)[^"]*">(.*?)</a>', r"\1", html)
+        html = re.sub(r'<a href="(?!https?:)[^"]*"[^>]*>(.*?)</a>', r"\1", html)
         return "\n".join(line.strip() for line in html.splitlines() if line.strip()), b""
     if "text/markdown" in data:
         return "".join(data["text/markdown"]), b""
