@@ -102,10 +102,10 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
 def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(
     page: Any, hostile: Result
 ) -> None:
-    assert SCRIPT in page.inner_text("h1")
+    assert SCRIPT in page.inner_text("header")
     text = page.inner_text("body")
     assert f"bridal by {SCRIPT}, {SCRIPT}" in text
-    assert f"One person, who says: {SCRIPT}." in text
+    assert f"One person, self-reported: {SCRIPT}." in text
     assert page.locator("main img[src=x], main iframe, main script").count() == 0
     broken = """Promise.all([...document.images].map((image) => { image.loading = "eager";
         return image.decode().then(() => null, () => image.alt); })).then((found) => found.filter(Boolean))"""
