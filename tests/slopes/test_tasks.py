@@ -74,7 +74,8 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
     tasks = ("boss-or-assistant", "education", "hireability", "impression", "salary")
     run = write_run(tmp_path / "run", 24, part=6)
     said = score(run, tmp_path / "cache", *tasks, name=f"{MODEL},price_in=1,repeats=3")
-    before = f"{MODEL},prompt=boss-or-assistant,repeats=3: at most 168 pictures, 1,008 calls, "  # both orders, three times
+    # both orders, three times
+    before = f"{MODEL},prompt=boss-or-assistant,repeats=3: at most 168 pictures, 1,008 calls, "
     assert before in said
     assert f"{MODEL},prompt=salary,repeats=3: at most 168 pictures, 504 calls, " in said
     assert (
