@@ -69,7 +69,7 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     )
     done = gslopes(*args)
     assert done.code == 0, done.err
-    assert done.out.startswith(f"{toy} along perceived gender\n")
+    assert done.out.startswith("onnx:toy.onnx,labels=labels.txt along perceived gender\n")
     assert "Photos: 6 found → 6 edited → 6 asked → 6 answered → 6 judged" in done.out
     assert "photos     6 edited of 6" in done.err
     assert f"page       {tmp_path}/run/report/index.html" in done.err
