@@ -132,7 +132,7 @@ def gender_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     logs = _sample(pixels, points)
     red = {zone: values[..., 0] - values[..., 1] for zone, values in logs.items()}
     plain = red["plain"].mean(1)
-    lips = np.partition(red["mouth"], -_REDDEST, 1)[:, -_REDDEST:].mean(1)
+    lips = np.partition(red["mouth"], -_REDDEST, axis=1)[:, -_REDDEST:].mean(1)
     terms = {
         "lips": lips - plain,
         "blush": red["cheeks"].mean(1) - plain,

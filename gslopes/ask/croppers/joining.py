@@ -158,7 +158,7 @@ def asymmetry(grid: Array) -> float:
     >>> round(asymmetry(np.tile(20.0 * np.arange(10), (10, 1))), 4)
     129.7895
     """
-    apart = np.sort(abs(grid - grid[:, ::-1]), None)
+    apart = np.sort(abs(grid - grid[:, ::-1]), axis=None)
     return float(OF_RANGE * apart[int(UNEQUAL * (apart.size - 1))] / (np.ptp(grid) + MORE))
 
 

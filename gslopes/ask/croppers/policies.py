@@ -104,7 +104,7 @@ def outcomes(
 
 def _top_weights(scores: Array, top: int) -> Array:
     """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
-    last = -np.partition(-scores, top - 1, 1)[:, top - 1 : top]
+    last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
     above = scores > last
     tied = scores == last
     places = top - above.sum(1, keepdims=True)
