@@ -1,4 +1,4 @@
-"""What speaks the OpenAI-compatible protocol: its key, what an error in a reply means, and parameters not taken."""
+"""What is asked in a dialect: its key, what an error in a reply means, and parameters not taken."""
 
 import os
 import threading
@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
+from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.cost import TokenOptions
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
@@ -14,21 +15,19 @@ from gslopes.core.errors import Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.traits import Limits, RequestUsage
 
-KEY = "OPENAI_API_KEY"
-HOME = "https://api.openai.com/v1"
-
 
 @frozen
 class CompatibleOptions(TokenOptions):
     """Fields of ``TokenOptions``, and whom to ask.
 
-    model: as the server names it.  url: of the API; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
-    key: the name of the environment variable that holds the key; a server on this machine needs none.
+    model: as the server names it.  url: of the API; empty: the dialect's variable, or the vendor's own.
+    key: the name of the environment variable that holds the key, empty: the dialect's; a server on this machine needs
+        none.
     """
 
     model: str = field(kw_only=True)
     url: str = ""
-    key: str = KEY
+    key: str = ""
 
 
 @frozen
@@ -47,11 +46,11 @@ class CompatibleService(service.OnePictureService):
     SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
     """
 
-    CREDENTIALS = (KEY,)
-    ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
     SECONDS = 0.0
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
+        self._dialect = self._spoken(options)
+        self.ENDPOINT_VARIABLES = self._dialect.variables
         super().__init__(name, options, device)
         self._here = service.on_this_machine(self._address)
         self._lock = threading.Lock()
@@ -62,16 +61,23 @@ class CompatibleService(service.OnePictureService):
         used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
         return self._options.billed(used)
 
+    def _spoken(self, options: Any) -> Dialect:
+        """The dialect in which it is asked."""
+        del options
+        return load_dialect("chat")
+
     @property
     def _variables(self) -> Sequence[str]:
-        return [self._options.key]
+        return [self._options.key or self._dialect.key]
 
     def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
-        key = os.environ.get(self._options.key, "") if self._here else self._credentials()[0]
+        key = os.environ.get(self._variables[0], "") if self._here else self._credentials()[0]
         remember_secret(key)
-        headers = {"Authorization": f"Bearer {key or 'none'}"}
+        headers = {
+            name: form.format(key=key or "none") for name, form in self._dialect.headers.items()
+        }
         client = transport.client(headers=headers, seconds=self.SECONDS)
         return client, client.close
 
@@ -100,7 +106,7 @@ class CompatibleService(service.OnePictureService):
         """
         import httpx
 
-        url = httpx.URL(self._address or HOME)
+        url = httpx.URL(self._address or self._dialect.home)
         reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + path), **sent)
         status = reply.status_code
         good = status < 400
@@ -114,6 +120,8 @@ class CompatibleService(service.OnePictureService):
                 raise self._error(kind, words) from None
             is_page = text.lstrip().startswith("<")
             body = {"error": text if text.strip() and not is_page else words}
+        if good:
+            body = self._dialect.read(body)
         problem = chat.problem_of(body, status)
         if not problem:
             return Reply(body, good)

@@ -1,4 +1,4 @@
-"""``llm:MODEL``: a multimodal language model behind the OpenAI-compatible chat endpoint.
+"""``llm:MODEL``: a multimodal language model behind the API of its vendor, or of a server of yours.
 
 OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp speak it:
 
@@ -22,6 +22,7 @@ from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
+from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.core import frozen
@@ -42,6 +43,7 @@ NEARLY_ALL = 0.9
 class LlmOptions(CompatibleOptions):
     """Fields of ``CompatibleOptions``, and what to ask, and how often.
 
+    dialect: in which it is asked.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture and order if shares count, a request each.
@@ -53,6 +55,7 @@ class LlmOptions(CompatibleOptions):
         of up to 20 options; what ``load_prompt`` raises.
     """
 
+    dialect: Literal["auto", "chat"] = "auto"
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
@@ -199,17 +202,18 @@ class Llm(Resuming, CompatibleService):
     def _request(
         self, picture: bytes, order: Order, number: int, dropped: frozenset[str]
     ) -> JsonObject:
-        """The parameters of one request.  number: of the requests about this picture before it."""
+        """The fields of one request, see ``dialect``.  number: of the requests about this picture before it."""
         options = self._options
         kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
-        url = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
+        data = base64.b64encode(picture).decode("ascii")
         request: JsonObject = {
             "model": options.model,
-            "messages": self.prompt.messages(order, url),
+            "system": self.prompt.system or None,
+            "text": self.prompt.text(order),
+            "pictures": [{"media_type": f"image/{kind}", "data": data, "detail": "auto"}],
             "temperature": options.temperature,
             "seed": options.seed * 1000 + number,
             "max_tokens": options.max_tokens,
-            "stream": False,
             "response_format": self.prompt.schema(order),
         }
         first = number < len(self.prompt.asked_in(order)) and "logprobs" not in dropped
@@ -221,13 +225,18 @@ class Llm(Resuming, CompatibleService):
             request["max_completion_tokens"] = options.max_tokens
         return request
 
+    def _spoken(self, options: LlmOptions) -> Dialect:
+        return load_dialect("chat" if options.dialect == "auto" else options.dialect)
+
     def _asked(self, request: JsonObject, order: Order) -> JsonObject:
         """What one reply of the server is kept as.
 
         Raises: as ``_exchanged``; AnswerError for a form that is not understood: the reply is paid for, and is not
             asked for again.
         """
-        reply = self._exchanged("/chat/completions", set(request), json=request)
+        dialect = self._dialect
+        path = dialect.path.format(model=self._options.model)
+        reply = self._exchanged(path, set(request), json=dialect.asked(request))
         used: Sequence[int] = (0, 0)  # a failure is not billed
         if reply.good:
             used = chat.tokens_used(reply.body, self._question, self._options.max_tokens) or ()

@@ -185,19 +185,12 @@ class Prompt:
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
     def schema(self, order: Order) -> JsonObject:
-        """The JSON schema of the answer, as ``response_format`` takes it."""
+        """The JSON schema of the answer."""
         key = ANSWERS[self.kind]["key"]
         value = dict(ANSWERS[self.kind]["schema"])
         if self.kind == "choice":
             value["enum"] = list(self.answers(order))
-        form = ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
-        return ANSWERS["response"] | {"json_schema": ANSWERS["answer"] | {"schema": form}}
-
-    def messages(self, order: Order, url: str) -> list[JsonObject]:
-        """The conversation about one picture.  url: of the picture, a data URL."""
-        picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
-        user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
-        return ([{"role": "system", "content": self.system}] if self.system else []) + [user]
+        return ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
 
 
 def load_prompt(name: str) -> Prompt:

@@ -51,7 +51,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gslopes.ask.classifiers import problems
-from gslopes.ask.classifiers.compatible import HOME, CompatibleOptions, CompatibleService
+from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.editors import CATALOGUE, Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
@@ -188,7 +188,7 @@ class ImagesEditor(Wished, CompatibleService):
 
         from gslopes.ask import transport
 
-        own = "/".join((self._address or HOME).split("/")[:3])
+        own = "/".join((self._address or self._dialect.home).split("/")[:3])
         if not address.startswith(("https://", f"{own}/")):
             raise AnswerError("The picture that the reply names would come without encryption.")
         for _ in range(FETCHES):

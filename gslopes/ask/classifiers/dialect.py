@@ -1,0 +1,64 @@
+"""The dialects in which language models are asked, each one file of data in ``dialects``.
+
+A file says where the vendor is and how it knows who asks, and has two expressions of JMESPath (https://jmespath.org):
+
+``request``  the vendor's request, of our fields: ``model``, ``system``, ``text``, ``pictures`` (each with
+             ``media_type``, ``data``, base64, and ``detail``), ``response_format`` (a JSON schema), ``temperature``,
+             ``seed``, ``max_tokens``, ``logprobs``, ``top_logprobs``, and others; what is null is left out
+``reply``    the reply as chat completions have it: ``choices``, each with ``message`` (``content``, ``refusal``),
+             ``finish_reason`` and ``logprobs``; ``usage`` (``prompt_tokens``, ``completion_tokens``); ``model``
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gslopes.core import frozen
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.files import JsonObject
+
+_FOLDER = Path(__file__).with_name("dialects")
+DIALECTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+@frozen
+class Dialect:
+    """How the models of one vendor are asked.
+
+    home: address of the API.  key: variable of the key.  variables: that may hold another address.
+    path: after the address, with ``{model}``.  headers: of each request, with ``{key}``.
+    request, reply: see above.
+    """
+
+    home: str
+    key: str
+    path: str
+    headers: dict[str, str]
+    request: str
+    reply: str = "@"
+    variables: tuple[str, ...] = ()
+
+    def asked(self, fields: Mapping[str, Any]) -> JsonObject:
+        """The vendor's request.  fields: see above; those that it has no place for are left out."""
+        import jmespath
+
+        return _without_nulls(jmespath.search(self.request, fields))
+
+    def read(self, body: JsonObject) -> JsonObject:
+        """A reply with what chat completions have beside its own fields."""
+        import jmespath
+
+        return body | _without_nulls(jmespath.search(self.reply, body))
+
+
+def load_dialect(name: str) -> Dialect:
+    """One of ``DIALECTS``."""
+    return from_dict(Dialect, read_toml(_FOLDER / f"{name}.toml"), where=f"the dialect {name}")
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value if inner is not None]
+    return value
