@@ -195,7 +195,7 @@ def render(page: Page) -> str:
 
 def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
-    config = manifest.get("config") or {}
+    config = manifest["config"]
     flat = dict(config)
     for section in config.values():
         flat |= section if isinstance(section, dict) else {}

@@ -50,7 +50,7 @@ TOGETHER = 32
 def synthesis(run: Run) -> Synthesis:
     """The work of a run, its models loaded.  Raises: ModelError, also if ``run.json`` has others."""
     walk: Walk = run.inputs
-    of_run = runfolder.read_manifest(run.folder).get("models")
+    of_run = runfolder.read_manifest(run.folder)["models"]
     walk_here = replace(walk, config=replace(walk.config, device=run.config.device))
     components = walk_here.ready()
     if components.models != of_run:

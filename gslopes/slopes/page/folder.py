@@ -102,7 +102,7 @@ class WalkPage(Page):
     @property
     def created(self) -> str:
         """When the run began: to the minute, in UTC; anything but an ISO date and time unchanged."""
-        created = words.printable(self.source.manifest.get("created", ""))
+        created = words.printable(self.source.manifest["created"])
         try:
             moment = datetime.fromisoformat(created)
         except ValueError:
@@ -150,8 +150,7 @@ class WalkPage(Page):
     @cached_property
     def sweeps(self) -> list[Content]:
         """See ``validity``."""
-        values = self.source.manifest.get("values", {})
-        return validity.sweeps(self.run.folder, values, self.pairs)
+        return validity.sweeps(self.run.folder, self.source.manifest["values"], self.pairs)
 
     @cached_property
     def edited(self) -> list[Content]:
@@ -184,7 +183,6 @@ class WalkPage(Page):
         run = self.run.folder
         columns = ["path", "status", "reason", "detail", "faces"]
         photos = tables.read_rows(tables.PHOTOS, run, columns)
-        kept = tables.read_rows(tables.VERDICTS, run, ["kept"])["kept"].astype(bool)
         skipped = photos[photos["status"] == "skipped"]
         used = photos[photos["status"] == "used"]
         reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
@@ -195,7 +193,7 @@ class WalkPage(Page):
             "several": int((used["faces"] > 1).sum()),
             "reasons": sorted(reasons.items(), key=lambda item: (-item[1], item[0])),
             "skipped": sorted(zip(skipped["path"], whys, strict=True)) * self.pictured,
-            "dropped": int((~kept).sum()) if runfolder.is_gated(run) else 0,
+            "dropped": int((~runfolder.verdicts(run)["kept"]).sum()),
         }
 
     @cached_property
@@ -244,10 +242,8 @@ class WalkPage(Page):
         """A part of run.json; without pictures no file of the machine is named."""
         manifest = self.source.manifest
         if self.pictured:
-            return manifest.get(kind)
-        config = manifest.get("config")
-        photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
-        return _hidden(manifest.get(kind), photos)
+            return manifest[kind]
+        return _hidden(manifest[kind], str(manifest["config"].get("photos", "")))
 
     @property
     def data(self) -> Content:
@@ -352,10 +348,8 @@ class WalkPage(Page):
 
     def _write_explorer(self) -> None:
         columns = ["photo", "attribute", "kept", "reason", "detail"]
-        verdicts = tables.read_rows(tables.VERDICTS, self.run.folder, columns)
-        dropped = verdicts[~verdicts["kept"].astype(bool)]
-        if not runfolder.is_gated(self.run.folder):
-            dropped = dropped[:0]
+        verdicts = runfolder.verdicts(self.run.folder, columns)
+        dropped = verdicts[~verdicts["kept"]]
         why = map(explained, dropped["reason"], dropped["detail"])
         reasons = zip(dropped["photo"], dropped["attribute"], why, strict=True)
         content = page_data.photo_listing(

@@ -133,7 +133,8 @@ def levels(network, chips, values):
     """Plainly decoded chips (B, S, S, 3) at the values (B,), in levels."""
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.no_grad():
-        _, picture = network(x, torch.from_numpy(np.asarray(values, np.float32))[:, None])
+        values = torch.from_numpy(np.asarray(values, np.float32))[:, None]
+        picture = decode(network, encode(network, x), values)
     return ((picture.permute(0, 2, 3, 1).numpy() + 1) * 127.5).clip(0, 255)
 
 
