@@ -64,8 +64,9 @@ _WRITERS = [threading.Lock() for _ in range(64)]
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
 
-    Raises: StorageError.
+    The folder need not exist yet.  Raises: StorageError.
     """
+    make_folder(path.parent)
     # one process a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
     temporary = path.with_name(f".{path.name}.tmp")
     with _WRITERS[hash(path) % len(_WRITERS)], storage(path):

@@ -108,7 +108,6 @@ def _write_answers(rows: DataFrame, path: Path) -> int:
         raise UsageError(
             f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out."
         )
-    runfolder.make_folder(path.parent)
     with runfolder.storage(path):
         data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
     runfolder.write_bytes(path, data)

@@ -107,7 +107,6 @@ class Page:
     def draw(self, watch: Watch) -> None:
         """Write what lies next to the page: the table of findings.  Raises: StorageError."""
         rows = typed(self.audit.form, self.findings)
-        runfolder.make_folder(self.folder)
         rows = rows.map(lambda cell: float(f"{cell:.10g}") if isinstance(cell, float) else cell)
         runfolder.write_bytes(self.folder / "findings.csv", csv_bytes(rows))
 

@@ -293,7 +293,6 @@ class Synthesis:
     ) -> Rows:
         """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []
-        runfolder.make_folder(self.run / "edits" / sweep)
         for step, (value, data) in enumerate(zip(self.plan.values[sweep], pictures, strict=True)):
             file = ending(f"edits/{sweep}/{photo[:16]}-{step}", data)
             runfolder.write_changed(self.run / file, data)
@@ -347,7 +346,6 @@ class Reading(Synthesis):
         detections = self.components.finder([photo])[0]
         face = choose(detections, width, height, self.plan.config.find.min_face)
         own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
-        runfolder.make_folder(self.run / runfolder.GIVEN)
         runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
         row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else detections)
         rows = []

@@ -267,7 +267,6 @@ class WalkPage(Page):
         paper_figures.check_labels(source, self.config.labels)
         sweeps = page_data.count_sweeps(run, source.steps) if self.pictured else 0
         with watch(sweeps + _STEPS * len(source.findings)) as tick:
-            runfolder.make_folder(self.folder)
             _clear(self.folder)
             self.papers = self._write_tables()
             self.pictures = page_data.build_album(
@@ -365,7 +364,6 @@ def _clear(report: Path) -> None:
     with runfolder.storage(report):
         for old in [*report.glob("figure[123]*.*"), *report.glob("data/*.js")]:
             old.unlink()
-    runfolder.make_folder(report / "data")
 
 
 def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
