@@ -20,7 +20,6 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
-from gslopes.core.runfolder import differences
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
@@ -54,7 +53,7 @@ def synthesis(run: Run) -> Synthesis:
     walk_here = replace(walk, config=replace(walk.config, device=run.config.device))
     components = walk_here.ready()
     if components.models != of_run:
-        differing = "; ".join(differences(of_run, components.models))
+        differing = "; ".join(runfolder.differences(of_run, components.models))
         raise ModelError(
             f"A worker has other models: {differing}.", "Install the same models on every machine."
         )

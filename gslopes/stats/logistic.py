@@ -101,7 +101,7 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
 
     tested: (n,).  Others as in ``efficient_scores``.
     """
-    n, columns = design.shape
+    columns = design.shape[1]
     t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
