@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec, build
-from gslopes.stats.logistic import fit_weighted
+from gslopes.stats.logistic import fit
 from training.augment import color_jitter, random_affine, random_blur, to_float, warp
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
 from training.sets import TrainingSet
@@ -125,5 +125,5 @@ def _scale_and_shift(
     y = truth[labelled].astype(np.float64)
     if min(int(y.sum()), int((1 - y).sum())) < 10:
         return 1.0, 0.0
-    scale, shift = fit_weighted(np.column_stack([z, np.ones(len(z))]), y, np.ones(len(z)))
+    scale, shift = fit(np.column_stack([z, np.ones(len(z))]), y)
     return float(scale), float(shift)

@@ -29,9 +29,8 @@ from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
-from gslopes.photos import folder
 from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import PhotoFile, list_files, photo_batches
+from gslopes.photos.folder import PhotoFile, list_files, listing, open_photo, photo_batches
 from gslopes.report.composition import by_occupation, table3
 from gslopes.stats.intervals import estimate_share
 
@@ -126,7 +125,7 @@ def take_census(
     manifest = {
         "kind": "census",
         "photos": show(photos.resolve()),
-        "inputs": folder.listing(files),
+        "inputs": listing(files),
         "min_face": MIN_FACE,
         "reader": reader.sha256,
     }
@@ -242,7 +241,7 @@ def _reads(
 
     def opened(file: PhotoFile) -> Photo | None:
         try:
-            return folder.open_photo(file.path)
+            return open_photo(file.path)
         except PhotoError as error:
             add(file, "skipped", **SkipReason.of(error.reason).columns)
             return None

@@ -172,7 +172,6 @@ class Collector:
             person = candidate.title * self.provider.of_people
             unique.setdefault((candidate.url, person), candidate)
         results = list(unique.values())
-        runfolder.make_folder(path.parent)
         runfolder.write_json(path, list(map(asdict, results)))
         return results
 
@@ -234,7 +233,6 @@ class Collector:
         if saved_path:
             return row | again | {"photo": about["photo"], "path": saved_path}
         path = self.out / folder_name(row["occupation"]) / about["path"]
-        runfolder.make_folder(path.parent)
         runfolder.write_bytes(path, outcome)
         runfolder.settle([path])
         return row | about | {"status": "kept", "path": f"{path.parent.name}/{path.name}"}

@@ -133,7 +133,6 @@ def collect(plan: CollectPlan, executor: OneProcess = OneProcess()) -> Collectio
                 "terms": plan.provider.terms.note,
             }
             runfolder.write_json(out / runfolder.MANIFEST, manifest)
-        runfolder.make_folder(out / "parts" / STAGE)
         try:
             with Collector(out, plan.provider, plan.queries, plan.config) as collector:
                 parts = dict.fromkeys(range(plan.done, searches), each)

@@ -15,15 +15,8 @@ from gslopes.contexts.config import ContextsConfig
 from gslopes.contexts.measures import analysis, describe, ratings
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
+from gslopes.contexts.stimuli import stages
 from gslopes.contexts.stimuli import stages as stimuli
-from gslopes.contexts.stimuli.stages import (
-    check_anybody,
-    compose,
-    cut_out,
-    decide,
-    look,
-    read,
-)
 from gslopes.core import tables, text
 from gslopes.core.executor import Executor
 from gslopes.core.options import with_options
@@ -134,7 +127,7 @@ def measure(run: Run) -> Made:
 
     Raises: UsageError if no person has a composite; UsageError, ConfigError of typologies and ratings.
     """
-    check_anybody(run)
+    stages.check_anybody(run)
     options = run.config.analysis
     scores = run.table("scores")
     people = run.table("people")
@@ -190,22 +183,22 @@ CONTEXTS = Audit(
     home=HOME,
     config=ContextsConfig,
     tables=ALL_TABLES,
-    inputs=lambda plan: look(plan.source, plan.config),
+    inputs=lambda plan: stages.look(plan.source, plan.config),
     looked_at=("table", "group_column"),
     fixed=stimuli.identity,
     outline=outline,
     stages=(
-        Stage(**STAGES["read"], work=read),
+        Stage(**STAGES["read"], work=stages.read),
         Stage(
             **STAGES["cutout"],
-            work=cut_out,
+            work=stages.cut_out,
             items=lambda run: run.inputs.files,
             part=PART,
-            join=decide,
+            join=stages.decide,
         ),
         Stage(
             **STAGES["synthesise"],
-            work=compose,
+            work=stages.compose,
             items=lambda run: [*run.inputs.files, *run.inputs.used],
             part=PART,
         ),

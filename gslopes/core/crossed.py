@@ -77,9 +77,8 @@ def split(attribute: str) -> tuple[str, str, str]:
     return first, second, value
 
 
-def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
+def grid_of(values: Mapping[str, Sequence[float]]) -> Grid | None:
     """The grid of a run, by the values of its sweeps; None if they are plain."""
-    values = values or {}
     named = [parts for name in values if (parts := ends_of(name))]
     for first, second, _ in (split(name) for name in values if CROSS in name):
         ends = [parts for parts in named if parts[0] == second]
@@ -94,7 +93,7 @@ def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
 
 def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
     """Raises: UsageError for a run that crosses two attributes."""
-    if grid_of(manifest.get("values")):
+    if grid_of(manifest["values"]):
         raise UsageError(
             f"{show(run)} crosses two attributes.",
             "Name a run whose attributes are edited one by one.",

@@ -60,8 +60,7 @@ def among(attributes: pd.Series) -> pd.Series[bool]:
 
 def of_a_set(manifest: Mapping[str, Any]) -> bool:
     """Whether others made a run's pictures.  manifest: the content of ``run.json``."""
-    config = manifest.get("config")
-    return isinstance(config, Mapping) and bool(config.get("pairs"))
+    return bool(manifest["config"].get("pairs"))
 
 
 def contrast(attribute: str, level: str, baseline: str) -> str:

@@ -64,8 +64,9 @@ _WRITERS = [threading.Lock() for _ in range(64)]
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
 
-    Raises: StorageError.
+    The folder need not exist yet.  Raises: StorageError.
     """
+    make_folder(path.parent)
     # one process a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
     temporary = path.with_name(f".{path.name}.tmp")
     with _WRITERS[hash(path) % len(_WRITERS)], storage(path):
@@ -144,7 +145,14 @@ def make_folder(folder: Path) -> None:
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
-def read_manifest(run: Path) -> dict[str, Any]:
+class Manifest(dict[str, Any]):
+    """The content of ``run.json``; of a key of ``_FORMS`` that this run does not have, the empty value."""
+
+    def __missing__(self, key: str) -> Any:
+        return _FORMS[key]()
+
+
+def read_manifest(run: Path) -> Manifest:
     """The content of ``run.json``.  Raises: UsageError if this is not a run folder."""
     path = run / MANIFEST
     try:
@@ -171,19 +179,24 @@ def read_manifest(run: Path) -> dict[str, Any]:
                 f"{show(path)} is damaged: its {key!r} makes no sense.",
                 "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN.",
             ) from error
-    return manifest
+    return Manifest(manifest)
 
 
-def is_gated(run: Path) -> bool:
-    """Whether sweeps that the gate dropped were kept from the classifiers.  Raises: as ``read_manifest``."""
-    return (run / "verdicts.parquet").exists() and bool(
-        read_manifest(run).get("gate", {}).get("applied")
-    )
+def verdicts(run: Path, columns: list[str] | None = None) -> DataFrame:
+    """The verdicts that count: none unless sweeps that the gate dropped were kept from the classifiers.
+
+    Raises: TableError; as ``read_manifest``.
+    """
+    rows = tables.read_rows(tables.VERDICTS, run, columns)
+    if len(rows) and not read_manifest(run)["gate"].get("applied"):
+        return rows[:0]
+    return rows
 
 
 # Of the keys of ``run.json`` that are used, and of the section gate.
 _FORMS: dict[str, Any] = {
-    **dict.fromkeys(("config", "versions", "gate"), dict),
+    **dict.fromkeys(("config", "editor", "gate", "identity", "versions"), dict),
+    **dict.fromkeys(("created", "gslopes"), str),
     **dict.fromkeys(("classifiers", "models"), dict[str, dict[str, Any]]),
     "seed": int,
     "values": dict[str, list[float]],
@@ -347,8 +360,7 @@ def merge(
             if any(map(len, waiting)):
                 writer.write_table(pa.concat_tables(waiting))
         if again:
-            keys = pq.read_table(fresh, columns=list(table.key))
-            tables.check_key(table, keys.sort_by([(column, "ascending") for column in table.key]))
+            tables.check_key(table, pq.read_table(fresh, columns=list(table.key)))
         kill_point("merge:written")
     return path
 

@@ -100,7 +100,7 @@ def check(content: dict[str, Any]) -> None:
 def began_on(run: Path) -> str:
     """The day on which a run began, YYYY-MM-DD, UTC: from its ``run.json``, or when that was written."""
     manifest = run / runfolder.MANIFEST
-    created = str(runfolder.read_manifest(run).get("created", ""))[:10]
+    created = runfolder.read_manifest(run)["created"][:10]
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 

@@ -108,7 +108,6 @@ def _write_answers(rows: DataFrame, path: Path) -> int:
         raise UsageError(
             f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out."
         )
-    runfolder.make_folder(path.parent)
     with runfolder.storage(path):
         data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
     runfolder.write_bytes(path, data)
@@ -184,7 +183,7 @@ class Files:
         manifest = runfolder.read_manifest(self.run)
         self.suffix = Path(self.rows.loc[self.rows["file"] != "", "file"].iloc[0]).suffix
         self.tool = f"gslopes {runtime.gslopes_version()}"
-        root = Path(manifest.get("config", {}).get("photos", ""))
+        root = Path(manifest["config"].get("photos", ""))
         self.photos = {file.relative: file.path for file in list_files(root)}
         # the sets of a photo follow one another
         self._original = lru_cache(maxsize=1)(self._encoded)

@@ -41,11 +41,11 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
     models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
     editors = []
     for attribute, name, digest in models.itertuples(index=False, name=None):
-        licence = manifest.get("models", {}).get(name, {}).get("licence")
+        licence = manifest["models"].get(name, {}).get("licence")
         editors.append((attribute, name, digest, licence or "not stated"))
     return {
         "form": form,
-        "made": str(manifest.get("created", "")),
+        "made": manifest["created"],
         "columns": [str(name) for name in rows if name != "file"],
         "attributes": attributes,
         "title": f"Counterfactual photos along {' and '.join(attributes)}",

@@ -70,8 +70,8 @@ def pictures(run: Path, config: ExportConfig) -> DataFrame:
         raise UsageError(
             f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN"
         )
-    models = manifest.get("models", {})
-    named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
+    models = manifest["models"]
+    named = str(manifest["config"].get("edit", {}).get("model", ""))
     # one that others made has a version, see ``faces.components.model_records``
     outside = [name for name, model in models.items() if "version" in model]
     editors = {
@@ -92,7 +92,7 @@ def pictures(run: Path, config: ExportConfig) -> DataFrame:
     rows["set"] = names + "-" + rows["attribute"]
     for facts in (_photos(run), _sources(run), people):
         rows = rows.join(facts, on="photo")
-    rows["split"] = _split(rows["photo"], people, config, int(manifest.get("seed", 0)))
+    rows["split"] = _split(rows["photo"], people, config, manifest["seed"])
     rows = rows[[*COLUMNS, *people.columns, *(name for name in ENDS if name in rows), "file"]]
     # the names of the splits go up from the last
     return rows.sort_values(["set", "step"], kind="stable").sort_values(

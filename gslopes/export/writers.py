@@ -42,7 +42,6 @@ def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> N
         name = f"{record['set']}/{name_of(record)}{suffix}"
         file = path.parent / name
         if not file.is_file():
-            runfolder.make_folder(file.parent)
             runfolder.write_bytes(file, read())
             written.append(file)
         lines.append(json.dumps(plain({"file_name": name, **record}), ensure_ascii=False) + "\n")

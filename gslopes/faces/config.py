@@ -6,11 +6,10 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gslopes.core import frozen
+from gslopes.core import frozen, placebo
 from gslopes.core.errors import ConfigError
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
 from gslopes.core.options import extent, names, option
-from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
 from gslopes.core.runfolder import FARTHEST
 
@@ -81,10 +80,10 @@ class EditConfig:
             raise ConfigError(
                 f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once."
             )
-        if taken := [name for name in self.attributes if CROSS in name]:
+        if taken := [name for name in self.attributes if placebo.CROSS in name]:
             raise ConfigError(
                 f"The attribute {taken[0]!r} has the name of two that are crossed.",
-                f"Give the editor's attribute a name without {CROSS}.",
+                f"Give the editor's attribute a name without {placebo.CROSS}.",
             )
         for name in self.attributes:
             values_for(name, self.steps, self.range)
@@ -105,7 +104,6 @@ class EditConfig:
 
         Raises: UnknownName for an attribute that no editor knows; UsageError for a bad number of steps or range.
         """
-        from gslopes.core import placebo
         from gslopes.faces.zoo import editor_for
 
         sweeps: dict[str, list[float]] = {}

@@ -16,12 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import runfolder
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.files import hexdigest
 from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
-from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
+from gslopes.core.runfolder import (
+    GIVEN,
+    GIVEN_TABLE,
+    MANIFEST,
+    make_folder,
+    settle,
+    show,
+    storage,
+    write_changed,
+)
 from gslopes.core.text import some_of
 from gslopes.frame.plan import plan
 from gslopes.frame.spec import Audit, Plan
@@ -85,7 +93,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
     column = None if frame is None else _photo_column(frame)
     paths = {}
     names = {}
-    runfolder.make_folder(folder)
+    make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
         if isinstance(item, _PATH):
             paths[index] = os.fspath(item)
@@ -95,7 +103,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
         digest = hexdigest(repr(about).encode() + image.tobytes())
         names[index] = f"{index + 1:06}-{digest[:8]}.png"
         if is_new:
-            with runfolder.storage(folder):
+            with storage(folder):
                 image.save(folder / names[index], compress_level=1)
     short = _short(list(paths.values()))
     for path, name in short.items() if is_new else ():
@@ -119,16 +127,14 @@ def _fill(run: Path, photos: Any) -> Path | None:
         )
     if not listed:
         raise UsageError(f"No photo is given: {relatives[0]} is a file of another kind.", _FORMS)
-    runfolder.settle({folder / name for name in names.values()})
+    settle({folder / name for name in names.values()})
     if frame is None or len(frame.columns) == 1:
         return None
     people = frame.drop(
         columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]]
     )
     people.insert(0, PHOTO_COLUMNS[0], relatives)
-    runfolder.write_changed(
-        run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace")
-    )
+    write_changed(run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace"))
     return run / GIVEN_TABLE
 
 
@@ -229,8 +235,8 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
 
 def _link(source: str, target: Path) -> None:
     """The same file in another folder; on another disk a copy."""
-    runfolder.make_folder(target.parent)
-    with runfolder.storage(target):
+    make_folder(target.parent)
+    with storage(target):
         target.unlink(missing_ok=True)
         try:
             os.link(os.path.realpath(source), target)

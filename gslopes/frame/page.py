@@ -107,7 +107,6 @@ class Page:
     def draw(self, watch: Watch) -> None:
         """Write what lies next to the page: the table of findings.  Raises: StorageError."""
         rows = typed(self.audit.form, self.findings)
-        runfolder.make_folder(self.folder)
         rows = rows.map(lambda cell: float(f"{cell:.10g}") if isinstance(cell, float) else cell)
         runfolder.write_bytes(self.folder / "findings.csv", csv_bytes(rows))
 
@@ -195,7 +194,7 @@ def render(page: Page) -> str:
 
 def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
-    config = manifest.get("config") or {}
+    config = manifest["config"]
     flat = dict(config)
     for section in config.values():
         flat |= section if isinstance(section, dict) else {}

@@ -119,7 +119,6 @@ def commit(
     folder = _folder(stage, name)
     notes = _notes_file(run, folder, part)
     if run.notes or notes.exists():
-        runfolder.make_folder(notes.parent)
         runfolder.write_json(notes, run.notes)
     part_tables = _part_tables(run.audit, stage)
     made = [table for table in part_tables if table.name in rows]
@@ -231,7 +230,6 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
     for name, value in uses.items():
         if name in used and used[name] != value:
             shutil.rmtree(run.folder / "parts" / _folder(stage, name or None), ignore_errors=True)
-    runfolder.make_folder(record.parent)
     runfolder.write_json(record, {**now, "uses": used | uses})
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import runfolder
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
-from gslopes.core.runfolder import show
+from gslopes.core.runfolder import MANIFEST, check_outside, show
 from gslopes.frame.spec import INPUTS, Audit, Plan, refuse_older
 
 Facts = Mapping[str, Any]
@@ -34,7 +33,7 @@ def plan(
     """
     about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
-    if source is not None and (source / runfolder.MANIFEST).is_file():
+    if source is not None and (source / MANIFEST).is_file():
         planned = _again(audit, source, out, options, about)
     else:
         if out is not None and show(out) != str(out):  # Parquet could open no file in it
@@ -50,7 +49,7 @@ def plan(
         if source is None:
             raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
         if out is not None:
-            runfolder.check_outside(out, source)
+            check_outside(out, source)
         planned = Plan(audit, config, source.absolute(), out, **about)
         _ = planned.inputs
     planned.check()

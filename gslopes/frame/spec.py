@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from gslopes.ask.scoring.cost import Price
 from gslopes.core import frozen, runfolder, runtime, tables
 from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, UsageError
@@ -32,9 +33,6 @@ from gslopes.core.tables import Tables as Opened
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import check_files, look_through
 from gslopes.report.choices import Choice
-
-if TYPE_CHECKING:
-    from gslopes.ask.scoring.cost import Price
 
 Facts = Mapping[str, Any]
 Names = tuple[str, ...]
@@ -295,7 +293,7 @@ class Plan:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
-        content = {}
+        content = runfolder.Manifest()
         if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
             content = runfolder.read_manifest(self.folder)  # with what stages have written into it
         if self.looks:

@@ -81,7 +81,6 @@ def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], files: Sequence[Path
     """Write down what a stage was made from, the files that it made, and its notes.  Raises: StorageError."""
     with runfolder.storage(run.folder):
         digests = {path.relative_to(run.folder).as_posix(): _digest(path) for path in sorted(files)}
-        runfolder.make_folder(stamp_of(run, stage).parent)
     runfolder.write_json(
         stamp_of(run, stage), {"reads": reads, "made": digests, "notes": run.notes}
     )

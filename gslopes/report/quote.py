@@ -63,7 +63,7 @@ def of_findings(
     led = judged[leading.reindex(judged.index)]
     surest = led[led["decision"] == summary.FINDING]
     first = next(part for part in (surest, led, sure, judged) if len(part)).to_dict("records")[0]
-    version = words.printable(runfolder.read_manifest(run).get("gslopes", ""))
+    version = words.printable(runfolder.read_manifest(run)["gslopes"])
     rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
     frame = DataFrame(rows, columns=_HEAD, dtype=object)
     facts: dict[str, Any] = {

@@ -1,6 +1,5 @@
 """Tables for a terminal, by rich: 100 columns at most, colours only on a terminal that shows them."""
 
-import io
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -65,22 +64,9 @@ def render(renderable: object) -> str:
     """What rich shows, as text: with colours if stdout is a terminal that has them, else plain."""
     from rich.console import Console
 
-    real = Console()
-    text = io.StringIO()
-    width = WIDTH
-    colours = None
-    if real.is_terminal:
-        width = min(WIDTH, real.width)
-        colours = None if real.no_color else real.color_system
-    console = Console(
-        file=text,
-        width=width,
-        force_terminal=real.is_terminal,
-        color_system=colours,  # type: ignore[arg-type]
-        highlight=False,
-        markup=False,
-        legacy_windows=False,
-        force_jupyter=False,  # a notebook would show it besides
-    )
-    console.print(renderable)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")
+    # a notebook would show it besides
+    console = Console(highlight=False, markup=False, legacy_windows=False, force_jupyter=False)
+    console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
+    with console.capture() as text:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in text.get().splitlines()).strip("\n")

@@ -4,8 +4,7 @@ import math
 from typing import Any
 
 from gslopes.core import crossed, text
-from gslopes.report import numbers
-from gslopes.report.numbers import Format
+from gslopes.report.numbers import NONE, Format, points, ratio, signed
 
 FEW = 50  # photos that are counted as they are: a share of them in 100 would promise more than there are
 UNITS = {
@@ -81,10 +80,10 @@ def writer_in(unit: str) -> Format:
     ('+1.3', '+1.25', '+1.250')
     """
     if unit == "log odds":
-        return numbers.ratio
+        return ratio
     if "points" in unit:
-        return numbers.points
-    return numbers.signed
+        return points
+    return signed
 
 
 def odds(slope: float) -> float:
@@ -105,10 +104,10 @@ def writer(measure: str) -> Format:
     ('−13.4', '+20.0 %', '0 %', '+0.847')
     """
     if measure == "presence":
-        return numbers.points
+        return points
     if measure == "log-odds":
         return _percent
-    return numbers.signed
+    return signed
 
 
 def writer_of(row: Any) -> Format:
@@ -118,5 +117,5 @@ def writer_of(row: Any) -> Format:
 
 def _percent(slope: float) -> str:
     if math.isfinite(slope):
-        return f"{numbers.points(odds(slope))} %"
-    return numbers.NONE
+        return f"{points(odds(slope))} %"
+    return NONE

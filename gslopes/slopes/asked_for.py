@@ -6,22 +6,18 @@ are dealt over the steps; its *random* one is a change that is not the attribute
 one above it. An editor that takes values is asked once for no change. All lots are a photo's and the seed's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gslopes.ask.editors.prompts import Prompts, load_prompts
 from gslopes.core import frozen_identity, options, placebo
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.faces.compose.placebo import lot
 from gslopes.faces.config import EditConfig, values_for
 from gslopes.faces.edit.protocol import PictureEditor, Wish
-
-if TYPE_CHECKING:
-    from gslopes.ask.editors.prompts import Prompts
 
 DRAWS = 2  # pictures of the same placebo, of an editor that takes words
 STEPS = 3  # of a sweep in words, unless more are asked for
@@ -152,8 +148,6 @@ def sweeps_of(
             values = values_for(attribute, edit.steps, edit.range)
             sweeps.append(Sweep(attribute, attribute, tuple(float(str(one)) for one in values)))
             continue
-        from gslopes.ask.editors.prompts import load_prompts
-
         prompts = load_prompts(editor.prompt, attribute)
         ends += prompts.ends
         if prompts.ends:

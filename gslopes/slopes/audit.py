@@ -166,7 +166,7 @@ def score_photos(
     if not objects and not score.classifiers:
         score = replace(score, classifiers=(DEFAULT_CLASSIFIER,))
     runtime.check_device(device)  # resolved lazily
-    drawn = method.drawn(runfolder.read_manifest(Path(run)).get("config") or {})
+    drawn = method.drawn(runfolder.read_manifest(Path(run))["config"])
     only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
     again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
     options = {"score": score, "device": device}
@@ -304,7 +304,7 @@ def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
             f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}."
         )
     if walk.editor is not None:
-        content["editor"] = content.get("editor") or outside.about(walk)
+        content["editor"] = content["editor"] or outside.about(walk)
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
     if walk.pairs is None:
         if others := passed_over(walk.config.photos):
@@ -352,7 +352,7 @@ def judge(run: Run, parts: Tables) -> Made:
     verdicts = judge_all(parts["verdicts"], config, manifest)
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     about = {"thresholds": thresholds, "reader": reader_digest()}
-    manifest["gate"] = {**manifest.get("gate", {}), **about, "heads": sorted(heads_of(manifest))}
+    manifest["gate"] = {**manifest["gate"], **about, "heads": sorted(heads_of(manifest))}
     runfolder.write_json(run.folder / runfolder.MANIFEST, manifest)
     if run.config.outside and verdicts["identity"].isna().all():
         missing = "pip install 'gslopes[identity]', and run it in a new folder"

@@ -112,7 +112,7 @@ def write_page(
 
 def edits_differ(one: Path, other: Path) -> str:
     """A sentence if the two runs' pictures were made in different ways; else empty."""
-    first, second = (runfolder.read_manifest(run).get("identity") or {} for run in (one, other))
+    first, second = (runfolder.read_manifest(run)["identity"] for run in (one, other))
     lines = []
     for part in ("edit", "compose"):
         lines += runfolder.differences(first.get(part), second.get(part), part)
@@ -139,7 +139,7 @@ def _answers(run: Path) -> dict[Sweep, Answers]:
         tables.read_arrow(table, run / f"{table.name}.parquet")
         for table in (tables.SCORES, tables.ASKED)
     )
-    scores, asked, values, _ = crossed.along(scores, asked, manifest.get("values"))
+    scores, asked, values, _ = crossed.along(scores, asked, manifest["values"])
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():

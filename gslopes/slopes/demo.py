@@ -117,7 +117,6 @@ def demo(
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
     photo = out / "astronaut-photo" / "astronaut.png"
     sweep = out / "sweep.png"
-    runfolder.make_folder(photo.parent)
     if not photo.exists():
         runfolder.write_bytes(photo, png(astronaut()))
     # of one photo nothing is judged: no placebo sweeps

@@ -106,7 +106,7 @@ def check_drift(
     price = estimate(model, [len(edits)], stage="drift")
     budget.agree(confirm_cost([price], cost_limits, executor))
     usage = UsageStats()
-    order = int(runfolder.read_manifest(run).get("seed") or 0)
+    order = runfolder.read_manifest(run)["seed"]
     parts: list[PartProgress] = []
     client = Client(model, budget=budget, usage=usage)
     client.ask_parts([(0, about_edits(edits, run, order))], parts.append)
@@ -116,7 +116,7 @@ def check_drift(
         raise UsageError(
             "The check was stopped before its end.", "The same command starts it again."
         )
-    recorded = runfolder.read_manifest(run).get("classifiers", {}).get(model.name, {})
+    recorded = runfolder.read_manifest(run)["classifiers"].get(model.name, {})
     models = tuple(sorted(recorded.get("models") or {})), tuple(sorted(usage.models))
     drift = _compared(run, model.name, edits, parts[0].rows(model.name), models)
     runfolder.write_json(run / f"drift-{runfolder.slug(model.name)}.json", drift.as_dict())

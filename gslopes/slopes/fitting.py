@@ -19,13 +19,12 @@ from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.measures.answers import Answers, Cut, gather, present
 from gslopes.slopes.measures.options import Study
-from gslopes.slopes.method import PRESENCE
 from gslopes.stats.rounding import places
 
 if TYPE_CHECKING:
     from gslopes.slopes.measures.analysis import FitTables
-    from gslopes.slopes.measures.answers import Answers, Cut
 
 TONES = ("darkest third", "middle third", "lightest third")
 UNEDITED = "unedited"  # the folder of the unedited photos in a run, and their name in place of an attribute
@@ -59,10 +58,9 @@ def fit_folder(
     wished = tables.check(tables.ASKED, editing.assign(classifier=EDITOR)[tables.ASKED.columns])
     asked = pa.concat_tables([asked, wished.cast(asked.schema)]).unify_dictionaries()
     unedited = unedited_answers(run, limits)
-    manifest = runfolder.read_manifest(run) if unedited else {}
-    manifest_config = manifest.get("config") or {}
-    outside = method.is_asked_for(manifest_config)
-    drawn = method.drawn(manifest_config) if unedited and not outside else ()
+    made = runfolder.read_manifest(run)["config"] if unedited else {}
+    outside = method.is_asked_for(made)
+    drawn = method.drawn(made) if unedited and not outside else ()
     study = Study(
         values=values,
         about=None if config.photos_csv is None else read_about(config.photos_csv, run),
@@ -89,7 +87,7 @@ def fit_folder(
     cuts = {name: str(cut) for name, cut in named.items()}
     limited = {name: asdict(cut) for name, cut in named.items()}
     runfolder.write_json(
-        run / PRESENCE, {"presence": config.presence, "cuts": cuts, "limits": limited}
+        run / method.PRESENCE, {"presence": config.presence, "cuts": cuts, "limits": limited}
     )
     slopes = fitted.slopes.assign(cut=fitted.slopes["classifier"].map(cuts))
     return replace(fitted, slopes=expected.marked(slopes))
@@ -100,8 +98,6 @@ def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[s
 
     Raises: TableError, UsageError.
     """
-    from gslopes.slopes.measures.answers import present
-
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     return present(scores, limits), asked, limits
@@ -155,7 +151,6 @@ def lost_of(run: Path, editing: DataFrame) -> dict[str, Answers]:
 
     editing: rows of EDITING.
     """
-    from gslopes.slopes.measures.answers import gather
     from gslopes.slopes.measures.selection import EDITOR
 
     dropped = "not kept and attribute in @editing.attribute"
@@ -176,7 +171,7 @@ def moved_of(run: Path) -> DataFrame | None:
     if not (run / "readings.parquet").exists():
         return None
     manifest = runfolder.read_manifest(run)
-    if not (placebo.of_a_set(manifest) or manifest.get("editor")):
+    if not (placebo.of_a_set(manifest) or manifest["editor"]):
         return None
     if crossed.grid_of(manifest["values"]):  # read along each attribute, not in each picture
         return None
@@ -194,7 +189,7 @@ def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Seri
     if TONE not in values:
         return {}
     manifest = runfolder.read_manifest(run)
-    if placebo.of_a_set(manifest) or manifest.get("editor"):
+    if placebo.of_a_set(manifest) or manifest["editor"]:
         return {}
     frame = tables.read_rows(tables.READINGS, run)
     frame = frame.query("step >= 0 and reading == 'luminance' and attribute != @TONE")
@@ -207,20 +202,13 @@ def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Seri
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:
     """Attribute to whether the gate kept each photo's sweep; empty if the gate was not applied.  Raises: TableError."""
-    if not runfolder.is_gated(run):
-        return {}
-    frame = tables.read_rows(tables.VERDICTS, run)
-    frame = frame[frame["attribute"].isin(list(values))]
-    return {
-        str(name): rows.set_index("photo")["kept"].astype(bool)
-        for name, rows in frame.groupby("attribute")
-    }
+    frame = runfolder.verdicts(run)
+    frame = frame[frame["attribute"].isin(list(values))].set_index("photo")
+    return {str(name): kept for name, kept in frame.groupby("attribute")["kept"]}
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
     """Classifier to its answers about the unedited photos; empty if no classifier was asked.  Raises: TableError."""
-    from gslopes.slopes.measures.answers import gather, present
-
     folder = run / UNEDITED
     both = (tables.SCORES, tables.ASKED)
     if not all((folder / f"{table.name}.parquet").is_file() for table in both):

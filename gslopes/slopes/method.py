@@ -35,15 +35,15 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
             "Name the folder that gslopes audit --out has made.",
         )
     manifest = runfolder.read_manifest(run)
-    recorded = manifest.get("identity") or manifest.get("config") or {}
+    recorded = manifest["identity"] or manifest["config"]
     config = {name: section for name, section in recorded.items() if isinstance(section, dict)}
     if (config.get("compose") or {}).get("region") == "auto":
         config["compose"] = {
             **config["compose"],
-            "region": _each(regions(manifest.get("models") or {})),
+            "region": _each(regions(manifest["models"])),
         }
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
-    config["editor"] = manifest.get("editor") or {}
+    config["editor"] = manifest["editor"]
     presence = None
     with suppress(OSError, ValueError):  # it is not there, or damaged
         presence = files.read_json(run / PRESENCE)

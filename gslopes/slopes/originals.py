@@ -41,8 +41,6 @@ def as_they_were(run: Run, part: Tables) -> Made:
     photos = part["photos"]
     edits = part["edits"].drop_duplicates("photo").set_index("photo")
     rows = []
-    folder = f"{ORIGINALS}/{UNEDITED}"
-    runfolder.make_folder(run.folder / folder)
     for row in (
         photos[photos["photo"].isin(edits.index)].drop_duplicates("photo").to_dict("records")
     ):
@@ -55,7 +53,7 @@ def as_they_were(run: Run, part: Tables) -> Made:
         if photo.id != row["photo"]:
             raise UsageError(f"{named} is not the one that was edited.", "Restore it.")
         suffix = Path(edits["file"][row["photo"]]).suffix
-        file = f"{folder}/{row['photo']}{suffix}"
+        file = f"{ORIGINALS}/{UNEDITED}/{row['photo']}{suffix}"
         data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
         runfolder.write_changed(run.folder / file, data)
         key = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}

@@ -18,6 +18,19 @@ from gslopes.core.text import many
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain
+from gslopes.report.terminal import wrap
+from gslopes.slopes.page.decisions import findings_table
+from gslopes.slopes.page.evidence import print_evidence, summary
+from gslopes.slopes.page.loading import (
+    cautions,
+    drawings,
+    funnels,
+    lost,
+    outcomes_of,
+    placebos,
+    unanswered,
+    with_facts,
+)
 
 Counts = dict[str, int]
 
@@ -43,23 +56,18 @@ class Walked(Result):
     @property
     def errors(self) -> int:
         """How many photos could not be read."""
-        return sum(
-            count for reason, count in self.skipped.items() if reason.startswith(Reason.UNREADABLE)
-        )
+        return _unreadable(self.skipped)
 
     @cached_property
     def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
-        if not runfolder.is_gated(self.folder):
-            return {}
-        verdicts = tables.read_rows(tables.VERDICTS, self.folder)
+        verdicts = runfolder.verdicts(self.folder)
         return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
     @property
     def facts(self) -> dict[str, Any]:
         """Everything as JSON has it: run, page, photos, funnel and slopes."""
         from gslopes.frame.commands import rows
-        from gslopes.slopes.page.loading import funnels
 
         photos = {
             "found": self.photos,
@@ -85,19 +93,19 @@ class Walked(Result):
     @property
     def places(self) -> list[str]:
         """What became of the photos and the answers, and the place of every file, a line each."""
-        from gslopes.slopes.page.loading import lost
-
         facts = {"result": self, "lost": lost(self.folder), "show": show}
         told = plain("places.txt.j2", Path(__file__).parent / "templates", **facts)
         return [*told.split("\n"), *super().places]
 
 
 def _skipped(run: Path) -> Counts:
-    photos = tables.read_columns(
-        tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"]
-    )
+    photos = tables.read_rows(tables.PHOTOS, run, ["status", "reason", "detail"])
     lost = photos[photos["status"] != "used"]
     return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
+
+
+def _unreadable(skipped: Counts) -> int:
+    return sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
 
 
 def counts(found: Tables) -> tuple[int, int, int]:
@@ -105,19 +113,13 @@ def counts(found: Tables) -> tuple[int, int, int]:
     if not (found.folder / "photos.parquet").is_file():
         raise KeyError("photos")
     skipped = _skipped(found.folder)
-    unreadable = sum(
-        count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE)
-    )
     failed = sum(statuses.get("failed", 0) for statuses in answers(found.folder).values())
     photos = pq.read_metadata(found.folder / "photos.parquet").num_rows
-    return photos, photos - sum(skipped.values()), unreadable + failed
+    return photos, photos - sum(skipped.values()), _unreadable(skipped) + failed
 
 
 def judged(found: Tables) -> pd.DataFrame:
     """The slope to read of every label, decided.  Raises: UsageError before the fit."""
-    from gslopes.slopes.page.decisions import findings_table
-    from gslopes.slopes.page.loading import with_facts
-
     if "slopes" not in found:
         raise UsageError(
             f"{show(found.folder)} is not fitted yet.",
@@ -129,8 +131,6 @@ def judged(found: Tables) -> pd.DataFrame:
 
 def headline(found: Tables) -> Headline:
     """The finding in a sentence; empty before the fit."""
-    from gslopes.slopes.page.evidence import summary
-
     slopes = found.folder / "slopes.parquet"
     return Headline(
         summary(found.folder, tables.read(tables.SLOPES, slopes)) if slopes.is_file() else ""
@@ -139,17 +139,6 @@ def headline(found: Tables) -> Headline:
 
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
-    from gslopes.report.terminal import wrap
-    from gslopes.slopes.page.evidence import print_evidence
-    from gslopes.slopes.page.loading import (
-        cautions,
-        drawings,
-        funnels,
-        placebos,
-        unanswered,
-        with_facts,
-    )
-
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
@@ -165,8 +154,6 @@ def terminal(found: Tables) -> str:
 
 def answers(run: Path) -> dict[str, Counts]:
     """Classifier to status to number of pictures.  Raises: TableError."""
-    from gslopes.slopes.page.loading import outcomes_of
-
     counted = outcomes_of(run, ["classifier"])
     return {
         name: {status: n for status, (n, _) in statuses.items()}

@@ -20,7 +20,6 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
-from gslopes.core.runfolder import differences
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
@@ -50,11 +49,11 @@ TOGETHER = 32
 def synthesis(run: Run) -> Synthesis:
     """The work of a run, its models loaded.  Raises: ModelError, also if ``run.json`` has others."""
     walk: Walk = run.inputs
-    of_run = runfolder.read_manifest(run.folder).get("models")
+    of_run = runfolder.read_manifest(run.folder)["models"]
     walk_here = replace(walk, config=replace(walk.config, device=run.config.device))
     components = walk_here.ready()
     if components.models != of_run:
-        differing = "; ".join(differences(of_run, components.models))
+        differing = "; ".join(runfolder.differences(of_run, components.models))
         raise ModelError(
             f"A worker has other models: {differing}.", "Install the same models on every machine."
         )
@@ -293,7 +292,6 @@ class Synthesis:
     ) -> Rows:
         """Write K pictures of the photo of this id, which may change only within the box of ``whole``; their rows."""
         rows = []
-        runfolder.make_folder(self.run / "edits" / sweep)
         for step, (value, data) in enumerate(zip(self.plan.values[sweep], pictures, strict=True)):
             file = ending(f"edits/{sweep}/{photo[:16]}-{step}", data)
             runfolder.write_changed(self.run / file, data)
@@ -347,7 +345,6 @@ class Reading(Synthesis):
         detections = self.components.finder([photo])[0]
         face = choose(detections, width, height, self.plan.config.find.min_face)
         own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
-        runfolder.make_folder(self.run / runfolder.GIVEN)
         runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
         row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else detections)
         rows = []

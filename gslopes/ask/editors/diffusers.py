@@ -26,7 +26,6 @@ from gslopes.ask.pictures import decoded, png
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, Refused
 from gslopes.core.files import JsonObject, hexdigest, read_json
-from gslopes.core.records import Answer
 from gslopes.core.runtime import pick_device
 from gslopes.core.traits import Traits
 from gslopes.faces.edit.protocol import Wish
@@ -86,6 +85,7 @@ class DiffusersEditor:
 
     Options = DiffusersOptions
     traits = Traits(cached=True, prepares=True, pictures=True)
+    parse = staticmethod(answer_of)
     words = True
 
     def __init__(self, name: str, options: DiffusersOptions, setting: Setting) -> None:
@@ -154,10 +154,6 @@ class DiffusersEditor:
             if refused:
                 replies[place] = Refused("the pipeline's safety checker refused it")
         return replies
-
-    def parse(self, raw: Any) -> Answer:
-        """The picture."""
-        return answer_of(raw)
 
     def _seed(self, picture: bytes) -> int:
         return int(hexdigest(f"{self._wish.seed} {self._wish.draw} {hexdigest(picture)}")[:8], 16)

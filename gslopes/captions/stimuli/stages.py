@@ -14,11 +14,10 @@ from gslopes.captions.config import STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
-from gslopes.core import runfolder
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.runfolder import show
+from gslopes.core.runfolder import show, write_json
 from gslopes.core.text import many, plain
 from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
@@ -166,7 +165,7 @@ def read(run: Run) -> Made:
         name: coverage._asdict() | {"types": sorted(coverage.types)}
         for name, coverage in coverage_of(stages).items()
     }
-    runfolder.write_json(run.folder / "coverage.json", plain)
+    write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": groups.people_table(config)}
 
 

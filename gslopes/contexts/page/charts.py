@@ -96,15 +96,13 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
         for axis, (context, part) in zip(axes, parts, strict=False):
             means = part.groupby(["group", "gender"])[[*SERIES]].mean()
             means = means.sort_index(ascending=[True, False])
-            places = np.arange(len(means))
-            for offset, (series, colour) in zip((-0.27, 0, 0.27), SERIES.items(), strict=True):
-                axis.bar(places + offset, means[series], 0.26, color=colour, label=series)
+            means.plot.bar(ax=axis, color=SERIES, width=0.8, legend=False, xlabel="")
             axis.axhline(0, color=LIGHT.ink, linewidth=0.8)
             axis.set_title(words.printable(context), fontsize=9, parse_math=False)
             tidy(axis, size=7)
             cells = [words.printable(f"{gender} {group}") for group, gender in means.index]
             ticks = [words.shorten(cell, 24) for cell in cells]
-            axis.set_xticks(places, ticks, rotation=35, ha="right", fontsize=7)
+            axis.set_xticklabels(ticks, rotation=35, ha="right", fontsize=7)
         axes[0].set_ylabel("change of share", fontsize=8)
         axes[0].legend(fontsize=7)
         return {form: render(figure, form) for form in FORMS}

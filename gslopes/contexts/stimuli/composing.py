@@ -250,9 +250,7 @@ class Part:
         """Write one picture and its rows.  opaque: pixels of the person on the canvas."""
         condition, _, sweep = attribute.partition("~")
         file = f"edits/{attribute}/{photo[:16]}-{step}{suffix or SUFFIX[FORMAT]}"
-        path = self.work.run / file
-        runfolder.make_folder(path.parent)
-        runfolder.write_changed(path, data)
+        runfolder.write_changed(self.work.run / file, data)
         head: Row = {"photo": photo, "attribute": attribute, "step": step, "file": file}
         kind = condition if condition in KINDS else "context"
         share = opaque / math.prod(self.config.canvas)

@@ -14,7 +14,6 @@ from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces import zoo
 from gslopes.faces.compose.skin import class_probabilities
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.zoo import LoadedModel
 from gslopes.faces.zoo.framing import CHIP, framed
 
 
@@ -42,7 +41,7 @@ class Parsed(NamedTuple):
 
 
 @cache
-def _parser() -> LoadedModel:
+def _parser() -> zoo.LoadedModel:
     parser = zoo.load("face-parser", "cpu")
     return replace(parser, module=folded(parser.module))
 

@@ -47,7 +47,7 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
     if not len(measured):
         return measured
     heads = heads_of(manifest)
-    grid = grid_of(manifest.get("values"))
+    grid = grid_of(manifest["values"])
     names = set(grid.names if grid else ())
     parts = []
     for sweep, rows in measured.groupby("attribute", sort=False):
@@ -68,10 +68,10 @@ def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
     from gslopes.faces.zoo.spec import regions
 
-    region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
-    by_attribute = dict.fromkeys(manifest.get("values") or (), region)
+    region = manifest["config"].get("compose", {}).get("region", "face")
+    by_attribute = dict.fromkeys(manifest["values"], region)
     if region == "auto":
-        by_attribute = regions(manifest.get("models") or {})
+        by_attribute = regions(manifest["models"])
     return {attribute for attribute, region in by_attribute.items() if region == "head"}
 
 
@@ -135,8 +135,8 @@ def _sweeps(
     from gslopes.faces.gate.sweep_measurer import Sweep
 
     manifest = runfolder.read_manifest(run)
-    grid = grid_of(manifest.get("values"))
-    asked = bool(manifest.get("editor"))
+    grid = grid_of(manifest["values"])
+    asked = bool(manifest["editor"])
     edits = part["edits"]
     for row in part["photos"].to_dict("records"):
         if row["status"] == "used":
@@ -186,7 +186,7 @@ class SweepSelection:
     ) -> None:
         self.judged = (run / "verdicts.parquet").exists()
         verdicts = tables.read_rows(tables.VERDICTS, run)
-        out = verdicts[~verdicts["kept"].astype(bool) & gate]
+        out = verdicts[~verdicts["kept"] & gate]
         self._dropped = set(zip(out["photo"], out["attribute"], strict=True))
         self._sampled = {
             (photo, attribute)

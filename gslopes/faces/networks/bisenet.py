@@ -5,6 +5,8 @@ context path. As in zllrunning/face-parsing.PyTorch, to whose checkpoint it belo
 the place of the spatial path, and an attention is refined by a convolution after it is grown.
 """
 
+from collections import OrderedDict
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -20,10 +22,10 @@ class BiSeNet(nn.Module):
         super().__init__()
         self.cp = ContextPath()
         self.ffm = FeatureFusion(256)
-        self.conv_out = Head(256, 256)
+        self.conv_out = head(256, 256)
         # of the auxiliary losses in training, section 3.3: checkpoints have them, nothing asks them
-        self.conv_out16 = Head(128, 64)
-        self.conv_out32 = Head(128, 64)
+        self.conv_out16 = head(128, 64)
+        self.conv_out32 = head(128, 64)
 
     def forward(self, pictures: Tensor) -> Tensor:
         fine, context = self.cp(pictures)
@@ -39,9 +41,9 @@ class ContextPath(nn.Module):
         self.resnet = ResNet18()
         self.arm16 = AttentionRefinement(256, 128)
         self.arm32 = AttentionRefinement(512, 128)
-        self.conv_head32 = Convolution(128, 128, 3)
-        self.conv_head16 = Convolution(128, 128, 3)
-        self.conv_avg = Convolution(512, 128, 1)
+        self.conv_head32 = convolution(128, 128, 3)
+        self.conv_head16 = convolution(128, 128, 3)
+        self.conv_avg = convolution(512, 128, 1)
 
     def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         at8, at16, at32 = self.resnet(pictures)
@@ -69,7 +71,7 @@ class AttentionRefinement(nn.Module):
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
-        self.conv = Convolution(inputs, outputs, 3)
+        self.conv = convolution(inputs, outputs, 3)
         self.conv_atten = nn.Conv2d(outputs, outputs, 1, bias=False)
         self.bn_atten = nn.BatchNorm2d(outputs)
 
@@ -84,7 +86,7 @@ class FeatureFusion(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.convblk = Convolution(channels, channels, 1)
+        self.convblk = convolution(channels, channels, 1)
         self.conv1 = nn.Conv2d(channels, channels // 4, 1, bias=False)
         self.conv2 = nn.Conv2d(channels // 4, channels, 1, bias=False)
 
@@ -94,28 +96,16 @@ class FeatureFusion(nn.Module):
         return x + x * attention.sigmoid()
 
 
-class Head(nn.Module):
+def head(inputs: int, width: int) -> nn.Module:
     """Features (B, inputs, h, w) to logits (B, 19, h, w)."""
-
-    def __init__(self, inputs: int, width: int) -> None:
-        super().__init__()
-        self.conv = Convolution(inputs, width, 3)
-        self.conv_out = nn.Conv2d(width, CLASSES, 1, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.conv_out(self.conv(x))
+    last = nn.Conv2d(width, CLASSES, 1, bias=False)
+    return nn.Sequential(OrderedDict(conv=convolution(inputs, width, 3), conv_out=last))
 
 
-class Convolution(nn.Module):
+def convolution(inputs: int, outputs: int, kernel: int) -> nn.Module:
     """Convolution, batch norm, ReLU: (B, inputs, h, w) to (B, outputs, h, w)."""
-
-    def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
-        super().__init__()
-        self.conv = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
-        self.bn = nn.BatchNorm2d(outputs)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.bn(self.conv(x)).relu()
+    conv = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
+    return nn.Sequential(OrderedDict(conv=conv, bn=nn.BatchNorm2d(outputs), relu=nn.ReLU()))
 
 
 def _grown(x: Tensor, like: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ It tells what the face becomes at both ends of the attribute, or at each of seve
 ends, which tells what a unit of the attribute changes, is in ``training.field_network``.
 """
 
+from collections import OrderedDict
 from functools import lru_cache
 from itertools import pairwise
 
@@ -60,7 +61,7 @@ class FaceTrunk(nn.Module):
     def __init__(self, widths: tuple[int, ...]) -> None:
         super().__init__()
         self.stem = nn.Conv2d(3, widths[0], 3, padding=1)
-        self.down = nn.ModuleList(_Down(a, b) for a, b in pairwise(widths))
+        self.down = nn.ModuleList(_down(a, b) for a, b in pairwise(widths))
         self.middle = _Residual(widths[-1])
         self.up = nn.ModuleList(_Up(b, a) for a, b in reversed(list(pairwise(widths))[1:]))
 
@@ -169,16 +170,10 @@ class _Residual(nn.Module):
         return self.body(x).add_(x)
 
 
-class _Down(nn.Module):
+def _down(inputs: int, outputs: int) -> nn.Module:
     """Half the side, then a residual block."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.conv = nn.Conv2d(inputs, outputs, 4, stride=2, padding=1)
-        self.block = _Residual(outputs)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.block(self.conv(x))
+    conv = nn.Conv2d(inputs, outputs, 4, stride=2, padding=1)
+    return nn.Sequential(OrderedDict(conv=conv, block=_Residual(outputs)))
 
 
 class _Up(nn.Module):

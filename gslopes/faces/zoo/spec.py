@@ -183,10 +183,6 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
             content = json.loads((file.metadata() or {})["spec"])
         for gone in ("chroma", "odd_part"):  # of weights that were written before
             content.pop(gone, None)
-        # before, too
-        content["data"] = [
-            DRAWN if name == "gslopes.datasets.drawn" else name for name in content["data"]
-        ]
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         raise ModelError(

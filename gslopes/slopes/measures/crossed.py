@@ -120,7 +120,7 @@ def along(
     """Tables of answers, along the views of a grid if the passed values are of one, the values of each sweep, and the
     views.  passed: as of ``answers.values_by_attribute``.
     """
-    grid = grid_of(passed)
+    grid = grid_of(passed or {})
     if grid is None:
         return scores, asked, values_by_attribute(scores, asked, passed), {}
     by_name = views(grid)

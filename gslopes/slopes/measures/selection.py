@@ -193,7 +193,7 @@ def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> p
     """
     passed = verdicts.reindex(answers.photos).eq(True).to_numpy(bool)
     sampled = int((~passed).sum())
-    dropped = int((~verdicts.astype(bool)).sum())
+    dropped = int((~verdicts).sum())
     share = (len(verdicts) - dropped) / max(len(verdicts), 1)
     complete = sampled > 0 or dropped == 0
     note = ""

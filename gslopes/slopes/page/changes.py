@@ -162,7 +162,6 @@ def write_changes(out: Path, changes: DataFrame, names: tuple[str, str], note: s
 
     Raises: StorageError.
     """
-    runfolder.make_folder(out)
     pairs = [_pair(*pair) for pair in _by_pair(changed(changes))]
     html = render(
         "changes.html.j2",

@@ -32,7 +32,7 @@ def panels(
 
     Raises: TableError.
     """
-    if (grid := grid_of(source.manifest.get("values"))) is None:
+    if (grid := grid_of(source.manifest["values"])) is None:
         return []
     drawn = []
     crossings = [view for view in views(grid) if split(view)[2] or view in grid.contrasts]

@@ -33,11 +33,43 @@ from gslopes.slopes.page import (
 )
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.lead import headline
-from gslopes.slopes.page.loading import PAIRED, PAPER, STEPS, Finding, RunTables
 from gslopes.slopes.page.screen import about, chart, strip
 
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
+
+
+# -- facts of run.json, in which anything may be written --------------------------------------------------------------
+
+
+def _hidden(value: Any, photos: str) -> Any:
+    """A value without the names of folders and files on the machine: absolute paths, and the folder of the photos."""
+    if isinstance(value, Mapping):
+        return {name: _hidden(inner, photos) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(inner, photos) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if photos and value == photos:
+        return "PHOTOS"
+    if PurePath(value).is_absolute() or "\\" in value:
+        return "FILE"
+    return value
+
+
+def _told(kind: str) -> property:
+    """A part of run.json; without pictures no file of the machine is named."""
+
+    def of_page(page: "WalkPage") -> Any:
+        manifest = page.source.manifest
+        if page.pictured:
+            return manifest[kind]
+        return _hidden(manifest[kind], str(manifest["config"].get("photos", "")))
+
+    return property(of_page)
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
 
 
 class WalkPage(Page):
@@ -48,7 +80,7 @@ class WalkPage(Page):
 
     styles = ()
     scripts = tuple(f"templates/page-{name}.js" for name in _SCRIPTS)
-    steps = STEPS
+    steps = loading.STEPS
     meanings = decisions.MEANINGS
 
     @property
@@ -64,7 +96,7 @@ class WalkPage(Page):
     # -- tables -------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def source(self) -> RunTables:
+    def source(self) -> loading.RunTables:
         """The run folder, read.  Raises: UsageError, TableError."""
         return loading.load(self.run.folder)
 
@@ -102,7 +134,7 @@ class WalkPage(Page):
     @property
     def created(self) -> str:
         """When the run began: to the minute, in UTC; anything but an ISO date and time unchanged."""
-        created = words.printable(self.source.manifest.get("created", ""))
+        created = words.printable(self.source.manifest["created"])
         try:
             moment = datetime.fromisoformat(created)
         except ValueError:
@@ -150,8 +182,7 @@ class WalkPage(Page):
     @cached_property
     def sweeps(self) -> list[Content]:
         """See ``validity``."""
-        values = self.source.manifest.get("values", {})
-        return validity.sweeps(self.run.folder, values, self.pairs)
+        return validity.sweeps(self.run.folder, self.source.manifest["values"], self.pairs)
 
     @cached_property
     def edited(self) -> list[Content]:
@@ -184,7 +215,6 @@ class WalkPage(Page):
         run = self.run.folder
         columns = ["path", "status", "reason", "detail", "faces"]
         photos = tables.read_rows(tables.PHOTOS, run, columns)
-        kept = tables.read_rows(tables.VERDICTS, run, ["kept"])["kept"].astype(bool)
         skipped = photos[photos["status"] == "skipped"]
         used = photos[photos["status"] == "used"]
         reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
@@ -195,7 +225,7 @@ class WalkPage(Page):
             "several": int((used["faces"] > 1).sum()),
             "reasons": sorted(reasons.items(), key=lambda item: (-item[1], item[0])),
             "skipped": sorted(zip(skipped["path"], whys, strict=True)) * self.pictured,
-            "dropped": int((~kept).sum()) if runfolder.is_gated(run) else 0,
+            "dropped": int((~runfolder.verdicts(run)["kept"]).sum()),
         }
 
     @cached_property
@@ -225,29 +255,8 @@ class WalkPage(Page):
             return []
         return method.of_run(self.run.folder, (self.config.p, self.config.slope))
 
-    @property
-    def models(self) -> Any:
-        """The models that made the pictures, with their facts."""
-        return self._told("models")
-
-    @property
-    def classifiers(self) -> Any:
-        """The classifiers, with their facts."""
-        return self._told("classifiers")
-
-    @property
-    def editors(self) -> Any:
-        """Attribute to the editor of others that made its pictures, with what it was told."""
-        return self._told("editor")
-
-    def _told(self, kind: str) -> Any:
-        """A part of run.json; without pictures no file of the machine is named."""
-        manifest = self.source.manifest
-        if self.pictured:
-            return manifest.get(kind)
-        config = manifest.get("config")
-        photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
-        return _hidden(manifest.get(kind), photos)
+    # the models that made the pictures, the classifiers, the editor of others by attribute, with their facts
+    models, classifiers, editors = map(_told, ("models", "classifiers", "editor"))
 
     @property
     def data(self) -> Content:
@@ -271,7 +280,6 @@ class WalkPage(Page):
         paper_figures.check_labels(source, self.config.labels)
         sweeps = page_data.count_sweeps(run, source.steps) if self.pictured else 0
         with watch(sweeps + _STEPS * len(source.findings)) as tick:
-            runfolder.make_folder(self.folder)
             _clear(self.folder)
             self.papers = self._write_tables()
             self.pictures = page_data.build_album(
@@ -300,11 +308,11 @@ class WalkPage(Page):
         slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
         runfolder.write_bytes(self.folder / "slopes.csv", files.csv_bytes(slopes))
         real = self.source.real
-        published = real[real["estimator"] == PAPER]
+        published = real[real["estimator"] == loading.PAPER]
         thresholds = {"p": self.config.p, "slope": self.config.slope}
         return paper.write(self.folder, self.run.folder, published, self.slopes, **thresholds)
 
-    def _draw_finding(self, finding: Finding) -> SimpleNamespace:
+    def _draw_finding(self, finding: loading.Finding) -> SimpleNamespace:
         """Write the data files of one finding; its first screen.
 
         counts: (decision in words, labels with it), those that occur.  decided: label to decision.
@@ -335,7 +343,7 @@ class WalkPage(Page):
         }
         lead = headline(finding.read, decided, finding.attribute, finding.drawn)
         label = lead.strongest or matrix.steepest(answers)
-        named = PAIRED if self.pairs else STEPS
+        named = loading.PAIRED if self.pairs else loading.STEPS
         funnel = self.funnels.get((classifier, finding.attribute), {})
         counts = decisions.counts(decided)
         return SimpleNamespace(
@@ -352,10 +360,8 @@ class WalkPage(Page):
 
     def _write_explorer(self) -> None:
         columns = ["photo", "attribute", "kept", "reason", "detail"]
-        verdicts = tables.read_rows(tables.VERDICTS, self.run.folder, columns)
-        dropped = verdicts[~verdicts["kept"].astype(bool)]
-        if not runfolder.is_gated(self.run.folder):
-            dropped = dropped[:0]
+        verdicts = runfolder.verdicts(self.run.folder, columns)
+        dropped = verdicts[~verdicts["kept"]]
         why = map(explained, dropped["reason"], dropped["detail"])
         reasons = zip(dropped["photo"], dropped["attribute"], why, strict=True)
         content = page_data.photo_listing(
@@ -371,7 +377,6 @@ def _clear(report: Path) -> None:
     with runfolder.storage(report):
         for old in [*report.glob("figure[123]*.*"), *report.glob("data/*.js")]:
             old.unlink()
-    runfolder.make_folder(report / "data")
 
 
 def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
@@ -389,21 +394,3 @@ def _ranked(screens: list[SimpleNamespace]) -> list[SimpleNamespace]:
         return screen.headline.expected - screen.headline.moves, -far, screen.key
 
     return sorted(screens, key=rank)
-
-
-# -- facts of run.json, in which anything may be written --------------------------------------------------------------
-
-
-def _hidden(value: Any, photos: str) -> Any:
-    """A value without the names of folders and files on the machine: absolute paths, and the folder of the photos."""
-    if isinstance(value, Mapping):
-        return {name: _hidden(inner, photos) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_hidden(inner, photos) for inner in value]
-    if not isinstance(value, str):
-        return value
-    if photos and value == photos:
-        return "PHOTOS"
-    if PurePath(value).is_absolute() or "\\" in value:
-        return "FILE"
-    return value

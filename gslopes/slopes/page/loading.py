@@ -93,10 +93,10 @@ def load(run: Path) -> RunTables:
     manifest = runfolder.read_manifest(run)
     slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
-    grid = crossed.grid_of(manifest.get("values"))
-    by_attribute = (
-        {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
-    )
+    grid = crossed.grid_of(manifest["values"])
+    by_attribute = manifest["values"]
+    if grid:
+        by_attribute = {grid.name: by_attribute[grid.name]}
     values = {
         name: np.array(by_attribute.get(name) or (), np.float64)
         for name in sorted({*real["attribute"], *(by_attribute if grid else ())})
@@ -249,7 +249,7 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
         tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
     ).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
-    asked = runfolder.read_manifest(run).get("classifiers", {})
+    asked = runfolder.read_manifest(run)["classifiers"]
     points = {name: facts.get("order_points") for name, facts in asked.items()}
     return slopes.assign(
         units=(worth.fillna(slopes["n"]) + 1e-9).astype(int),
@@ -298,7 +298,7 @@ def funnels(run: Path) -> list[Funnel]:
     edits = tables.read_rows(
         tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0
     )
-    verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
+    verdicts = runfolder.verdicts(run, ["photo", "attribute", "kept"])
     asked = tables.read_rows(
         tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"]
     )
@@ -306,11 +306,9 @@ def funnels(run: Path) -> list[Funnel]:
     keys = ["classifier", "attribute"]
     judged: dict[Any, int] = slopes.groupby(keys)["n"].max().to_dict()
     edited = edits.groupby("attribute")["photo"].nunique()
-    kept_sweeps = verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique()
-    if not runfolder.is_gated(run):
-        kept_sweeps = kept_sweeps[:0]
+    kept_sweeps = verdicts[verdicts["kept"]].groupby("attribute")["photo"].nunique()
     by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
-    grid = crossed.grid_of(runfolder.read_manifest(run).get("values"))
+    grid = crossed.grid_of(runfolder.read_manifest(run)["values"])
     funnels = []
     for classifier, attribute in sorted({*judged, *by_pair}):
         if placebo.is_placebo(attribute) or placebo.CROSS in attribute:

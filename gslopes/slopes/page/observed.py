@@ -74,10 +74,7 @@ def _panel(part: DataFrame) -> Content:
         lead += f" The reader sees the groups {apart} log-odds apart."
     sentences = [text for text in map(sentence, printed) if text]
     return {
-        "classifier": words.printable(first["classifier"]),
-        "perceived": words.perceived(first["attribute"]),
-        "groups": [words.printable(first[side]) for side in ("group", "other")],
-        "column": words.printable(first["column"]),
+        "first": first,
         "sentences": [lead, *sentences[:3]],
         "rows": printed,
         "meanings": MEANING,
@@ -123,7 +120,7 @@ def _error_panel(
     ]
     first = ranked(printed.query("measure == 'error'"), "q").to_dict("records")[0]
     return {
-        "classifier": words.printable(classifier),
+        "classifier": classifier,
         "perceived": words.perceived(attribute),
         "sentence": inline.plain(
             "error.txt.j2",

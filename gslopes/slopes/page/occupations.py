@@ -72,7 +72,6 @@ def panels(report: Path, source: RunTables) -> list[Content]:
     runfolder.write_bytes(report / RANKS, csv_bytes(DataFrame(ranks), digits=6))
     return [
         {
-            "classifier": words.printable(rank["classifier"]),
             "sentence": sentence(rank),
             "rank": rank,
             "unit": UNITS[rank["measure"]],

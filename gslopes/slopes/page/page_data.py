@@ -325,8 +325,12 @@ class Album:
 
 def count_sweeps(run: Path, attributes: Places) -> int:
     """How many sweeps ``build_album`` goes through."""
-    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute"])
-    return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
+    return len(_edits(run, attributes, ["photo", "attribute"]).drop_duplicates())
+
+
+def _edits(run: Path, attributes: Places, columns: list[str]) -> DataFrame:
+    where = pc.field("attribute").isin(list(attributes) or [""])
+    return tables.read_rows(tables.EDITS, run, columns, where)
 
 
 def build_album(
@@ -341,24 +345,20 @@ def build_album(
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
     tick: called with 1 for every sweep whose pictures exist.
     """
-    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
-    edits = edits[edits["attribute"].isin(list(attributes))].sort_values(
-        ["attribute", "photo", "step"]
-    )
+    by = ["attribute", "photo", "step"]
+    edits = _edits(run, attributes, [*by, "file"]).sort_values(by)
     photos = tables.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
     photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
-    order = sorted(
-        set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo)
-    )
-    names = [
-        photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order
-    ]
+    paths = {photo: photo[:16] for photo in edits["photo"]} | photos["path"].to_dict()
+    order = sorted(paths, key=lambda photo: (paths[photo], photo))
+    names = [photo[:12] if embed == "none" else words.printable(paths[photo]) for photo in order]
+    boxes = photos["box"].map(loading.face_box)
     sweeps = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
-            box = loading.face_box(photos.at[photo, "box"]) if photo in photos.index else None
             steps = tuple(run / file for file in of_photo["file"])
-            sweeps.append(pictures.Wanted(str(photo), str(attribute), box, steps))
+            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), steps)
+            sweeps.append(wanted)
     files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
 
@@ -397,9 +397,3 @@ def scores_files(album: Album, scores: Mapping[str, Mapping[str, Cells]]) -> lis
         chunk = [{key: by[photo] for key, by in scores.items() if photo in by} for photo in photos]
         chunks.append({"start": start, "photos": chunk})
     return chunks
-
-
-def _path(photos: DataFrame, photo: str) -> str:
-    if photo in photos.index:
-        return str(photos.at[photo, "path"])
-    return photo[:16]

@@ -50,11 +50,10 @@ def write(
     Raises: StorageError.
     """
     folder = report / FOLDER
-    folder.mkdir(exist_ok=True)
     plain = plain_concepts(run)
     pale = slopes["label"].map(lambda label: is_plain(label, plain)).astype(bool)
     frames = _frames(run, slopes[~pale], p, slope)
-    for old in folder.iterdir():
+    for old in folder.glob("*"):
         if old.stem not in frames:
             old.unlink()
     sure = findings[findings["decision"] == FINDING]

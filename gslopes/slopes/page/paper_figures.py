@@ -5,8 +5,6 @@ classifier's labels under each picture of two photos.  Figures 2 and 3 come once
 for each label that a reader asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -65,7 +63,7 @@ def write(
     """
     drawn = {}
     plain = paper.plain_concepts(source.run)
-    published = bool((source.manifest.get("config") or {}).get("as_published"))
+    published = bool(source.manifest["config"].get("as_published"))
     given = placebo.of_a_set(source.manifest)
     attributes = sorted({finding.attribute for finding in source.findings if len(finding.values)})
     for attribute in attributes:

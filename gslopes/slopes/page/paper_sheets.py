@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array
-from gslopes.report import charts, fonts, numbers, words
+from gslopes.report import fonts, numbers, words
 from gslopes.report.charts import (
     LIGHT,
     MARKERS,
     fitted_line,
     new_figure,
     new_sheet,
+    picture,
     sweep_axis,
     sweep_heads,
     text,
+    tidy,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ def answers_figure(
     top = head
     for photo, height, rows in zip(photos, tall, lists, strict=True):
         for x, pixels in zip(lefts, photo.pictures, strict=True):
-            charts.picture(axes, pixels, x, top)
+            picture(axes, pixels, x, top)
         name = words.shorten(words.printable(photo.name), 60)
         text(axes, left, top + 1.05, name, size=6.5, color=LIGHT.edge)
         below = top + 1.17
@@ -184,13 +186,13 @@ def pipeline_figure(
     across = right + 2.71
     down = 2.9
     figure, axes = new_sheet(across, down, 1.05, dpi=200)
-    charts.picture(axes, walk.photo, 0.1, 0.42, side)
+    picture(axes, walk.photo, 0.1, 0.42, side)
     _face(axes, walk, 0.1, 0.42, side)
     for left, face, composed, value, score in zip(
         lefts, walk.faces, walk.pictures, values, walk.scores, strict=True
     ):
-        charts.picture(axes, face, left, 0.42)
-        charts.picture(axes, composed, left, 1.58)
+        picture(axes, face, left, 0.42)
+        picture(axes, composed, left, 1.58)
         text(axes, left + 0.5, 1.5, numbers.value(value), size=8, ha="center", weight="bold")
         text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, ha="center")
     editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[
@@ -229,7 +231,7 @@ def _scores(axes: Axes, walk: Pipeline, values: Array, attribute: str) -> None:
 
 
 def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
-    charts.tidy(axes, size=6.5)
+    tidy(axes, size=6.5)
     sweep_axis(axes, values, ticks)
     negative, positive = words.ends(attribute)
     axes.set_xlabel(f"← {negative}    {positive} →", fontsize=7, color=LIGHT.edge, parse_math=False)

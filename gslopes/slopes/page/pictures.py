@@ -55,8 +55,6 @@ def write(
     side = (
         _WIDE if len(sweeps) <= _MANY else _NARROW
     )  # smaller for many sweeps, so that the folder stays small
-    for attribute in {sweep.attribute for sweep in sweeps}:
-        runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
         names = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
         written = {}

@@ -129,16 +129,14 @@ def strip(
 
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
-    edit = manifest.get("config", {}).get("edit")
-    model = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
+    model = str(manifest["config"].get("edit", {}).get("model") or "")
     starts = tuple(f"{placebo.attribute_of(attribute)}-" for attribute in attributes)
     editors = []
-    for name, facts in manifest.get("models", {}).items():
+    for name, facts in manifest["models"].items():
         if name.startswith(starts) or (model and PurePath(model).name == PurePath(name).name):
             digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
-    told = manifest.get("editor") or {}
-    editors += {words.printable(facts["name"]): "" for facts in told.values()}
+    editors += {words.printable(facts["name"]): "" for facts in manifest["editor"].values()}
     given = placebo.of_a_set(manifest)
     facts = {"attributes": attributes, "editors": editors, "given": given}
     title, what = inline.plain("about.txt.j2", decisions.HOUSE, **facts).split("\n")

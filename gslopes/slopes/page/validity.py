@@ -104,7 +104,7 @@ def explained(run: Path, slopes: DataFrame) -> list[Content]:
         rows = part[:MOST].assign(reading=part["reading"].map(NAMES).fillna("")).to_dict("records")
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
         about = {
-            "classifier": words.printable(classifier),
+            "classifier": classifier,
             "attribute": words.perceived(str(attribute)),
         }
         first = (
