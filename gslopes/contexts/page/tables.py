@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,21 +19,19 @@ from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures import describe, inference, typology
 from gslopes.contexts.measures.ratings import sides
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Row
 from gslopes.frame.spec import Tables
-from gslopes.report import layouts, numbers
-from gslopes.report.words import many, printable
+from gslopes.report import inline, layouts, numbers
+from gslopes.report.words import printable
 from gslopes.stats.multiplicity import are_findings, is_finding
 
+HOUSE = Path(__file__).parents[1] / "templates"
 TITLES = SENTENCES["titles"]
 QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
-UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 _signed = "{:+.2f}".format
-Fitting = list[
-    tuple[str, str, DataFrame]
-]  # plural of a gender, side of the contexts that fit it, its rows there
 
 
 def gross(results: Tables) -> dict[str, DataFrame]:
@@ -251,111 +249,66 @@ def _by_question(answers: DataFrame) -> DataFrame:
 
 
 def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
-    """Question to its cell."""
+    """Question to its cell, in the words of table14.txt.j2."""
 
     def of(table: str) -> DataFrame:
         rows = results.get(table, TABLES[table].empty())
         return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])
-    contexts = Counter(stereotypes.values())
-    inferred = _fitting(of("inferred").query("gender == 'all'"), "inferred", stereotypes)
-    right = _fitting(of("accuracy"), "gender", stereotypes)
     recognised = of("recognised").query("given == 'all'")
-    cells = (
-        _congruent(inferred, "change"),
-        _independent(recognised),
-        _congruent(right, "paired_change"),
-        _who_changes(of("tukey")),
-        _expected(of("changes")),
-    )
-    answers = dict(zip(QUESTIONS, cells, strict=True))
-    if published:
-        unnamed = len(recognised) > 0 and recognised["share"].isna().all()
-        answers[STARRED["RQ1"]] = _starred(inferred, contexts)
-        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, contexts)
-    return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
+    known = recognised.dropna(subset="q")
+    tukey = of("tukey").dropna(subset="p")
+    changed = _differing(tukey).groupby(["factor", "more"], sort=False)["context"].nunique()
+    tests = of("changes").dropna(subset="q")
+    lines = inline.plain(
+        "table14.txt.j2",
+        HOUSE,
+        inferred=_fitting(
+            of("inferred").query("gender == 'all'"), "inferred", "change", stereotypes
+        ),
+        right=_fitting(of("accuracy"), "gender", "paired_change", stereotypes),
+        sides=Counter(stereotypes.values()),
+        recognised={
+            "judged": len(known),
+            "depends": known.loc[is_finding(known["q"]), "context"].tolist(),
+            "unnamed": len(recognised) > 0 and recognised["share"].isna().all(),
+        },
+        compared=tukey["context"].nunique(),
+        changers=changed.droplevel("factor").items(),
+        tests=len(tests),
+        found=are_findings(tests).sum(),
+        expected=tests["consistent"].sum(),
+    ).splitlines()
+    asked = [*QUESTIONS, *STARRED.values()] if published else QUESTIONS
+    return dict(sorted(zip(asked, lines, strict=False), key=lambda answer: answer[0][:3]))
 
 
-def _fitting(rows: DataFrame, column: str, stereotypes: Mapping[str, str]) -> Fitting:
-    """The rows of women in feminine and of men in masculine contexts.  column: of the gender."""
+def _fitting(
+    rows: DataFrame, column: str, change: str, stereotypes: Mapping[str, str]
+) -> list[Row]:
+    """Of women in feminine and of men in masculine contexts: in how many the answer rises, falls, has a star.
+
+    column: of the gender.  change: of the answer.
+    """
     side_of = rows["context"].map(stereotypes)
-    return [
-        (plural, side, rows[(side_of == side) & (rows[column] == gender)])
-        for gender, plural, side in SIDES
-    ]
-
-
-def _starred(fitting: Fitting, contexts: Mapping[str, int]) -> str:
-    """The paper's answer: yes for a gender that has a star in any of its contexts.  contexts: how many a side has."""
-    stars = {plural: int(rows["congruent_rise"].sum()) for plural, _, rows in fitting}
-    answered = [plural for plural, count in stars.items() if count]
-    counts = [f"{one} in {stars[one]} of {contexts[side]} {side}" for one, side, _ in fitting]
-    only = " only" * (len(answered) == 1)
-    answer = f"yes, for {' and '.join(answered)}{only}" if answered else "no"
-    return f"{answer}: {', '.join(counts)}"
-
-
-def _congruent(parts: Fitting, change: str) -> str:
-    """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
-    answers = []
-    for plural, side, fitting in parts:
+    parts: list[Row] = []
+    for gender, plural, side in SIDES:
+        fitting = rows[(side_of == side) & (rows[column] == gender)]
         judged = fitting.dropna(subset="q")
-        if not len(judged):
-            why = "not judged, too rare" if len(fitting) else f"no {side} context"
-            answers.append(f"{plural}: {why}")
-            continue
-        significant = is_finding(judged["q"], judged["change_low"], judged["change_high"])
-        rises = int((judged.loc[significant, change] > 0).sum())
-        falls = int((judged.loc[significant, change] < 0).sum())
-        verdict = ("not found", "yes", "no", "mixed")[bool(rises) + 2 * bool(falls)]
-        fewer = f", less in {falls}" * bool(falls)
-        out = len(fitting) - len(judged)
-        rare = f", {out} too rare to judge" * bool(out)
-        answers.append(
-            f"{plural}: {verdict}, more in {rises} of {len(fitting)} {side}{fewer}{rare}"
+        sure = judged[is_finding(judged["q"], judged["change_low"], judged["change_high"])]
+        parts.append(
+            {
+                "plural": plural,
+                "side": side,
+                "contexts": len(fitting),
+                "judged": len(judged),
+                "rises": (sure[change] > 0).sum(),
+                "falls": (sure[change] < 0).sum(),
+                "stars": fitting.filter(["congruent_rise"]).to_numpy().sum(),
+            }
         )
-    return "; ".join(answers)
-
-
-def _independent(rows: DataFrame) -> str:
-    judged = rows.dropna(subset="q")
-    if not len(judged):
-        if rows["share"].isna().all():
-            return UNNAMED
-        return "not judged: too few people"
-    contexts = many(len(judged), "context")
-    depends = judged.loc[is_finding(judged["q"]), "context"].map(printable)
-    if not len(depends):
-        return f"no dependence found in {contexts}"
-    return f"no, it depends in {len(depends)} of {contexts}: {', '.join(depends)}"
-
-
-def _who_changes(rows: DataFrame) -> str:
-    """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
-    rows = rows.dropna(subset="p")
-    if not len(rows):
-        return "not judged: no group can be compared"
-    contexts = rows["context"].nunique()
-    places = _differing(rows).groupby(["factor", "more"], sort=False)["context"]
-    plurals: dict[Any, str] = {"woman": "women", "man": "men"}
-    answers = [
-        f"{plurals.get(level, printable(level))} in {count} of {contexts}"
-        for level, count in places.nunique().droplevel("factor").items()
-    ]
-    return ", ".join(answers) or f"no difference found in {many(contexts, 'context')}"
-
-
-def _expected(rows: DataFrame) -> str:
-    judged = rows.dropna(subset="q")
-    if not len(judged):
-        return "not judged: too few people, or nothing varies"
-    found = int(are_findings(judged).sum())
-    if not found:
-        return f"no difference found in {many(len(judged), 'test')}"
-    return (
-        f"{judged['consistent'].sum()} of {found} differences found ({many(len(judged), 'test')})"
-    )
+    return parts
 
 
 # -- more tables ------------------------------------------------------------------------------------------------------
