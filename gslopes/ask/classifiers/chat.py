@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import unescape
-from itertools import permutations
+from itertools import permutations, zip_longest
 from typing import Any
 
 import numpy as np
@@ -301,10 +301,13 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     kind = service.kind_inside(error, "lost")
     if status >= 400:
         kind = service.kind_of_status(status)
-    kind = codes.get(str(error.get("code"))) or codes.get(str(error.get("type"))) or kind
+    kind = next((codes[name] for name in problems.named_in(error) if name in codes), kind)
+    words = problems.words_of(error)
+    if kind == "failed" and PATTERNS["picture"].search(words):
+        kind = "refused"
     if kind == "failed" and problems.status_in(error) not in (413, 415):
         kind = "service"  # the request is ours: it would fail for every picture
-    return kind, problems.words_of(error), error
+    return kind, words, error
 
 
 def policy_in(error: JsonObject, status: int = 400) -> str:
@@ -312,9 +315,7 @@ def policy_in(error: JsonObject, status: int = 400) -> str:
 
     status: of the reply; from 500 on words alone are about the server.
     """
-    inner = problems.within(error, "innererror", "code")
-    codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
-    matches = codes & {*REPLIES["policy"]}
+    matches = set(map(str.lower, problems.named_in(error))) & {*REPLIES["policy"]}
     words = str(error.get("message") or "")
     if matches or (status < 500 and PATTERNS["moderation"].search(words)):
         return words or min(matches)
@@ -397,9 +398,12 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may come a
     fence, a closing tag or special tokens. White space does not count.
     """
+    content, rivals = (
+        _list(problems.within(choice, "logprobs", name)) for name in ("content", "rivals")
+    )
     tokens = [  # without the signs for a space and for the end of a line
-        {**token, "token": re.sub("[\u2581\u0120\u010a]", " ", token["token"])}
-        for token in _list(problems.within(choice, "logprobs", "content"))
+        {**token, **tops, "token": re.sub("[\u2581\u0120\u010a]", " ", token["token"])}
+        for token, tops in zip_longest(content, rivals, fillvalue={})
         if isinstance(problems.within(token, "token"), str)
     ]
     if not tokens:

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
@@ -73,12 +74,20 @@ class CompatibleService(service.OnePictureService):
     def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
-        key = os.environ.get(self._variables[0], "") if self._here else self._credentials()[0]
+        dialect = self._dialect
+        key = os.environ.get(self._variables[0], "")
+        signs = None
+        if dialect.service:
+            asks = service.amazon(
+                dialect.service, self.SERVICE, self._variables, endpoint_url=self._address or None
+            )
+            self._address = asks.meta.endpoint_url
+            signs = partial(service.signed, asks)
+        elif not self._here:
+            self._credentials()
         remember_secret(key)
-        headers = {
-            name: form.format(key=key or "none") for name, form in self._dialect.headers.items()
-        }
-        client = transport.client(headers=headers, seconds=self.SECONDS)
+        headers = {name: form.format(key=key or "none") for name, form in dialect.headers.items()}
+        client = transport.client(headers=headers, seconds=self.SECONDS, auth=signs)
         return client, client.close
 
     def _priced(self, tokens: tuple[int, int], requests: int = 1) -> Limits:
@@ -107,12 +116,17 @@ class CompatibleService(service.OnePictureService):
         import httpx
 
         url = httpx.URL(self._address or self._dialect.home)
-        reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + path), **sent)
+        base = url.path.rstrip("/").removesuffix(
+            "/" + path.split("/")[1]
+        )  # .../v1, also if it is given
+        reply = self._client.post(url.copy_with(path=base + path), **sent)
         status = reply.status_code
         good = status < 400
         text = reply.content.decode("utf-8", "replace")
         try:
             body = chat.read(text)
+            if good:
+                body = self._dialect.read(body)
         except ValueError as error:
             words = str(error)
             if good:
@@ -120,8 +134,7 @@ class CompatibleService(service.OnePictureService):
                 raise self._error(kind, words) from None
             is_page = text.lstrip().startswith("<")
             body = {"error": text if text.strip() and not is_page else words}
-        if good:
-            body = self._dialect.read(body)
+        body = {"type": reply.headers.get("x-amzn-errortype", "").partition(":")[0], **body}
         problem = chat.problem_of(body, status)
         if not problem:
             return Reply(body, good)

@@ -6,7 +6,8 @@ A file says where the vendor is and how it knows who asks, and has two expressio
              ``media_type``, ``data``, base64, and ``detail``), ``response_format`` (a JSON schema), ``temperature``,
              ``seed``, ``max_tokens``, ``logprobs``, ``top_logprobs``, and others; what is null is left out
 ``reply``    the reply as chat completions have it: ``choices``, each with ``message`` (``content``, ``refusal``),
-             ``finish_reason`` and ``logprobs``; ``usage`` (``prompt_tokens``, ``completion_tokens``); ``model``
+             ``finish_reason`` and ``logprobs`` (``content``, a list of tokens; ``rivals``, a list beside it, where
+             ``top_logprobs`` lie apart); ``usage`` (``prompt_tokens``, ``completion_tokens``); ``model``
 """
 
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ class Dialect:
 
     home: address of the API.  key: variable of the key.  variables: that may hold another address.
     path: after the address, with ``{model}``.  headers: of each request, with ``{key}``.
+    service: of Amazon's, as boto3 names it, which finds the address and whoever asks.
+    picture_bytes: of one encoded picture, at most.
     request, reply: see above.
     """
 
@@ -37,6 +40,8 @@ class Dialect:
     request: str
     reply: str = "@"
     variables: tuple[str, ...] = ()
+    service: str = ""
+    picture_bytes: int = 15_000_000
 
     def asked(self, fields: Mapping[str, Any]) -> JsonObject:
         """The vendor's request.  fields: see above; those that it has no place for are left out."""
@@ -45,7 +50,7 @@ class Dialect:
         return _without_nulls(jmespath.search(self.request, fields))
 
     def read(self, body: JsonObject) -> JsonObject:
-        """A reply with what chat completions have beside its own fields."""
+        """A reply with what chat completions have beside its own fields.  Raises: ValueError for another form."""
         import jmespath
 
         return body | _without_nulls(jmespath.search(self.reply, body))

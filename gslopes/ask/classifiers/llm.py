@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
+from urllib.parse import quote
 
 from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -55,7 +56,7 @@ class LlmOptions(CompatibleOptions):
         of up to 20 options; what ``load_prompt`` raises.
     """
 
-    dialect: Literal["auto", "chat"] = "auto"
+    dialect: Literal["auto", "chat", "responses", "messages", "gemini", "converse"] = "auto"
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
@@ -111,7 +112,7 @@ class Llm(Resuming, CompatibleService):
         most = (self._question * requests, options.max_tokens * requests)
         self.traits = replace(
             self.traits,
-            limits=self._priced(most, requests),
+            limits=replace(self._priced(most, requests), picture_bytes=self._dialect.picture_bytes),
             cached=True,
             kept_under=kept_under,
             numbers=prompt.numbered,
@@ -234,9 +235,8 @@ class Llm(Resuming, CompatibleService):
         Raises: as ``_exchanged``; AnswerError for a form that is not understood: the reply is paid for, and is not
             asked for again.
         """
-        dialect = self._dialect
-        path = dialect.path.format(model=self._options.model)
-        reply = self._exchanged(path, set(request), json=dialect.asked(request))
+        path = self._dialect.path.format(model=quote(self._options.model, safe=""))
+        reply = self._exchanged(path, set(request), json=self._dialect.asked(request))
         used: Sequence[int] = (0, 0)  # a failure is not billed
         if reply.good:
             used = chat.tokens_used(reply.body, self._question, self._options.max_tokens) or ()

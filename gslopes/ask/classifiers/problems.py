@@ -83,17 +83,23 @@ def status_in(error: JsonObject) -> int:
 
 def status_in_fields(part: Any) -> int:
     """The status that a field of an error, or of what lies within it, names; 0 if none does."""
-    if isinstance(part, list):
-        return next(filter(None, map(status_in_fields, part)), 0)
-    if not isinstance(part, Mapping):
-        return 0
-    for name in REPLIES["status_fields"]:
-        value = str(part.get(name)).strip().removesuffix(".0")
+    for name in named_in(part):
+        value = name.strip().removesuffix(".0")
         if re.fullmatch(r"[45]\d\d", value):
             return int(value)
         if value.upper() in _STATUSES:
             return _STATUSES[value.upper()]
-    return status_in_fields(list(part.values()))
+    return 0
+
+
+def named_in(part: Any) -> Iterator[str]:
+    """What the fields hold in which an error, or what lies within it, names its status or its cause."""
+    if isinstance(part, Mapping):
+        yield from (str(part[name]) for name in REPLIES["status_fields"] if name in part)
+        part = list(part.values())
+    if isinstance(part, list):
+        for item in part:
+            yield from named_in(item)
 
 
 def words_of(error: Any) -> str:

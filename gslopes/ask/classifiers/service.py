@@ -129,7 +129,9 @@ def error_of(
         case "credentials":
             return CredentialsError(service, variables, rejected=True, detail=words)
         case "service":
-            return ServiceError(sentence, "Answers so far are kept.")
+            hints = _ERRORS[service].get("hints", {})
+            next_steps = (hint for hint, pattern in hints.items() if re.search(pattern, words))
+            return ServiceError(sentence, next(next_steps, "Answers so far are kept."))
         case "unusable":
             return AnswerError(sentence)
     return ClassifierError(sentence)
@@ -356,6 +358,45 @@ def before_send(transport: Any) -> Callable[..., Any]:
         return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
 
     return send
+
+
+def amazon(
+    service: str, name: str, variables: Sequence[str], region: str = "", **options: Any
+) -> Any:
+    """A client of boto3, which finds address, region and who asks.
+
+    service: as boto3 names it.  name: of the classifier, and variables: that hold its credentials, for messages.
+    region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.  options: as boto3 takes them.
+
+    Raises: CredentialsError if there is neither an account nor a key; ServiceError if no region is known.
+    """
+    import boto3
+
+    session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
+    account = session.get_credentials()
+    if account:
+        for secret in account.get_frozen_credentials():
+            remember_secret(secret or "")
+    elif not os.environ.get("AWS_BEARER_TOKEN_BEDROCK"):
+        raise CredentialsError(name, variables)
+    if not session.region_name:
+        raise ServiceError(
+            f"{name} needs a region.", "Set AWS_DEFAULT_REGION, such as to us-east-1."
+        )
+    return session.client(service, **options)
+
+
+def signed(asks: Any, request: Any) -> Any:
+    """A request of httpx, signed as a client of boto3 signs: with its account, or its key.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
+    """
+    from botocore.awsrequest import AWSRequest
+
+    copy = AWSRequest(request.method, str(request.url), data=request.content)
+    asks._request_signer.sign("Converse", copy)
+    request.headers.update(copy.headers)
+    return request
 
 
 def _sent(transport: Any, request: Any) -> Any:

@@ -29,7 +29,7 @@ from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core import frozen
 from gslopes.core.config import read_beside
-from gslopes.core.errors import CredentialsError, GslopesError, ServiceError
+from gslopes.core.errors import CredentialsError, GslopesError
 from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
@@ -365,7 +365,7 @@ class Imagga(Vendor, OnePictureService):
 class RekognitionOptions(ServiceOptions):
     """max_labels: a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
 
-    region: such as ``eu-west-1``; empty: as in ``AWS_DEFAULT_REGION`` or the profile.
+    region: such as ``eu-west-1``; empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.
     """
 
     max_labels: int = 1000
@@ -382,25 +382,20 @@ class Rekognition(Vendor, OnePictureService):
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
 
     def _connected(self) -> Connected:
-        import boto3
         from botocore.config import Config
 
         from gslopes.ask.transport import BoundedTransport
 
         # ask.retry sends again, and nothing else
         config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
-        session = boto3.Session(region_name=self._options.region or None)
-        account = session.get_credentials()
-        if account is None:
-            raise CredentialsError("rekognition", self.CREDENTIALS)
-        if not session.region_name:
-            raise ServiceError(
-                "rekognition needs a region.",
-                "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION.",
-            )
-        for secret in account.get_frozen_credentials():
-            remember_secret(secret or "")
-        client = session.client("rekognition", endpoint_url=self._address or None, config=config)
+        client = service.amazon(
+            "rekognition",
+            self.SERVICE,
+            self.CREDENTIALS,
+            region=self._options.region,
+            endpoint_url=self._address or None,
+            config=config,
+        )
         transport = BoundedTransport()
         client.meta.events.register("before-send.rekognition", service.before_send(transport))
         return client, transport.close
