@@ -1,4 +1,4 @@
-"""One loopback server with the protocols of five tagging services and of a language model.
+"""One loopback server with the protocols of five tagging services and of a language model, in five dialects.
 
     with FakeProvider() as provider:
         provider.environment            what to set so that gslopes, or a client of your own, asks it

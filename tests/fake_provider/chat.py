@@ -42,6 +42,7 @@ class ChatSettings:
     refusals: share at the centre and slope of refusals.  first: weight of the first option.
     unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
     number: if one is asked for, its value at the centre, and its slope as a share of that.
+    thinking: tokens of reasoning before an answer, of the native endpoints.
     """
 
     slopes: dict[str, float] = field(
@@ -53,6 +54,7 @@ class ChatSettings:
     number: tuple[float, float] = (60_000.0, 0.0)
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
+    thinking: int = 0
 
 
 class Unsupported(Bad):

@@ -18,14 +18,20 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.fake_provider import chat, clarifai, pictures, web
+from tests.fake_provider.converse import Converse
+from tests.fake_provider.gemini import Gemini
+from tests.fake_provider.messages import Messages
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
+from tests.fake_provider.responses import Responses
 from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
-SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
+LANGUAGE = (chat.Chat, Responses, Messages, Gemini, Converse)
+MODELS = tuple(endpoint.name for endpoint in LANGUAGE)
+SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", *MODELS)
 _CHECKS = {
     service.name: service.check
-    for service in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
+    for service in (Google, Rekognition, Azure, Imagga, clarifai.Clarifai, *LANGUAGE)
 }
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
@@ -78,7 +84,10 @@ class Log:
 
 
 class FakeProvider:
-    """Six services on two loopback ports. A context manager; everything can be changed while it runs."""
+    """Five services and a language model on two loopback ports.
+
+    A context manager; everything can be changed while it runs.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self.log = Log()
@@ -146,6 +155,8 @@ class FakeProvider:
         """Environment variables with the credentials that are accepted."""
         return {
             "OPENAI_API_KEY": self.accounts.chat,
+            "ANTHROPIC_API_KEY": self.accounts.anthropic,
+            "GEMINI_API_KEY": self.accounts.gemini,
             "GOOGLE_APPLICATION_CREDENTIALS": str(self._service_account),
             "AWS_ACCESS_KEY_ID": self.accounts.aws_key,
             "AWS_SECRET_ACCESS_KEY": self.accounts.aws_secret,
@@ -162,6 +173,9 @@ class FakeProvider:
         return {
             "GOOGLE_VISION_ENDPOINT": self.address,
             "OPENAI_BASE_URL": f"{self.address}/v1",
+            "ANTHROPIC_BASE_URL": self.address,
+            "GOOGLE_GEMINI_BASE_URL": self.address,
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.address,
             "GOOGLE_CLOUD_UNIVERSE_DOMAIN": UNIVERSE,
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
             "CLARIFAI_GRPC_BASE": f"http://127.0.0.1:{self._grpc_port}",
@@ -186,7 +200,8 @@ class FakeProvider:
             keys.imagga_key,
             keys.imagga_secret,
         ]
-        return [*private, *plain, keys.chat, keys.google_key]
+        models = [keys.chat, keys.anthropic, keys.gemini, keys.bedrock]
+        return [*private, *plain, *models, keys.google_key]
 
     # --- working ---
 
@@ -251,7 +266,7 @@ class FakeProvider:
             return Bad("format", "The picture is damaged.")
         if self._refused(sha256):
             return Bad("policy", "The picture is not judged: content policy.")
-        if service == chat.NAME:
+        if service in MODELS:
             return [*zip("au", pictures.place(pixels), strict=True)]
         expected = self.known.get(service, {}).get(sha256)
         return pictures.labels(pixels, self.slopes[service]) if expected is None else expected
@@ -296,5 +311,5 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
     }
     file.write_text(json.dumps(content))
     aws = "AKIA" + secrets.token_hex(8).upper()
-    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(7)]
+    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(10)]
     return Accounts(public, aws, *plant), file

@@ -83,6 +83,9 @@ class Accounts:
     imagga_secret: str
     chat: str
     google_key: str
+    anthropic: str
+    gemini: str
+    bedrock: str
 
 
 class Service(ABC):

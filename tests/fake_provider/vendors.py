@@ -198,7 +198,7 @@ class Imagga(Service):
 
 _SIGNED = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/"
-    r"(?P<scope>(?P<day>\d{8})/(?P<region>[\w-]+)/rekognition/aws4_request), "
+    r"(?P<scope>(?P<day>\d{8})/(?P<region>[\w-]+)/(?P<service>[\w-]+)/aws4_request), "
     r"SignedHeaders=(?P<headers>[\w;-]+), Signature=(?P<signature>[0-9a-f]{64})"
 )
 
@@ -229,7 +229,8 @@ class Rekognition(Service):
         return request.headers.get("x-amz-target", "").startswith("RekognitionService.")
 
     def read(self, request: Request, accounts: Accounts) -> Job:
-        self._authenticate(request, accounts)
+        signed = {"host", "x-amz-date", "x-amz-target"}
+        check_signature(request, accounts, signed, "rekognition")
         if request.headers["x-amz-target"] != "RekognitionService.DetectLabels":
             raise Bad("invalid", "Unknown operation.")
         if request.headers.get("content-type") != "application/x-amz-json-1.1":
@@ -264,42 +265,44 @@ class Rekognition(Service):
     def wrong(self, status: int, code: Any, bad: Bad) -> object:
         return {"__type": code, "Message": str(bad)}
 
-    def _authenticate(self, request: Request, accounts: Accounts) -> None:
-        """Signature Version 4, computed anew from the request as it came."""
-        match = _SIGNED.fullmatch(request.headers.get("authorization", ""))
-        if not match or match["key"] != accounts.aws_key:
-            raise Bad("credentials", "The security token included in the request is invalid.")
-        signed, stamp = match["headers"].split(";"), request.headers.get("x-amz-date", "")
-        if not {"host", "x-amz-date", "x-amz-target"} <= set(signed) or not stamp.startswith(
-            match["day"]
-        ):
-            raise Bad("credentials", "The request is not signed as it has to be.")
-        age = datetime.now(UTC) - datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-        if abs(age.total_seconds()) > 900:
-            raise Bad("credentials", "Signature expired.")
-        lines = [f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in signed]
-        query = "&".join(
-            f"{quote(key, '')}={quote(value, '')}" for key, value in sorted(request.query.items())
+
+def check_signature(request: Request, accounts: Accounts, needed: set[str], service: str) -> None:
+    """Signature Version 4, computed anew from the request as it came.
+
+    needed: headers that are signed.  service: as the signature names it.  Raises: Bad.
+    """
+    match = _SIGNED.fullmatch(request.headers.get("authorization", ""))
+    if not match or (match["key"], match["service"]) != (accounts.aws_key, service):
+        raise Bad("credentials", "The security token included in the request is invalid.")
+    signed, stamp = match["headers"].split(";"), request.headers.get("x-amz-date", "")
+    if not needed <= set(signed) or not stamp.startswith(match["day"]):
+        raise Bad("credentials", "The request is not signed as it has to be.")
+    age = datetime.now(UTC) - datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    if abs(age.total_seconds()) > 900:
+        raise Bad("credentials", "Signature expired.")
+    lines = [f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in signed]
+    query = "&".join(
+        f"{quote(key, '')}={quote(value, '')}" for key, value in sorted(request.query.items())
+    )
+    digest = hashlib.sha256(request.body).hexdigest()
+    canonical = "\n".join(
+        [request.method, quote(request.path, "/~"), query, *lines, "", match["headers"], digest]
+    )
+    text = "\n".join(
+        [
+            "AWS4-HMAC-SHA256",
+            stamp,
+            match["scope"],
+            hashlib.sha256(canonical.encode()).hexdigest(),
+        ]
+    )
+    key = f"AWS4{accounts.aws_secret}".encode()
+    for part in match["scope"].split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    if not hmac.compare_digest(
+        hmac.new(key, text.encode(), "sha256").hexdigest(), match["signature"]
+    ):
+        raise Bad(
+            "credentials",
+            "The request signature we calculated does not match the signature you provided.",
         )
-        digest = hashlib.sha256(request.body).hexdigest()
-        canonical = "\n".join(
-            [request.method, request.path, query, *lines, "", match["headers"], digest]
-        )
-        text = "\n".join(
-            [
-                "AWS4-HMAC-SHA256",
-                stamp,
-                match["scope"],
-                hashlib.sha256(canonical.encode()).hexdigest(),
-            ]
-        )
-        key = f"AWS4{accounts.aws_secret}".encode()
-        for part in match["scope"].split("/"):
-            key = hmac.digest(key, part.encode(), "sha256")
-        if not hmac.compare_digest(
-            hmac.new(key, text.encode(), "sha256").hexdigest(), match["signature"]
-        ):
-            raise Bad(
-                "credentials",
-                "The request signature we calculated does not match the signature you provided.",
-            )

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.fake_provider.chat import Chat
+from tests.fake_provider.converse import Converse
+from tests.fake_provider.gemini import Gemini
+from tests.fake_provider.messages import Messages
 from tests.fake_provider.protocol import Bad, Reply, Request, Service
+from tests.fake_provider.responses import Responses
 from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
 if TYPE_CHECKING:
@@ -59,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
             Rekognition(),
             Azure(),
             Imagga(),
-            Chat(self.fake.chat),
+            *(kind(self.fake.chat) for kind in (Chat, Responses, Messages, Gemini, Converse)),
         )
         service = next((item for item in services if item.owns(request)), None)
         if service is None:

@@ -395,7 +395,7 @@ def signed(asks: Any, request: Any) -> Any:
 
     copy = AWSRequest(request.method, str(request.url), data=request.content)
     asks._request_signer.sign("Converse", copy)
-    request.headers.update(copy.headers)
+    request.headers.update(copy.headers.items())
     return request
 
 
