@@ -5,11 +5,14 @@ import json
 import os
 from collections import Counter
 
+import pandas as pd
 import pytest
 
 from gslopes.ask.cache import AnswerCache
+from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.prompt import load_prompt
-from gslopes.core.errors import BudgetReached
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, ServiceError
 from gslopes.slopes import audit as stages
 from tests.again import redo
 from tests.fake_provider import FakeProvider
@@ -69,6 +72,95 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     slopes = redo(run, "fit").tables["slopes"]
     found = slopes[slopes["estimator"] == "paper"].set_index("label")
     assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
+
+
+DIALECTS = ("chat", "responses", "messages", "gemini", "converse")
+
+
+@pytest.mark.evidence
+@pytest.mark.slow
+def test_every_dialect_finds_the_same_slopes(provider: FakeProvider, tmp_path):
+    provider.chat.thinking = 30
+    slopes = {}
+    for dialect in DIALECTS:
+        run = write_run(tmp_path / dialect, 12, part=6)
+        name = f"{NAME},dialect={dialect},scores=repeats,repeats=1,temperature=0"
+        score(run, tmp_path / "cache", name)
+        table = redo(run, "fit").tables["slopes"]
+        slopes[dialect] = table[table["estimator"] == "paper"].drop(columns="classifier")
+        assert len(provider.log.of(dialect)) == 84
+    found = slopes["chat"].set_index("label")
+    assert found.loc["nurse", "slope"] == pytest.approx(-0.25, abs=0.02)
+    for table in slopes.values():
+        pd.testing.assert_frame_equal(
+            table.reset_index(drop=True), slopes["chat"].reset_index(drop=True)
+        )
+
+
+@pytest.mark.evidence
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["responses", "gemini"])
+def test_probabilities_of_a_native_dialect_are_those_of_chat(
+    provider: FakeProvider, tmp_path, dialect
+):
+    scores = []
+    for spoken in ("chat", dialect):
+        run = write_run(tmp_path / spoken, 4)
+        score(run, tmp_path / "cache", f"{NAME},dialect={spoken}")
+        table = tables.read(tables.SCORES, run / "scores.parquet").drop(columns="classifier")
+        scores.append(table.reset_index(drop=True))
+        assert len(provider.log.of(spoken)) == 28
+    pd.testing.assert_frame_equal(*scores)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS[1:])
+def test_a_budget_holds_to_the_token_with_what_is_thought(
+    provider: FakeProvider, tmp_path, dialect
+):
+    provider.chat.thinking = 150
+    options = "scores=repeats,repeats=2,price_in=1,price_out=100,concurrency=1,max_tokens=200"
+    run, name = write_run(tmp_path / "run", 2), f"{NAME},dialect={dialect},{options}"
+    question = load_classifier(name, prepare=False)._question
+    visible = len('{"answer": "A"}') // 4
+    one = (question + 100 * (150 + visible)) / 1e6
+    most = (question + 100 * 200) / 1e6
+    budget = 7 * one + most  # the ninth might cost too much
+    with pytest.raises(BudgetReached, match=f"{8 * one:.4f} USD were spent"):
+        score(run, tmp_path / "cache", name, budget=budget)
+    assert len(provider.log.of(dialect)) == 8
+    printed = score(run, tmp_path / "cache", name, budget=1.0)
+    assert len(provider.log.of(dialect)) == 28
+    assert f"{20 * question:,} + {20 * (150 + visible):,} tokens" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS[1:])
+def test_thoughts_that_leave_no_token_for_the_answer_end_the_audit_after_three(
+    provider: FakeProvider, tmp_path, dialect
+):
+    provider.chat.thinking = 300
+    run, name = write_run(tmp_path / "run", 4), f"{NAME},dialect={dialect},concurrency=1"
+    with pytest.raises(ServiceError, match=r"3 of the first 3 replies .* max_tokens=200") as caught:
+        score(run, tmp_path / "cache", name)
+    assert "max_tokens=4000" in caught.value.hint
+    assert len(provider.log.of(dialect)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS[1:])
+def test_a_native_server_in_trouble_is_asked_until_all_is_answered_and_told_no_key(
+    provider: FakeProvider, tmp_path, dialect
+):
+    provider.trouble(0.3)
+    provider.refuse(0.1)
+    run = write_run(tmp_path / "run", 4)
+    printed = score(run, tmp_path / "cache", f"{NAME},dialect={dialect},repeats=1")
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    assert len(asked) == 28
+    assert set(asked["status"]) <= {"answered", "refused"}
+    kept = "".join(path.read_text(errors="replace") for path in run.rglob("*.json"))
+    assert not any(secret in printed + kept for secret in provider.secrets)
 
 
 @pytest.mark.slow
