@@ -136,15 +136,15 @@ def test_a_budget_holds_to_the_token_with_what_is_thought(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS[1:])
-def test_thoughts_that_leave_no_token_for_the_answer_end_the_audit_after_three(
+def test_thoughts_that_leave_no_token_for_the_answer_end_the_audit_at_once(
     provider: FakeProvider, tmp_path, dialect
 ):
     provider.chat.thinking = 300
-    run, name = write_run(tmp_path / "run", 4), f"{NAME},dialect={dialect},concurrency=1"
-    with pytest.raises(ServiceError, match=r"3 of the first 3 replies .* max_tokens=200") as caught:
-        score(run, tmp_path / "cache", name)
+    name = f"{NAME},dialect={dialect},concurrency=1,max_tokens=200"
+    with pytest.raises(ServiceError, match=r"max_tokens=200 was reached first") as caught:
+        score(write_run(tmp_path / "run", 4), tmp_path / "cache", name)
     assert "max_tokens=4000" in caught.value.hint
-    assert len(provider.log.of(dialect)) == 3
+    assert len(provider.log.of(dialect)) <= 3
 
 
 @pytest.mark.slow

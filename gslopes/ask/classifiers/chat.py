@@ -398,12 +398,10 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may come a
     fence, a closing tag or special tokens. White space does not count.
     """
-    content, rivals = (
-        _list(problems.within(choice, "logprobs", name)) for name in ("content", "rivals")
-    )
+    lists = (_list(problems.within(choice, "logprobs", name)) for name in ("content", "rivals"))
     tokens = [  # without the signs for a space and for the end of a line
         {**token, **tops, "token": re.sub("[\u2581\u0120\u010a]", " ", token["token"])}
-        for token, tops in zip_longest(content, rivals, fillvalue={})
+        for token, tops in zip_longest(*lists, fillvalue={})
         if isinstance(problems.within(token, "token"), str)
     ]
     if not tokens:

@@ -75,14 +75,18 @@ class CompatibleService(service.OnePictureService):
         from gslopes.ask import transport
 
         dialect = self._dialect
-        key = os.environ.get(self._variables[0], "")
+        key = os.environ.get(self._variables[0].split()[0], "")
         signs = None
         if dialect.service:
             asks = service.amazon(
-                dialect.service, self.SERVICE, self._variables, endpoint_url=self._address or None
+                dialect.service,
+                self.SERVICE,
+                self._variables,
+                key=key,
+                endpoint_url=self._address or None,
             )
             self._address = asks.meta.endpoint_url
-            signs = partial(service.signed, asks)
+            signs = None if key else partial(service.signed, asks)
         elif not self._here:
             self._credentials()
         remember_secret(key)

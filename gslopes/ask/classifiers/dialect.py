@@ -26,7 +26,8 @@ DIALECTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 class Dialect:
     """How the models of one vendor are asked.
 
-    home: address of the API.  key: variable of the key.  variables: that may hold another address.
+    home: address of the API.  key: variable of the key; what does instead may stand behind it, in brackets.
+    variables: that may hold another address.
     path: after the address, with ``{model}``.  headers: of each request, with ``{key}``.
     service: of Amazon's, as boto3 names it, which finds the address and whoever asks.
     picture_bytes: of one encoded picture, at most.

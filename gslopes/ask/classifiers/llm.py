@@ -1,10 +1,16 @@
 """``llm:MODEL``: a multimodal language model behind the API of its vendor, or of a server of yours.
 
-OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp speak it:
+Chat completions are what OpenAI, vLLM, Ollama, llama.cpp and the compatible endpoints of others speak:
 
     llm:gpt-4o-2024-11-20,prompt=doctor-nurse,price_in=2.5,price_out=10
     llm:gemini-2.5-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
     llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
+
+``dialect`` names an API of a vendor's own, see ``dialect.py``: OpenAI's Responses, Anthropic's Messages, Gemini's
+generateContent, Bedrock's Converse, which needs ``pip install 'gslopes[bedrock]'``:
+
+    llm:claude-haiku-5-5,dialect=messages,prompt=doctor-nurse
+    llm:us.amazon.nova-2-lite-v1:0,dialect=converse,prompt=doctor-nurse
 
 Each request asks about one picture, in a new conversation. The score of an option is its probability if the
 server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order

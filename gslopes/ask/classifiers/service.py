@@ -361,14 +361,20 @@ def before_send(transport: Any) -> Callable[..., Any]:
 
 
 def amazon(
-    service: str, name: str, variables: Sequence[str], region: str = "", **options: Any
+    service: str,
+    name: str,
+    variables: Sequence[str],
+    region: str = "",
+    key: str = "",
+    **options: Any,
 ) -> Any:
     """A client of boto3, which finds address, region and who asks.
 
     service: as boto3 names it.  name: of the classifier, and variables: that hold its credentials, for messages.
-    region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.  options: as boto3 takes them.
+    region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.  key: that does without an account.
+    options: as boto3 takes them.
 
-    Raises: CredentialsError if there is neither an account nor a key; ServiceError if no region is known.
+    Raises: CredentialsError if there is neither an account nor a key; what boto3 raises if no region is known.
     """
     import boto3
 
@@ -377,17 +383,13 @@ def amazon(
     if account:
         for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
-    elif not os.environ.get("AWS_BEARER_TOKEN_BEDROCK"):
+    elif not key:
         raise CredentialsError(name, variables)
-    if not session.region_name:
-        raise ServiceError(
-            f"{name} needs a region.", "Set AWS_DEFAULT_REGION, such as to us-east-1."
-        )
     return session.client(service, **options)
 
 
 def signed(asks: Any, request: Any) -> Any:
-    """A request of httpx, signed as a client of boto3 signs: with its account, or its key.
+    """A request of httpx, signed as a client of boto3 signs.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
     """
