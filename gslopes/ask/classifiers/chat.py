@@ -331,8 +331,8 @@ def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
             return names.union(*map(named_in, value.values()))
         return set[str]().union(*map(named_in, _list(value)))
 
-    text = problems.words_of(error)
     params = named_in(error)
+    text = f"{problems.words_of(error)} {params}"
     optional = {name: words for name, words in REPLIES["optional"].items() if name in sent}
     named = [name for name in optional if name in params]
     if not named:

@@ -162,6 +162,19 @@ def test_without_boto3_it_is_said_what_to_install(provider: FakeProvider, monkey
     assert caught.value.hint == "Run: pip install 'gslopes[bedrock]'."
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "us.amazon.nova-2-lite-v1:0",
+        "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-2-lite-v1:0",
+    ],
+)
+def test_a_model_of_bedrock_may_be_an_arn_and_its_path_is_signed(provider: FakeProvider, model):
+    raw, _ = answered(f"llm:{model},prompt=doctor-nurse,dialect=converse,repeats=1")
+    assert raw["model"] == model  # Converse does not say which answered
+    assert [call.outcome for call in provider.log.of("converse")] == ["answered"]
+
+
 @pytest.mark.parametrize(("name", "ending"), [("messages", "/v1/"), ("gemini", "/v1beta")])
 def test_an_address_may_end_as_the_path_begins(provider: FakeProvider, name, ending):
     url = f"{provider.address}{ending}"

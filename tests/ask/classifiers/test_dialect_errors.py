@@ -607,6 +607,11 @@ UNTAKEN = {
         ),
         "response_format",
     ),
+    "responses format by its name alone": (
+        "responses",
+        openai("Unsupported parameter.", "invalid_request_error", None, "text.format"),
+        "response_format",
+    ),
     "responses temperature": (
         "responses",
         openai(
