@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.ask.classifiers import problems, service
+from gslopes.ask.classifiers import numbers, problems, service
 from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
@@ -161,7 +161,8 @@ def meant(text: str, answers: Answers) -> str | None:
     """
     plain = unicodedata.normalize("NFKC", text)
     bare = PATTERNS["introduction"].sub("", plain)
-    for form in (plain.strip(), plain.strip(AROUND), bare.strip(AROUND)):
+    brief = PATTERNS["afterthought"].sub("", bare)
+    for form in (plain.strip(), plain.strip(AROUND), bare.strip(AROUND), brief.strip(AROUND)):
         form = form.casefold()
         for key in answers:
             if form == key.casefold():
@@ -201,15 +202,18 @@ def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
+def declined(text: str) -> bool:
+    """Whether a free text begins with a refusal."""
+    return bool(PATTERNS["apology"].match(text.strip(AROUND)))
+
+
 def _content(text: str, key: str) -> object:
-    """The value under a key of a reply in JSON, or the one text that it is; None if it is not JSON."""
+    """The value under a key of a reply in JSON, or what else it is; None if it is not JSON."""
     with suppress(ValueError):
         content = _only(parse_json(text))
         if isinstance(content, dict):
             return content.get(key, "")
-        if isinstance(content, str):
-            return content
-        return ""
+        return "" if content is None else content
     return None
 
 
@@ -227,13 +231,11 @@ def _choice(text: str, answers: Answers) -> str | None:
     return meant(value if isinstance(value, str) else "", answers)
 
 
-def _number(value: object) -> float | None:
-    """The one number that a value or a text holds, with thousands in commas, or a k or a word behind it."""
-    numbers = PATTERNS["number"].findall(PATTERNS["thousands"].sub("", str(value)))
-    if len(numbers) != 1:
-        return None
-    ((number, word),) = numbers
-    return float(number) * {"k": 1e3, "t": 1e3, "m": 1e6}.get(word[:1].lower(), 1.0)
+def _number(text: str, prompt: Prompt) -> float | None:
+    value: object = text
+    with suppress(ValueError):
+        value = parse_json(text)
+    return numbers.said(value, prompt, ANSWERS["number"]["key"])
 
 
 def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
@@ -252,12 +254,12 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
         labels = (" ".join(item.casefold().split()) for item in value)
         return tuple(dict.fromkeys(filter(None, labels)))
     if kind == "number":
-        number = _number(text if value is None else value)
+        number = _number(text, prompt)
         inside = number is not None and prompt.least <= number <= prompt.most
         return (repr(number),) if inside else ()
     if kind == "words" and value is None:
         value = text
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or declined(value):
         return ()
     if kind == "caption":
         return (value,)
