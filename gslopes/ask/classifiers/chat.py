@@ -231,13 +231,6 @@ def _choice(text: str, answers: Answers) -> str | None:
     return meant(value if isinstance(value, str) else "", answers)
 
 
-def _number(text: str, prompt: Prompt) -> float | None:
-    value: object = text
-    with suppress(ValueError):
-        value = parse_json(text)
-    return numbers.said(value, prompt, ANSWERS["number"]["key"])
-
-
 def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
     """The labels of an answer, by the kind that the prompt asks for; none if it is of another form."""
     kind = prompt.kind
@@ -251,10 +244,12 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
     if kind == "labels":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return ()
+        if any(map(declined, value)):
+            return ()
         labels = (" ".join(item.casefold().split()) for item in value)
         return tuple(dict.fromkeys(filter(None, labels)))
     if kind == "number":
-        number = _number(text, prompt)
+        number = numbers.said(text, prompt)
         inside = number is not None and prompt.least <= number <= prompt.most
         return (repr(number),) if inside else ()
     if kind == "words" and value is None:
