@@ -107,8 +107,7 @@ def conclude(run: Run) -> None:
         named = models[models != ""].value_counts(sort=False).to_dict()
         content["editor"][attribute]["models"] = named
         if len(named) > 1:
-            changed = " and then ".join(map(text.printable, [*named][:2]))
-            run.note(f"The editor changed its model in the middle: {changed}.")
+            run.note(f"The editor answered with more than one model: {text.by_models(named)}.")
     runfolder.write_json(run.folder / runfolder.MANIFEST, content)
     refused = int((rows["status"] == "refused").sum())
     failed = int((rows["reason"] == Reason.EDITOR_FAILED).sum())

@@ -26,7 +26,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
+from gslopes.core.text import by_models, many
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 
@@ -192,11 +192,12 @@ class Scoring:
             warn_of(classifier, self.executor)
         for name, usage in self._usages.items():
             with usage.lock:
-                versions = list(usage.models)
-            if len(versions) > 1 and name not in self._warned:
+                models = dict(usage.models)
+            if len(models) > 1 and name not in self._warned:
                 self._warned.add(name)
-                changed = " and then ".join(versions[:2])
-                self.executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
+                self.executor.note(
+                    f"Warning: {name} answers with more than one model, so far {by_models(models)}."
+                )
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()

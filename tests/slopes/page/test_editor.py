@@ -96,7 +96,7 @@ def test_name_version_models_and_every_sentence_stand_on_the_page_and_in_the_met
         for sentences in outside.ABOUT["sentences"].values():
             assert all(sentence in told for sentence in sentences)
     assert "700 pictures by mine-1, 20 pictures by mine-2" in page
-    assert "The model changed its version in the middle" in page
+    assert "More than one model answered" in page
     assert "mine-1 (700), mine-2 (20)" in text
     assert "gender-field" not in text
     assert "not ours" in page
