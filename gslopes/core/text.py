@@ -3,8 +3,7 @@
 import math
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 _COLOUR = re.compile(
     r"(\x1b\[[0-9;]*m)"
@@ -55,16 +54,6 @@ def many(count: int, noun: str, plural: str = "") -> str:
     ('1 label', '1,234 labels', '0 people')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def by_models(models: Mapping[str, int]) -> str:
-    """Models with the pictures that each answered, the most first.  models: name to pictures.
-
-    >>> by_models({"m-2025-01": 1, "m-2025-06": 1200})
-    '1,200 pictures by m-2025-06, 1 picture by m-2025-01'
-    """
-    counts = Counter(models).most_common()
-    return ", ".join(f"{many(count, 'picture')} by {printable(name)}" for name, count in counts)
 
 
 def some_of(texts: Sequence[str], most: int = 3) -> str:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gslopes.ask.cost import said
 from gslopes.ask.editors.remote import RemoteEditor
 from gslopes.ask.pictures import png
 from gslopes.ask.scoring.cost import Price, estimate
@@ -107,7 +108,8 @@ def conclude(run: Run) -> None:
         named = models[models != ""].value_counts(sort=False).to_dict()
         content["editor"][attribute]["models"] = named
         if len(named) > 1:
-            run.note(f"The editor answered with more than one model: {text.by_models(named)}.")
+            counts = text.printable(said("models.txt.j2", models=named))
+            run.note(f"The editor answered with more than one model: {counts}.")
     runfolder.write_json(run.folder / runfolder.MANIFEST, content)
     refused = int((rows["status"] == "refused").sum())
     failed = int((rows["reason"] == Reason.EDITOR_FAILED).sum())

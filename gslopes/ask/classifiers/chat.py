@@ -7,7 +7,7 @@ The patterns and names by which replies are read are in replies.toml.
 import math
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import unescape
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.classifiers import numbers, problems, service
-from gslopes.ask.classifiers.picking import ranked
+from gslopes.ask.classifiers.picking import only, ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
 from gslopes.core.errors import AnswerError
@@ -33,6 +33,7 @@ LOST = (REFUSED, UNUSABLE)
 Scores = dict[str, float]  # of labels
 ByOrder = dict[tuple[int, ...], Scores]  # order of the options to the score of each label
 Answers = Mapping[str, str]  # letters to options, or options to themselves
+_declined = PATTERNS["apology"].match
 LEAST = 1e-6  # probability below which an option is left out
 CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 
@@ -78,15 +79,8 @@ def probabilities(prompt: Prompt, order: Order, replies: Sequence[JsonObject]) -
     total = sum(weights.values())
     if label in LOST or not total:
         return {label: 1.0}
-    return dict(
-        ranked(
-            {
-                option: weight / total
-                for option, weight in weights.items()
-                if weight / total >= LEAST
-            }
-        )
-    )
+    chances = {option: weight / total for option, weight in weights.items()}
+    return {option: chance for option, chance in ranked(chances) if chance >= LEAST}
 
 
 def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
@@ -106,10 +100,9 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
 
 def joined_orders(scores: ByOrder) -> Scores:
     """Each label's mean score over the orders, the highest first."""
-    totals: defaultdict[str, float] = defaultdict(float)
+    totals: Counter[str] = Counter()
     for in_order in scores.values():
-        for label, score in in_order.items():
-            totals[label] += score
+        totals.update(in_order)  # type: ignore[arg-type]
     return dict(ranked({label: total / len(scores) for label, total in totals.items()}))
 
 
@@ -168,8 +161,7 @@ def meant(text: str, answers: Answers) -> str | None:
             if form == key.casefold():
                 return key
         for key, option in answers.items():
-            both = re.fullmatch(rf"{re.escape(key)}\W+(.+)", form, re.IGNORECASE | re.DOTALL)
-            words = both[1] if both else form
+            words = re.sub(rf"\A{re.escape(key.casefold())}\W+", "", form)
             if words.strip(AROUND) == option.strip(AROUND).casefold():
                 return key
     return None
@@ -184,51 +176,34 @@ def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     answers: letters to options.
     """
     text = "".join(token["token"] for token in tokens)
-    key = PATTERNS["answer_key"].search(text)
-    start = key.end() if key else 0
-    rest = text[start:]
-    start += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
+    start = len(text) - len(PATTERNS["introduction"].sub("", text).lstrip(AROUND))
     of_characters = [token for token in tokens for _ in token["token"]]
     token = next(iter(of_characters[start:]), None)
     chosen = _choice(text, answers)
     if token is None or chosen is None or meant(token["token"], answers) != chosen:
         return {}
-    weights: defaultdict[str, float] = defaultdict(float)
+    weights: Counter[str] = Counter()
     for candidate in token.get("top_logprobs") or ():
         chance = log_probability(problems.within(candidate, "logprob"))
         letter = meant(str(problems.within(candidate, "token")), answers)
         if chance is not None and letter is not None:
-            weights[letter] += math.exp(chance)
+            weights[letter] += math.exp(chance)  # type: ignore[assignment]
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
-
-
-def declined(text: str) -> bool:
-    """Whether a free text begins with a refusal."""
-    return bool(PATTERNS["apology"].match(text.strip(AROUND)))
 
 
 def _content(text: str, key: str) -> object:
     """The value under a key of a reply in JSON, or what else it is; None if it is not JSON."""
     with suppress(ValueError):
-        content = _only(parse_json(text))
+        content = only(parse_json(text))
         if isinstance(content, dict):
             return content.get(key, "")
         return "" if content is None else content
     return None
 
 
-def _only(value: Any) -> Any:
-    """The one item of a list; any other value itself."""
-    if isinstance(value, list) and len(value) == 1:
-        return value[0]
-    return value
-
-
 def _choice(text: str, answers: Answers) -> str | None:
-    value = _only(_content(text, ANSWERS["choice"]["key"]))
-    if value is None:
-        value = text
-    return meant(value if isinstance(value, str) else "", answers)
+    value = only(_content(text, ANSWERS["choice"]["key"]))
+    return meant(text if value is None else str(value), answers)
 
 
 def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
@@ -242,26 +217,22 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
         return (answers[key],)
     value = _content(text, ANSWERS[kind]["key"])
     if kind == "labels":
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        items = value if isinstance(value, list) else [None]
+        if any(not isinstance(item, str) or _declined(item) for item in items):
             return ()
-        if any(map(declined, value)):
-            return ()
-        labels = (" ".join(item.casefold().split()) for item in value)
+        labels = (" ".join(item.casefold().split()) for item in items)
         return tuple(dict.fromkeys(filter(None, labels)))
     if kind == "number":
         number = numbers.said(text, prompt)
-        inside = number is not None and prompt.least <= number <= prompt.most
-        return (repr(number),) if inside else ()
+        return (repr(number),) if prompt.least <= number <= prompt.most else ()
     if kind == "words" and value is None:
         value = text
-    if not isinstance(value, str) or not value.strip() or declined(value):
+    if not isinstance(value, str) or not value.strip() or _declined(value):
         return ()
     if kind == "caption":
         return (value,)
-    names = wordlists.named_in(value, prompt.lists)
-    if names is None:
-        return ()
-    return tuple(f"list:{name}" for name in names or ("none",))
+    names = wordlists.named_in(value, prompt.lists) or ("none",)
+    return tuple(f"list:{name}" for name in names)
 
 
 # -- the body of a reply -----------------------------------------------------------------------------------------------
@@ -269,6 +240,8 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
 
 def read(text: str) -> JsonObject:
     """The reply as a JSON object.  Raises: ValueError with what came instead, and the status that it names."""
+    import jmespath
+
     plain = text.strip()
     if not plain:
         raise ValueError("the reply is empty")
@@ -276,7 +249,10 @@ def read(text: str) -> JsonObject:
         title = PATTERNS["page_title"].search(plain)
         words = unescape(re.sub(r"<[^>]*>", " ", title[2] if title else plain))
         raise ValueError(f"the reply is a web page: {' '.join(words.split())[:120]}")
-    body = _only(parse_json(plain, finite=False))
+    if chunks := PATTERNS["chunk"].findall(plain):  # a stream, although none was asked for
+        body = jmespath.search(REPLIES["streamed"], list(map(parse_json, chunks)))
+    else:
+        body = only(parse_json(plain, finite=False))
     if not isinstance(body, dict):
         raise ValueError(f"the reply is not a JSON object: {plain[:120]}")
     return body
@@ -377,8 +353,9 @@ def refusal_in(choice: JsonObject, body: JsonObject) -> str:
 
 def prompt_blocked(body: JsonObject) -> str:
     """Why the request itself was blocked, in the words of Gemini's endpoints; empty if it was not."""
-    feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    reason = problems.within(feedback, "block_reason") or problems.within(feedback, "blockReason")
+    import jmespath
+
+    reason = jmespath.search(REPLIES["blocked"], body)
     if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason):
         return ""
     return str(reason)

@@ -164,6 +164,8 @@ class Endpoint(service.Service):
 
     def _content(self, reply: Any) -> Any:
         """The JSON of a reply.  Raises: ValueError; the error that it holds."""
+        if problems.PATTERNS["streamed"].match(reply.text):
+            raise self._error("service", "its reply is an event stream, not one JSON value")
         body = parse_json(reply.content)
         if isinstance(body, dict) and (error := self._error_in(body)):
             raise error

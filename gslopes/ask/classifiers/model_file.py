@@ -9,6 +9,7 @@ with your rights, and only with ``--trust``. The same model as an ONNX file (``o
 
 import io
 import math
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -34,6 +35,9 @@ from gslopes.core.traits import Traits
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
 _LARGEST_PROGRAM = 16 << 30  # bytes of a file
+TABLES = (".csv", ".json", ".tsv", ".yaml", ".yml")
+# What a library says before what went wrong: where in its own source.
+_WHERE = r"(?s)\A(?:.*Traceback of TorchScript.*\n|\[ONNXRuntimeError\].*\) (?=[A-Z]))"
 SAME = 1e-6  # scores that differ by less are one answer
 
 
@@ -230,6 +234,11 @@ def read_labels(file: Path | str) -> tuple[str, ...]:
     text = read_text(
         path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line."
     )
+    if path.suffix in TABLES:
+        raise ModelError(
+            f"The labels file {path} is {path.suffix[1:].upper()}.",
+            "Write its labels into a text file, one per line, in the order of the outputs.",
+        )
     lines = list(map(str.strip, text.rstrip().splitlines()))
     if not lines or not all(lines):
         raise ModelError(
@@ -261,9 +270,7 @@ def digest_of_texts(texts: Sequence[str]) -> str:
 
 def first_words(error: Exception) -> str:
     """A library's words about an error, on one line of at most 200 characters."""
-    text = str(error).strip() or type(error).__name__
-    if "Traceback of TorchScript" in text:  # before what went wrong
-        text = text.splitlines()[-1]
+    text = re.sub(_WHERE, "", str(error).strip()) or type(error).__name__
     return " ".join(text.split())[:200].rstrip(".")
 
 
@@ -528,10 +535,10 @@ def session(file: Path, device: str) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
-        raise ModelError(
-            f"onnxruntime cannot load {file}: {first_words(error)}.",
-            conversion(file) or "Check that it is a complete ONNX model.",
-        ) from None
+        hint = conversion(file) or "Check that it is a complete ONNX model."
+        if re.search("max supported IR|is till opset", str(error)):
+            hint = "It is newer than onnxruntime: update that, or export the model for an older opset."
+        raise ModelError(f"onnxruntime cannot load {file}: {first_words(error)}.", hint) from None
 
 
 def output_of(session: Any, name: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
@@ -547,11 +554,16 @@ def output_of(session: Any, name: str, file: Path, fits: Callable[[Sequence[obje
     fitting = [
         output.name
         for output in outputs
-        if output.type.startswith("tensor(") and fits(shapes[output.name])
+        if output.type in _INPUTS and fits(shapes[output.name])
     ]
-    names = fitting or list(shapes)
-    if name or len(outputs) == 1 or len(fitting) == 1:
-        return name or names[0]
+    if not name and not fitting and any("map(" in output.type for output in outputs):
+        raise ModelError(
+            f"The model {file} answers with scores in a map, not in a tensor (ZipMap).",
+            "Export it without: convert_sklearn(..., options={'zipmap': False}).",
+        )
+    names = [name] if name else fitting or list(shapes)
+    if len(names) == 1:
+        return names[0]
     what = "several outputs that fit" if fitting else "no output that fits"
     listing = ", ".join(f"{name} {'x'.join(map(str, shapes[name]))}" for name in names)
     raise ConfigError(

@@ -34,20 +34,20 @@ _NARROWINGS = list(map(_compiled, _GRAMMAR["narrowings"]))
 _QUANTITY = _compiled(_GRAMMAR["quantity"])
 
 
-def said(text: str, prompt: Prompt) -> float | None:
-    """The number that a reply, in JSON or not, says in the prompt's unit; None if it says none, or several."""
+def said(text: str, prompt: Prompt) -> float:
+    """The number that a reply, in JSON or not, says in the prompt's unit; nan if it says none, or several."""
     with suppress(ValueError):
         text = json.dumps(parse_json(text), ensure_ascii=False)
     text = plain(text)
-    asked = _QUANTITY.search(plain(f"1 {prompt.unit}"))
+    asked = _QUANTITY.search(plain(f"1 {prompt.unit} outof {prompt.most:g}"))
     if re.search(_GRAMMAR["age"], prompt.question.casefold()):
         text = text.replace(" age ", " year ")
     for narrowing in _NARROWINGS:
         text = narrowing.sub(" ", text)
-        values = list(_values(text, asked, prompt.most))
+        values = list(_values(text, asked))
         if values and math.isclose(min(values), max(values), rel_tol=_SAME):
             return values[0]
-    return None
+    return math.nan
 
 
 @lru_cache(4096)
@@ -63,23 +63,21 @@ def plain(text: str) -> str:
     return text
 
 
-def _values(text: str, asked: Any, most: float) -> Iterator[float]:
+def _values(text: str, asked: Any) -> Iterator[float]:
     """The numbers, or the middles of ranges, in the unit that was asked for; nan for a range that goes down.
 
-    asked: a match of 1 in that unit.  most: out of which a number may be said to be.
+    asked: a match of 1 in that unit.
     """
+    sizes = _GRAMMAR["sizes"]
     for match in _QUANTITY.finditer(text):
         high = float(match["high"])
         low = float(match["low"] or high)
-        number = (low + high) / 2
-        if low > high:
-            number = math.nan
-        fits = float(match["whole"] or most) == most
-        for name in ("unit", "per"):
-            sizes = _GRAMMAR[name]
+        number = (low + high) / 2 if low <= high else math.nan
+        for name in ("unit", "per", "whole"):
             wanted = asked[name]
             given = match[name] or wanted
-            fits &= given == wanted or {given, wanted} <= sizes.keys()
+            if given != wanted and not {given, wanted} <= sizes.keys():
+                break
             number *= sizes.get(given, 1) / sizes.get(wanted, 1)
-        if fits:
+        else:
             yield number

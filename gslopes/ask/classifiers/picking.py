@@ -19,7 +19,7 @@ from gslopes.core.errors import AnswerError, ConfigError
 Pairs = tuple[tuple[str, Any], ...]
 _NAMES = read_beside(__file__, "picking.toml")
 _KEYS = 6  # of a reply, that are shown
-_LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
+_LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)['\"]?\]?(?:\[\d+\])*$")
 
 
 @cache
@@ -70,10 +70,11 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
     Raises: AnswerError naming what the reply holds.
     """
     if not labels or not scores:
-        items = found(reply, labels or scores)
-        if (name := _LAST_NAME.search(scores)) and items and all(map(is_number, items)):
-            return ((name[1], float(max(items))),)
-        return _pairs(items)
+        if name := _LAST_NAME.search(scores):
+            numbers = list(map(only, query(scores).find(reply).values()))
+            if numbers and all(map(is_number, numbers)):
+                return ((name[1], float(max(numbers))),)
+        return _pairs(found(reply, labels or scores))
     names = found(reply, labels)
     values = found(reply, scores)
     if len(names) != len(values):
@@ -99,14 +100,22 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
     pair = [item, 1.0] if isinstance(item, str) else item
     if isinstance(item, dict):
         pair = labelled(item)
-        if pair == [None, None]:
+        places = "".join(item).isdecimal()  # in a list of labels that is not there
+        if pair == [None, None] and not places:
             return [(key, _number(value)) for key, value in item.items()]
     if isinstance(pair, list) and len(pair) == 2:
         label, score = pair
         if isinstance(label, str) and score is not None:
             return [(label, _number(score))]
-    hint = "Give both paths, such as labels=$.predictions[*].name,scores=$.predictions[*].p."
+    hint = "Scores need names. Give both paths, such as labels=$.predictions[*].name,scores=$.predictions[*].p."
     raise AnswerError(f"The reply has {shape(item)} where a label with its score should be. {hint}")
+
+
+def only(value: Any) -> Any:
+    """The one item of a list; any other value itself."""
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value
 
 
 def labelled(item: Mapping[str, Any]) -> list[Any]:

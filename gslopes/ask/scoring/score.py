@@ -26,7 +26,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
-from gslopes.core.text import by_models, many
+from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 
@@ -195,8 +195,9 @@ class Scoring:
                 models = dict(usage.models)
             if len(models) > 1 and name not in self._warned:
                 self._warned.add(name)
+                counts = said("models.txt.j2", models=models)
                 self.executor.note(
-                    f"Warning: {name} answers with more than one model, so far {by_models(models)}."
+                    f"Warning: {name} answers with more than one model, so far {counts}."
                 )
 
     def _report(self, clients: Sequence[Client]) -> None:
