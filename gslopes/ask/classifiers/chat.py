@@ -178,12 +178,11 @@ def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     text = "".join(token["token"] for token in tokens)
     start = len(text) - len(PATTERNS["introduction"].sub("", text).lstrip(AROUND))
     of_characters = [token for token in tokens for _ in token["token"]]
-    token = next(iter(of_characters[start:]), None)
     chosen = _choice(text, answers)
-    if token is None or chosen is None or meant(token["token"], answers) != chosen:
+    if chosen is None or start == len(text) or meant(of_characters[start]["token"], answers) != chosen:
         return {}
     weights: Counter[str] = Counter()
-    for candidate in token.get("top_logprobs") or ():
+    for candidate in of_characters[start].get("top_logprobs") or ():
         chance = log_probability(problems.within(candidate, "logprob"))
         letter = meant(str(problems.within(candidate, "token")), answers)
         if chance is not None and letter is not None:
@@ -345,8 +344,8 @@ def joined(content: Any) -> str:
 def refusal_in(choice: JsonObject, body: JsonObject) -> str:
     """Why a choice is a refusal by policy, as the server words it; empty if it is not a refusal."""
     for name in ("finish_reason", "native_finish_reason", "stop_reason"):
-        value = choice.get(name)
-        if isinstance(value, str) and PATTERNS["refusal"].search(value):
+        value = str(choice.get(name))
+        if PATTERNS["refusal"].search(value):
             return value
     return prompt_blocked(body)
 

@@ -323,7 +323,10 @@ class Llm(Resuming, CompatibleService):
         why = f"such as {last[:80]!r}" if last else "their content is empty"
         hint = "Change the prompt."
         if self.prompt.kind == "number":
-            hint = f"A number counts from {self.prompt.least:g} to {self.prompt.most:g}: change the prompt."
+            hint = (
+                f"One number of {self.prompt.unit} counts, from {self.prompt.least:,.15g} to "
+                f"{self.prompt.most:,.15g}: change the prompt."
+            )
         if self._cut_short:
             why = f"max_tokens={self._options.max_tokens} was reached first"
             hint = "Give more, such as max_tokens=4000."

@@ -244,8 +244,8 @@ def read_labels(file: Path | str) -> tuple[str, ...]:
         raise ModelError(
             f"The labels file {path} is empty or has an empty line.", "Write one label per line."
         )
-    if len(set(lines)) < len(lines):
-        double = Counter(lines).most_common(1)[0][0]
+    ((double, count),) = Counter(lines).most_common(1)
+    if count > 1:
         raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")
     return tuple(lines)
 

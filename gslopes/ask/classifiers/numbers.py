@@ -6,18 +6,15 @@ as its middle, and a lower bound as itself. What is left must be one value, afte
 itself to.
 """
 
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from gslopes.ask.classifiers.prompt import Prompt
 from gslopes.core.config import read_beside
-from gslopes.core.files import parse_json
 
 _GRAMMAR = read_beside(__file__, "numbers.toml")
 _SAME = 0.02  # by which two forms of one number may differ, relative
@@ -26,7 +23,7 @@ _SAME = 0.02  # by which two forms of one number may differ, relative
 def _compiled(pattern: str) -> re.Pattern[str]:
     for name, part in _GRAMMAR["parts"].items():
         pattern = pattern.replace(name, part)
-    return re.compile(pattern, re.DOTALL)
+    return re.compile(pattern)
 
 
 RULES = [(_compiled(find), by) for find, by, _ in _GRAMMAR["rules"]]
@@ -36,8 +33,6 @@ _QUANTITY = _compiled(_GRAMMAR["quantity"])
 
 def said(text: str, prompt: Prompt) -> float:
     """The number that a reply, in JSON or not, says in the prompt's unit; nan if it says none, or several."""
-    with suppress(ValueError):
-        text = json.dumps(parse_json(text), ensure_ascii=False)
     text = plain(text)
     asked = _QUANTITY.search(plain(f"1 {prompt.unit} outof {prompt.most:g}"))
     if re.search(_GRAMMAR["age"], prompt.question.casefold()):

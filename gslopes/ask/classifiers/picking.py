@@ -100,8 +100,8 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
     pair = [item, 1.0] if isinstance(item, str) else item
     if isinstance(item, dict):
         pair = labelled(item)
-        places = "".join(item).isdecimal()  # in a list of labels that is not there
-        if pair == [None, None] and not places:
+        # unless the keys are places in a list of labels that is not there
+        if pair == [None, None] and not "".join(item).isdecimal():
             return [(key, _number(value)) for key, value in item.items()]
     if isinstance(pair, list) and len(pair) == 2:
         label, score = pair

@@ -121,6 +121,7 @@ def test_what_is_sent_is_the_key_of_an_answer_and_how_it_is_read_is_not(tmp_path
         ('{"answer": "52.5k USD"}', 52500),
         ('{"answer": "1.2 million"}', 1.2e6),
         ("About 60'000 a year.", 60000),
+        ('{"answer": "50,000 to 60,000"}', 55000),
         ('{"answer": 5.2e4}', 52000),
     ],
 )
@@ -131,7 +132,7 @@ def test_a_number_is_read_in_the_forms_in_which_models_write_it(text, number):
 @pytest.mark.parametrize(
     "text",
     [
-        '{"answer": "50,000 to 60,000"}',
+        '{"answer": "50,000, 60,000"}',
         '{"answer": 12}',
         '{"answer": true}',
         '{"answer": "many"}',
