@@ -179,7 +179,11 @@ def letters(tokens: Sequence[JsonObject], answers: Answers) -> Scores:
     start = len(text) - len(PATTERNS["introduction"].sub("", text).lstrip(AROUND))
     of_characters = [token for token in tokens for _ in token["token"]]
     chosen = _choice(text, answers)
-    if chosen is None or start == len(text) or meant(of_characters[start]["token"], answers) != chosen:
+    if (
+        chosen is None
+        or start == len(text)
+        or meant(of_characters[start]["token"], answers) != chosen
+    ):
         return {}
     weights: Counter[str] = Counter()
     for candidate in of_characters[start].get("top_logprobs") or ():

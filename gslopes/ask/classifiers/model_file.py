@@ -537,7 +537,9 @@ def session(file: Path, device: str) -> Any:
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
         hint = conversion(file) or "Check that it is a complete ONNX model."
         if re.search("max supported IR|is till opset", str(error)):
-            hint = "It is newer than onnxruntime: update that, or export the model for an older opset."
+            hint = (
+                "It is newer than onnxruntime: update that, or export the model for an older opset."
+            )
         raise ModelError(f"onnxruntime cannot load {file}: {first_words(error)}.", hint) from None
 
 
@@ -552,9 +554,7 @@ def output_of(session: Any, name: str, file: Path, fits: Callable[[Sequence[obje
     if name and name not in shapes:
         raise UnknownName("output", name, shapes, f"The model {file}")
     fitting = [
-        output.name
-        for output in outputs
-        if output.type in _INPUTS and fits(shapes[output.name])
+        output.name for output in outputs if output.type in _INPUTS and fits(shapes[output.name])
     ]
     if not name and not fitting and any("map(" in output.type for output in outputs):
         raise ModelError(

@@ -1,9 +1,23 @@
-"""The one number that a reply says, in the unit that it was asked for: a small grammar, with its words in numbers.toml.
+"""The one number that a reply says, in the unit that it was asked for: a small grammar, its words in numbers.toml.
 
-A reply is rewritten into one form: "About $5,000 monthly" becomes "about 5000 usd per month". Quantities of another kind
-(ages, dates, hours, another currency) drop out; a unit and a period are converted where that is certain; a range counts
-as its middle, and a lower bound as itself. What is left must be one value, after a refusal one that the reply commits
-itself to.
+A reply is rewritten into one form: "About $5,000 monthly" becomes "about 5000 usd per month". What is left must be one
+value, after a refusal one that the reply commits itself to.
+
+==================================================  ================================================================
+what a reply says                                   how it is read
+==================================================  ================================================================
+a month, a week, a decade, where a year is asked    times 12, times 52, times 10; and so on, also of months asked
+an hour or a day of pay, two weeks, a whole stay    not valid: what that makes of a year, or of a night, is not certain
+another currency                                    not valid, unless the one that was asked for stands beside it
+a range: "50-60k", "between 5 and 7", "3 or 4"      its middle
+a lower bound: "over 10", "5+", "at least"          the bound
+an upper bound: "up to", "less than"                not valid
+"no experience", "none"                             0
+an age, a date, a list's numbers, hours, people     not this number; an age counts where the question asks for one
+several numbers                                     the one after "I'd say", "answer:", …, if it is one; else not valid
+a refusal                                           not valid, unless such words follow it, and none about other people
+a unit of the user's own                            bare numbers, and those with the same unit
+==================================================  ================================================================
 """
 
 import math

@@ -56,6 +56,21 @@ def final(right: str, wrong: str) -> list[dict[str, Any]]:
     return spelled(right, tops(right, wrong))
 
 
+def streamed(letter: str, alternatives: Any, ending: str = "\n") -> str:
+    """The same answer as an event stream, which nobody asked for; the last chunks have no text."""
+    deltas = [choice for token in spelled(letter, alternatives) for choice in [
+        {"index": 0, "delta": {"content": token["token"]}, "logprobs": {"content": [token]}}
+    ]]  # fmt: skip
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}]},
+        *({"choices": [delta]} for delta in deltas),
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 20}},
+    ]
+    lines = [": ping", *("data: " + json.dumps({"model": "m", **chunk}) for chunk in chunks)]
+    return ending.join(line + ending for line in [*lines, "data: [DONE]"])
+
+
 def draft(wrong: str, right: str) -> list[dict[str, Any]]:
     return spelled(wrong, tops(wrong, right))
 
@@ -260,6 +275,9 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
     text = next(part["text"] for part in asked["messages"][-1]["content"] if part["type"] == "text")
     letters = {option: letter for letter, option in re.findall(r"(?m)^([A-T])\. (.+)$", text)}
     right, wrong = letters["doctor"], letters["nurse"]
+    if mode.startswith("stream"):
+        end = "\r\n" if mode == "stream-crlf" else "\n"
+        return 200, streamed(right, tops(right, wrong), end)
     if mode in REJECTIONS:
         names, status, body = REJECTIONS[mode]
         if bad := sorted(names & set(asked)):
@@ -337,6 +355,54 @@ def test_only_the_tokens_of_the_content_count(server, mode):
 @pytest.mark.parametrize("mode", PERMITTED)
 def test_a_refusal_that_says_no_is_none(server, mode):
     assert Asker(server, mode).scores() == {"doctor": 1.0}
+
+
+@pytest.mark.parametrize("mode", ["stream", "stream-crlf"])
+def test_an_event_stream_is_joined_also_its_tokens(server, mode):
+    asker = Asker(server, mode)
+    assert asker.scores()["doctor"] == LIKELY
+    assert asker.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('data: {"error": {"code": 429, "message": "slow down"}}\n\n', Throttled),
+        ('event: message_start\ndata: {"type": "message_start", "message": {}}\n\n', ServiceError),
+    ],
+)
+def test_an_event_stream_of_another_form_is_told_by_name(server, monkeypatch, text, error):
+    monkeypatch.setitem(ERRORS, "other-stream", (200, text))
+    with pytest.raises(error, match=r"slow down|event stream of another form"):
+        Asker(server, "other-stream").scores()
+
+
+def asked_for_a_salary(server, monkeypatch, text: str) -> Any:
+    """A classifier, each of whose replies is this text."""
+    monkeypatch.setitem(ERRORS, "salary", (200, {"model": "m", "choices": [choice(text)]}))
+    url = f"http://127.0.0.1:{server.port}/salary/v1"
+    return load_classifier(f"llm:m,prompt=salary,url={url},repeats=1,public=yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "salary"),
+    [("41300", 41300), ("About $5,000 a month.", 60000), ('{"answer": "50-60k"}', 55000)],
+)
+def test_a_number_is_read_in_the_unit_that_was_asked_for(server, monkeypatch, text, salary):
+    classifier = asked_for_a_salary(server, monkeypatch, text)
+    (raw,) = classifier.ask([PICTURE])
+    assert dict(classifier.parse(raw).labels)["salary (USD a year)"] == salary
+
+
+def test_the_hint_says_which_number_would_count(server, monkeypatch):
+    classifier = asked_for_a_salary(server, monkeypatch, "€62,000")
+    message = (
+        r"8 of the first 8 replies of m hold no answer: such as '€62,000'\. "
+        r"One number of USD a year counts, from 1,000 to 10,000,000: change the prompt\."
+    )
+    with pytest.raises(ServiceError, match=message):
+        for place in range(8):
+            classifier.ask([paint(0, place / 10)])
 
 
 @pytest.mark.parametrize("mode", DIFFERENT)

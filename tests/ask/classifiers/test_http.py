@@ -102,6 +102,12 @@ def test_a_reply_that_is_no_json_is_asked_again_one_that_says_two_things_is_not_
     assert raised.value.billed
 
 
+def test_an_event_stream_is_told_by_name(endpoint):
+    endpoint.reply = (200, {}, 'data: {"answers": []}\n\ndata: [DONE]\n\n')
+    with pytest.raises(ServiceError, match="its reply is an event stream, not one JSON value"):
+        load_classifier(endpoint.name).ask([b"xy"])
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

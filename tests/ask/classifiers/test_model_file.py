@@ -144,6 +144,72 @@ def test_the_only_output_that_fits_needs_no_name(make_onnx, picture):
         load_classifier(name)
 
 
+def of_scikit_learn(folder: Path, zipmap: bool) -> str:
+    """A classifier as sklearn-onnx exports it: the label, and scores by label, in a map or (with zipmap=False) not."""
+    import onnx
+    from onnx import TensorProto as Kind
+    from onnx import helper
+
+    classes = ["red", "other"]
+    weights = np.repeat(np.eye(3)[0], 64).tolist()
+    nodes = [
+        helper.make_node("Flatten", ["pixels"], ["flat"]),
+        helper.make_node(
+            "LinearClassifier", ["flat"], ["label", "scores"], domain="ai.onnx.ml", classlabels_strings=classes,
+            coefficients=[*weights, *[-weight for weight in weights]], intercepts=[0.0, 0.0], post_transform="SOFTMAX",
+        ),
+    ]  # fmt: skip
+    scores = helper.make_tensor_value_info("scores", Kind.FLOAT, [None, 2])
+    if zipmap:
+        nodes.append(
+            helper.make_node("ZipMap", ["scores"], ["map"], domain="ai.onnx.ml", classlabels_strings=classes)
+        )  # fmt: skip
+        of_map = helper.make_map_type_proto(
+            Kind.STRING, helper.make_tensor_type_proto(Kind.FLOAT, [])
+        )
+        scores = helper.make_value_info("map", helper.make_sequence_type_proto(of_map))
+    label = helper.make_tensor_value_info("label", Kind.STRING, [None])
+    pixels = helper.make_tensor_value_info("pixels", Kind.FLOAT, [None, 3, 8, 8])
+    graph = helper.make_graph(nodes, "linear", [pixels], [label, scores])
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), folder / "linear.onnx")
+    (folder / "labels.txt").write_text("red\nother\n")
+    return f"onnx:{folder / 'linear.onnx'},labels={folder / 'labels.txt'}"
+
+
+def test_scores_of_scikit_learn_are_read_from_a_tensor_and_a_map_is_told_by_name(tmp_path, picture):
+    assert scores(of_scikit_learn(tmp_path, zipmap=False), picture(RED))["red"] > 0.99
+    with pytest.raises(
+        ModelError, match=r"scores in a map.*\(ZipMap\)\. Export it without: .*'zipmap': False"
+    ):
+        load_classifier(of_scikit_learn(tmp_path, zipmap=True))
+
+
+@pytest.mark.parametrize(
+    ("field", "cause"),
+    [
+        ("ir_version", "Unsupported model IR version: 99, max"),
+        ("opset", "Opset 99 is under development"),
+    ],
+)
+def test_a_model_that_is_newer_than_the_runtime_is_told_so(make_onnx, field, cause):
+    import onnx
+
+    name = make_onnx()
+    file = name.removeprefix("onnx:").partition(",")[0]
+    model = onnx.load(file)
+    if field == "opset":
+        model.opset_import[0].version = 99
+    else:
+        model.ir_version = 99
+    onnx.save(model, file)
+    with pytest.raises(
+        ModelError, match=f"{cause}.*It is newer than onnxruntime: update that"
+    ) as error:
+        load_classifier(name)
+    assert "model.cc" not in str(error.value)
+
+
 # --- errors before any work ---
 
 
@@ -177,6 +243,23 @@ def test_parameters_that_do_not_fit_are_found_at_once(make_onnx, parameters, mes
 def test_labels_that_do_not_fit_are_found_at_once(make_onnx, labels, message):
     with pytest.raises(ModelError, match=re.escape(message)):
         load_classifier(make_onnx(labels=labels))
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        ("json", '["red", "other"]'),
+        ("json", '{"0": "red", "1": "other"}'),
+        ("csv", "index,label\n0,red\n1,other\n"),
+        ("yaml", "names:\n  0: red\n  1: other\n"),
+    ],
+)
+def test_labels_in_a_table_are_told_by_name(make_onnx, tmp_path, ending, text):
+    file = tmp_path / f"names.{ending}"
+    file.write_text(text)
+    name = re.sub(r"labels=[^,]*", f"labels={file}", make_onnx())
+    with pytest.raises(ModelError, match=f"is {ending.upper()}. Write its labels into a text file"):
+        load_classifier(name)
 
 
 def test_files_that_are_missing_or_damaged_are_named(make_onnx, tmp_path):

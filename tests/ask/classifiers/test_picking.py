@@ -216,6 +216,36 @@ def test_options_that_do_not_fit_are_found_before_anything_is_sent(endpoint, opt
     assert endpoint.kinds == []
 
 
+@pytest.mark.parametrize(
+    ("reply", "path"),
+    [
+        ({"predictions": [[0.1, 0.7, 0.2]]}, "$.predictions"),
+        ({"predictions": [[0.1, 0.7, 0.2]]}, "$.predictions[0]"),
+        ({"predictions": [[0.1, 0.7, 0.2]]}, "$.predictions[*][*]"),
+        ({"predictions": [0.1, 0.7, 0.2]}, "$.predictions[*]"),
+        (
+            {"outputs": [{"name": "scores", "shape": [1, 2], "data": [0.1, 0.7]}]},
+            "$.outputs[0].data",
+        ),
+        ([0.1, 0.7, 0.2], "$"),
+        ([[0.1, 0.7]], "$[0]"),
+        ({"0": 0.1, "1": 0.7}, "$"),
+        ({"scores": [{"0": 0.1, "1": 0.7, "2": 0.2}]}, "$.scores"),
+    ],
+)
+def test_scores_without_names_are_refused_and_their_names_asked_for(endpoint, picture, reply, path):
+    endpoint.reply = reply
+    with pytest.raises(AnswerError, match=r"Scores need names\. Give both paths, such as labels="):
+        labels_of(f"{endpoint.name},body=multipart,scores={path}", picture((9, 9, 9)))
+
+
+def test_one_number_has_the_name_of_its_path_also_in_a_list(endpoint, picture):
+    for reply, path in (({"nsfw": [0.25]}, "$.nsfw"), ({"nsfw": [0.25, 0.75]}, "$.nsfw[0]")):
+        endpoint.reply = reply
+        found = labels_of(f"{endpoint.name},body=multipart,scores={path}", picture((9, 9, 9)))
+        assert found == [{"nsfw": 0.25}]
+
+
 def test_a_large_reply_is_shown_in_short():
     assert shape({f"k{i}": i for i in range(9)}).endswith('"k5": number, …}')
     assert shape([[[[[[1]]]]]] * 3) == "[[[[[[number]]]]], … 3]"
