@@ -102,7 +102,7 @@ def joined_orders(scores: ByOrder) -> Scores:
     """Each label's mean score over the orders, the highest first."""
     totals: Counter[str] = Counter()
     for in_order in scores.values():
-        totals.update(in_order)  # type: ignore[arg-type]
+        totals.update(in_order)
     return dict(ranked({label: total / len(scores) for label, total in totals.items()}))
 
 
@@ -220,10 +220,11 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
         return (answers[key],)
     value = _content(text, ANSWERS[kind]["key"])
     if kind == "labels":
-        items = value if isinstance(value, list) else [None]
-        if any(not isinstance(item, str) or _declined(item) for item in items):
+        if not isinstance(value, list):
             return ()
-        labels = (" ".join(item.casefold().split()) for item in items)
+        if any(not isinstance(item, str) or _declined(item) for item in value):
+            return ()
+        labels = (" ".join(item.casefold().split()) for item in value)
         return tuple(dict.fromkeys(filter(None, labels)))
     if kind == "number":
         number = numbers.said(text, prompt)

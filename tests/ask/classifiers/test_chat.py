@@ -400,9 +400,10 @@ def test_the_hint_says_which_number_would_count(server, monkeypatch):
         r"8 of the first 8 replies of m hold no answer: such as '€62,000'\. "
         r"One number of USD a year counts, from 1,000 to 10,000,000: change the prompt\."
     )
+    for place in range(7):
+        classifier.ask([paint(0, place / 10)])
     with pytest.raises(ServiceError, match=message):
-        for place in range(8):
-            classifier.ask([paint(0, place / 10)])
+        classifier.ask([PICTURE])
 
 
 @pytest.mark.parametrize("mode", DIFFERENT)
