@@ -4,9 +4,9 @@ Two are asked in the quick suite, all five in the slow one, up to the page; figu
 ``tests/benches/bench_services.py``.
 """
 
-import re
 import hashlib
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,7 +193,9 @@ def test_a_model_that_changes_in_the_middle_is_reported(provider: FakeProvider, 
         yes=True,
     )
     (said,) = (note for note in listening.notes if note.startswith("Warning:"))
-    assert re.search(r"more than one model, so far \d+ pictures? by (azure-1\.0|\S*2031-01-01), ", said)
+    assert re.search(
+        r"more than one model, so far \d+ pictures? by (azure-1\.0|\S*2031-01-01), ", said
+    )
     assert re.search(r", \d+ pictures? by \S+\.$", said)
     assert "azure-1.0" in said
     assert "2031-01-01" in said

@@ -35,9 +35,6 @@ from gslopes.core.traits import Traits
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
 _LARGEST_PROGRAM = 16 << 30  # bytes of a file
-TABLES = (".csv", ".json", ".tsv", ".yaml", ".yml")
-# What a library says before what went wrong: where in its own source.
-_WHERE = r"(?s)\A(?:.*Traceback of TorchScript.*\n|\[ONNXRuntimeError\].*\) (?=[A-Z]))"
 SAME = 1e-6  # scores that differ by less are one answer
 
 
@@ -234,7 +231,7 @@ def read_labels(file: Path | str) -> tuple[str, ...]:
     text = read_text(
         path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line."
     )
-    if path.suffix in TABLES:
+    if re.fullmatch(r"\.(csv|json|tsv|ya?ml)", path.suffix):
         raise ModelError(
             f"The labels file {path} is {path.suffix[1:].upper()}.",
             "Write its labels into a text file, one per line, in the order of the outputs.",
@@ -270,7 +267,9 @@ def digest_of_texts(texts: Sequence[str]) -> str:
 
 def first_words(error: Exception) -> str:
     """A library's words about an error, on one line of at most 200 characters."""
-    text = re.sub(_WHERE, "", str(error).strip()) or type(error).__name__
+    # without where in its own source it went wrong
+    where = r"(?s)\A(?:.*Traceback of TorchScript.*\n|\[ONNXRuntimeError\].*\) (?=[A-Z]))"
+    text = re.sub(where, "", str(error).strip()) or type(error).__name__
     return " ".join(text.split())[:200].rstrip(".")
 
 

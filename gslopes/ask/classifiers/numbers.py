@@ -49,7 +49,7 @@ def said(text: str, prompt: Prompt) -> float:
     """The number that a reply, in JSON or not, says in the prompt's unit; nan if it says none, or several."""
     text = plain(text)
     asked = _QUANTITY.search(plain(f"1 {prompt.unit} outof {prompt.most:g}"))
-    if re.search(_GRAMMAR["age"], prompt.question.casefold()):
+    if re.search(_GRAMMAR["age"], prompt.question):
         text = text.replace(" age ", " year ")
     for narrowing in _NARROWINGS:
         text = narrowing.sub(" ", text)

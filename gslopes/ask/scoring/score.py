@@ -195,9 +195,9 @@ class Scoring:
                 models = dict(usage.models)
             if len(models) > 1 and name not in self._warned:
                 self._warned.add(name)
-                counts = said("models.txt.j2", models=models)
                 self.executor.note(
-                    f"Warning: {name} answers with more than one model, so far {counts}."
+                    f"Warning: {name} answers with more than one model, so far "
+                    f"{said('models.txt.j2', models=models)}."
                 )
 
     def _report(self, clients: Sequence[Client]) -> None:
