@@ -395,9 +395,8 @@ CASES = {
         "messages",
         200,
         'event: message_start\ndata: {"type": "message_start"}\n\n',
-        Unavailable,
-        "llm",
-        billed=True,
+        ServiceError,
+        "its reply is an event stream of another form",
     ),
     "gemini list of errors": Case(
         "gemini",
