@@ -21,10 +21,8 @@ from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, list_files, listing, same_bytes, size_of
 from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
-from gslopes.slopes.config import RunConfig
+from gslopes.slopes.config import Facts, RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
-
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
