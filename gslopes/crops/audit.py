@@ -4,10 +4,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError, Reason
 from gslopes.core.executor import Executor
 from gslopes.core.options import with_options
-from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking
 from gslopes.crops.config import HOME, MEASURES, TABLES, CropsConfig
