@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from gslopes.ask.classifiers import Given
 from gslopes.ask.editors.python import FunctionEditor
+from gslopes.core.crossed import Values
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier, Finder
 from gslopes.crops.asking import Croppers
@@ -17,7 +18,6 @@ from gslopes.frame.result import Result
 from gslopes.frame.result import load as load
 from gslopes.slopes.compare import compare_runs as compare_runs
 from gslopes.slopes.demo import drawn_faces as drawn_faces
-from gslopes.slopes.measures.frames import Values
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.page import write_report as write_report

@@ -9,8 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core import AnswerError, ConfigError, frozen
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import scrub, secret_in_address
-from gslopes.core import frozen
+from gslopes.core import ConfigError, frozen, nearest
 from gslopes.core.config import facts_of, read_beside
-from gslopes.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

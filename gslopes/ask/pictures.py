@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from gslopes.core import PhotoError, Refused
 from gslopes.core.config import read_beside
-from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.traits import Limits
 

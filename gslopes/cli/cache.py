@@ -84,7 +84,7 @@ def export_(file: Path, classifier: str) -> None:
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 def prune(classifier: str, before: datetime | None, everything: bool) -> None:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
-    from gslopes.core.errors import UsageError
+    from gslopes.core import UsageError
 
     if not (classifier or before or everything):
         raise UsageError(

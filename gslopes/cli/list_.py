@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core import UnknownName, UsageError
 from gslopes.faces.zoo.spec import PACKAGE
 from gslopes.frame.commands import examples, json_option, print_json, say, verb
 

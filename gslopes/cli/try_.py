@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError
 from gslopes.frame.commands import (
     dry_run_option,
     flags,

@@ -14,17 +14,24 @@ from pandas import DataFrame
 from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConfig
 from gslopes.collect.review import item_of, render_review
 from gslopes.collect.search import women_of
-from gslopes.core import frozen_identity, runfolder, runtime, tables
+from gslopes.core import (
+    PhotoError,
+    SkipReason,
+    UsageError,
+    frozen_identity,
+    runfolder,
+    runtime,
+    show,
+    tables,
+)
 from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
-from gslopes.core.files import csv_bytes, show, without_guard
+from gslopes.core.files import csv_bytes, without_guard
 from gslopes.core.geometry import warp
 from gslopes.core.options import build, with_options
 from gslopes.core.progress import Tick
-from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
-from gslopes.core.files import show
+from gslopes.core import show
 from gslopes.core.options import build
 from gslopes.frame.commands import (
     PATH,

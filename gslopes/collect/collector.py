@@ -24,12 +24,21 @@ import httpx
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, Robots, refused
 from gslopes.collect.search import Candidate, Provider, Query
-from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import PhotoError, ServiceError
-from gslopes.core.files import hexdigest, parse_json, read_json
+from gslopes.core import (
+    PhotoError,
+    Reason,
+    ServiceError,
+    SkipReason,
+    hexdigest,
+    parse_json,
+    read_json,
+    runfolder,
+    runtime,
+    tables,
+)
 from gslopes.core.killpoints import kill_point
-from gslopes.core.reasons import Reason, SkipReason, explained
-from gslopes.core.tables import MANIFEST
+from gslopes.core.reasons import explained
+from gslopes.core.tables import MANIFEST, Row
 from gslopes.photos.decode import HEAD, decode, kind_of
 
 STAGE = "collect"
@@ -38,7 +47,6 @@ WORKERS = 8
 OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
 _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "BMP": "bmp", "TIFF": "tif"}
 
-Row = dict[str, Any]
 Outcome = bytes | DownloadError
 
 

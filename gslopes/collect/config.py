@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core import ConfigError, UnknownName, frozen
 
 RACES = ("white", "black", "asian", "indian", "other")
 VALUES = {  # of each reading, as people may answer

@@ -26,9 +26,7 @@ import httpx
 from gslopes.ask.retry import RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
 from gslopes.collect.search import DATA, read_rows
-from gslopes.core import frozen
-from gslopes.core.errors import UsageError
-from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core import Reason, SkipReason, UsageError, frozen
 
 if TYPE_CHECKING:
     from protego import Protego

@@ -21,10 +21,18 @@ from gslopes.collect.search import (
     read_occupations,
 )
 from gslopes.collect.wikidata import Steps, Wikidata, people_of
-from gslopes.core import frozen, runfolder, runtime, tables
+from gslopes.core import (
+    ConfigError,
+    UnknownName,
+    UsageError,
+    frozen,
+    hexdigest,
+    runfolder,
+    runtime,
+    tables,
+)
 from gslopes.core.config import check
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.core.files import csv_bytes, hexdigest
+from gslopes.core.files import csv_bytes
 from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess

@@ -32,10 +32,8 @@ from gslopes.collect.search import (
     read_rows,
     text,
 )
-from gslopes.core import frozen
+from gslopes.core import ConfigError, JsonObject, ServiceError, frozen
 from gslopes.core.arrays import batches
-from gslopes.core.errors import ConfigError, ServiceError
-from gslopes.core.files import JsonObject
 
 CENSUS = DATA / "census.csv"
 PAGES = (

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError, frozen
 from gslopes.core.options import option, section
 
 Names = tuple[str, ...]

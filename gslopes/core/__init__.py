@@ -3,6 +3,73 @@
 from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
+from gslopes.core.errors import (
+    AnswerError,
+    ClassifierError,
+    ConfigError,
+    CredentialsError,
+    DataMissing,
+    GslopesError,
+    ModelError,
+    PhotoError,
+    Refused,
+    RunFolderMismatch,
+    ServiceError,
+    StorageError,
+    TableError,
+    Throttled,
+    Unavailable,
+    Unfinished,
+    UnknownName,
+    UsageError,
+    nearest,
+)
+from gslopes.core.files import (
+    JsonObject,
+    hexdigest,
+    parse_json,
+    read_json,
+    read_regular,
+    sha256_of,
+    show,
+)
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.text import many
+
+__all__ = (
+    "AnswerError",
+    "ClassifierError",
+    "ConfigError",
+    "CredentialsError",
+    "DataMissing",
+    "GslopesError",
+    "JsonObject",
+    "ModelError",
+    "PhotoError",
+    "Reason",
+    "Refused",
+    "RunFolderMismatch",
+    "ServiceError",
+    "SkipReason",
+    "StorageError",
+    "TableError",
+    "Throttled",
+    "Unavailable",
+    "Unfinished",
+    "UnknownName",
+    "UsageError",
+    "frozen",
+    "frozen_identity",
+    "hexdigest",
+    "many",
+    "nearest",
+    "parse_json",
+    "read_json",
+    "read_regular",
+    "sha256_of",
+    "show",
+)
+
 T = TypeVar("T")
 
 

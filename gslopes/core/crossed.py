@@ -15,6 +15,8 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.core.placebo import CROSS, contrast, ends_of
 
+Values = Mapping[str, Sequence[float]]  # of a sweep, by the attribute that is edited along it
+
 
 @frozen
 class Grid:
@@ -77,7 +79,7 @@ def split(attribute: str) -> tuple[str, str, str]:
     return first, second, value
 
 
-def grid_of(values: Mapping[str, Sequence[float]]) -> Grid | None:
+def grid_of(values: Values) -> Grid | None:
     """The grid of a run, by the values of its sweeps; None if they are plain."""
     named = [parts for name in values if (parts := ends_of(name))]
     for first, second, _ in (split(name) for name in values if CROSS in name):

@@ -4,12 +4,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError, Reason
 from gslopes.core.executor import Executor
 from gslopes.core.options import with_options
-from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking
+from gslopes.crops.asking import Croppers, Given
 from gslopes.crops.config import HOME, MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
@@ -31,7 +31,7 @@ def audit_crops(
     photos: Any,
     out: str | Path | None = None,
     *,
-    croppers: asking.Croppers = (),
+    croppers: Croppers = (),
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,
@@ -50,7 +50,7 @@ def audit_crops(
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
-    plan = planned(CROPS, photos, out, options, trust=trust, given=asking.Given(croppers, finder))
+    plan = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
     return carry_out(plan, executor, progress)
 
 

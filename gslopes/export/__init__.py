@@ -14,9 +14,18 @@ from typing import Any, Literal, get_args
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, runfolder, runtime
-from gslopes.core.errors import PhotoError, RunFolderMismatch, UnknownName, UsageError
-from gslopes.core.files import csv_bytes, read_json, read_named, show
+from gslopes.core import (
+    PhotoError,
+    RunFolderMismatch,
+    UnknownName,
+    UsageError,
+    frozen,
+    read_json,
+    runfolder,
+    runtime,
+    show,
+)
+from gslopes.core.files import csv_bytes, read_named
 from gslopes.core.options import build, with_options
 from gslopes.core.progress import Tick, counted
 from gslopes.export import card, writers

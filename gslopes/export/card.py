@@ -7,9 +7,8 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import runfolder, runtime
+from gslopes.core import read_json, runfolder, runtime, sha256_of
 from gslopes.core.config import read_beside
-from gslopes.core.files import read_json, sha256_of
 from gslopes.report.inline import plain
 from gslopes.report.layouts import escaped, markdown
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.text import many
+from gslopes.core import many
 from gslopes.export.pictures import ExportConfig
 from gslopes.frame.commands import PATH, json_option, options, out_option, print_json, say, verb
 

@@ -7,10 +7,17 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo, runfolder, tables
+from gslopes.core import (
+    ConfigError,
+    UsageError,
+    frozen,
+    hexdigest,
+    placebo,
+    runfolder,
+    show,
+    tables,
+)
 from gslopes.core.crossed import check_plain
-from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.files import hexdigest, show
 
 # Columns of every exported picture, in this order; the people table's come between them and CREDIT.
 COLUMNS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from gslopes.core import frozen
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError, frozen
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.core.traits import traits_of

@@ -6,8 +6,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gslopes.core import frozen, placebo
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError, frozen, placebo
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
 from gslopes.core.options import extent, names, option
 from gslopes.core.records import FloatArray

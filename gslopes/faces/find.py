@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gslopes.core import Reason, SkipReason, UsageError
 from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import UsageError
 from gslopes.core.geometry import similarity
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import BOX, POINTS, Detections, Face, Photo
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.photos.folder import relative_name

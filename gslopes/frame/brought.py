@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.errors import RunFolderMismatch, UsageError
-from gslopes.core.files import hexdigest
+from gslopes.core import RunFolderMismatch, UsageError, hexdigest
 from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
 from gslopes.core.runfolder import (

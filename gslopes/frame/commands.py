@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gslopes.core.errors import StorageError, UsageError
-from gslopes.core.files import show
+from gslopes.core import StorageError, UsageError, show
 from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.core.text import printable_lines, some_of
 from gslopes.frame.conditions import FAILED, Condition

@@ -18,11 +18,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import frozen, runfolder, tables
+from gslopes.core import (
+    ConfigError,
+    ModelError,
+    TableError,
+    UsageError,
+    frozen,
+    read_json,
+    runfolder,
+    show,
+    tables,
+)
 from gslopes.core.config import convert
-from gslopes.core.errors import ConfigError, ModelError, TableError, UsageError
 from gslopes.core.executor import RemoteTask, Work
-from gslopes.core.files import read_json, show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.progress import Tick
 from gslopes.core.runfolder import part_path

@@ -1,16 +1,14 @@
 """The plan of an audit: everything is checked before anything expensive is done."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gslopes.core import ConfigError, UsageError
 from gslopes.core.config import from_dict, to_dict
-from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import MANIFEST, check_outside, show
-from gslopes.frame.spec import INPUTS, Audit, Plan, refuse_older
-
-Facts = Mapping[str, Any]
+from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, refuse_older
 
 
 def plan(

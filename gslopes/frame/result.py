@@ -10,9 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.errors import UsageError
-from gslopes.core.files import read_json, show
+from gslopes.core import UsageError, read_json, runfolder, show
 from gslopes.core.tables import Tables, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.files import show
+from gslopes.core import PhotoError, UsageError, show
 from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"

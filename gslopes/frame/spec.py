@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import frozen, runfolder, runtime, tables
+from gslopes.core import ConfigError, UsageError, frozen, runfolder, runtime, show, tables
 from gslopes.core.config import from_dict, read_toml, to_dict
-from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
-from gslopes.core.files import show
 from gslopes.core.progress import Tick
 from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import Table

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError
 from gslopes.core.options import options_of
 from gslopes.core.summary import NAME, conditions, gated
 from gslopes.frame.commands import (

@@ -9,20 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.files import (
-    NotRegular,
-    TooLarge,
+from gslopes.core import (
+    PhotoError,
+    Reason,
+    SkipReason,
+    UsageError,
+    frozen,
     hexdigest,
-    open_regular,
+    many,
     read_regular,
-    resolved,
     show,
 )
-from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.files import NotRegular, TooLarge, open_regular, resolved
 from gslopes.core.records import ByteArray, Photo
-from gslopes.core.text import many, some_of
+from gslopes.core.text import some_of
 from gslopes.photos.decode import (
     HEAD,
     LARGEST_FILE,

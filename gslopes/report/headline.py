@@ -10,9 +10,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from gslopes.core import config, frozen
+from gslopes.core import config, frozen, many
 from gslopes.core.tables import Record, Row
-from gslopes.core.text import many, two_digits
+from gslopes.core.text import two_digits
 from gslopes.report.caution import Nothing, widest
 from gslopes.stats.rounding import highest
 

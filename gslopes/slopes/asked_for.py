@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gslopes.ask.editors.prompts import Prompts, load_prompts
-from gslopes.core import frozen_identity, options, placebo
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core import ConfigError, UnknownName, frozen_identity, options, placebo
 from gslopes.faces.compose.placebo import lot
 from gslopes.faces.config import EditConfig, values_for
 from gslopes.faces.edit.protocol import PictureEditor, Wish

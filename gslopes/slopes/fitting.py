@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ UNEDITED = "unedited"  # the folder of the unedited photos in a run, and their n
 def fit_folder(
     run: Path,
     config: FitConfig,
-    values: dict[str, list[float]],
+    values: crossed.Values,
     seed: int,
     *,
     watch: Watch | None = None,
@@ -112,7 +112,7 @@ def _answers(run: Path, table: tables.Table) -> pa.Table:
     return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
-def reach_of(run: Path, values: dict[str, list[float]]) -> DataFrame | None:
+def reach_of(run: Path, values: crossed.Values) -> DataFrame | None:
     """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
 
     Columns: photo, attribute, reading, reach and odds.
@@ -179,7 +179,7 @@ def moved_of(run: Path) -> DataFrame | None:
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
 
 
-def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:
+def steps_of(run: Path, values: crossed.Values) -> dict[str, Series]:
     """Attribute to the slope of the skin's measured step along it, by photo; empty unless the tone is edited alone too.
 
     values: attribute to its K values.
@@ -200,7 +200,7 @@ def steps_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Seri
     return steps
 
 
-def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, Series]:
+def verdicts_of(run: Path, values: crossed.Values) -> dict[str, Series]:
     """Attribute to whether the gate kept each photo's sweep; empty if the gate was not applied.  Raises: TableError."""
     frame = runfolder.verdicts(run)
     frame = frame[frame["attribute"].isin(list(values))].set_index("photo")

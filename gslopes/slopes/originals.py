@@ -3,8 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import PhotoError, TableError, UsageError
+from gslopes.core import PhotoError, TableError, UsageError, runfolder, tables
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.photos.folder import open_photo

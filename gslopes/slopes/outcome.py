@@ -9,12 +9,10 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import UsageError
-from gslopes.core.reasons import Reason, listed
+from gslopes.core import Reason, UsageError, many, runfolder, tables
+from gslopes.core.reasons import listed
 from gslopes.core.runfolder import show
 from gslopes.core.tables import Tables
-from gslopes.core.text import many
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain

@@ -20,13 +20,11 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, options, placebo
+from gslopes.core import UnknownName, frozen, many, options, placebo, show
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
-from gslopes.core.errors import UnknownName
-from gslopes.core.files import is_file, show
+from gslopes.core.files import is_file
 from gslopes.core.runfolder import FARTHEST
-from gslopes.core.text import many
 from gslopes.photos.folder import size_of
 from gslopes.slopes.cells import Picture
 from gslopes.slopes.layouts import JOINT, read_rows, refused

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import UsageError, placebo, runfolder, tables
 from gslopes.core.config import from_dict
-from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes.config import FitConfig

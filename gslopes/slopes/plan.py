@@ -7,10 +7,8 @@ from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.ask.editors import Setting, load_editor
-from gslopes.core import placebo, tables
+from gslopes.core import UsageError, placebo, sha256_of, show, tables
 from gslopes.core.crossed import Grid, grid_of
-from gslopes.core.errors import UsageError
-from gslopes.core.files import sha256_of, show
 from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
 from gslopes.faces.components import Components, default_components, model_records
@@ -21,10 +19,8 @@ from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, list_files, listing, same_bytes, size_of
 from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
-from gslopes.slopes.config import RunConfig
+from gslopes.slopes.config import Facts, RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
-
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)

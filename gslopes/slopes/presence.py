@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import SERVICES
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError
 from gslopes.slopes.measures.answers import ALL, Cut
 
 NONE = "none"

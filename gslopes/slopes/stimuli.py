@@ -14,11 +14,18 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.core import frozen, placebo, runfolder, runtime
-from gslopes.core.errors import ModelError, PhotoError
+from gslopes.core import (
+    ModelError,
+    PhotoError,
+    Reason,
+    SkipReason,
+    frozen,
+    placebo,
+    runfolder,
+    runtime,
+)
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components

@@ -12,9 +12,8 @@ from PIL import Image
 
 from gslopes.ask.editors import Setting, is_outside, load_editor
 from gslopes.ask.pictures import png
-from gslopes.core import frozen
+from gslopes.core import PhotoError, frozen
 from gslopes.core.arrays import doubles
-from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import TONE
 from gslopes.core.reasons import explained
 from gslopes.core.runfolder import write_changed

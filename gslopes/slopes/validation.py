@@ -14,9 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from gslopes.core import frozen, runfolder, tables
+from gslopes.core import UsageError, crossed, frozen, runfolder, tables
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.errors import UsageError
 from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.photos.people import read_about
@@ -84,8 +83,8 @@ def summaries_of(run: Path) -> list[Summary]:
     )
 
 
-def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
-    values: Mapping[str, Sequence[float]] = runfolder.read_manifest(run)["values"]
+def _values_of(run: Path, attributes: pd.Series[str]) -> crossed.Values:
+    values: crossed.Values = runfolder.read_manifest(run)["values"]
     unknown = sorted(set(attributes.astype(str)) - set(values))
     if unknown:
         raise UsageError(

@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import hexdigest, read_text
+from gslopes.core import ConfigError, UnknownName, frozen, hexdigest
+from gslopes.core.files import read_text
 from gslopes.core.text import plain
 from gslopes.words.wordnet import GRAMMAR, WordNet
 

@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from gslopes.core import ModelError, hexdigest
 from gslopes.core.config import read_toml
-from gslopes.core.errors import ModelError
-from gslopes.core.files import hexdigest
 
 DATA = Path(__file__).parent / "data"
 GRAMMAR = read_toml(DATA / "grammar.toml")

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gslopes.core.errors import AnswerError
-from gslopes.core.reasons import Reason
+from gslopes.core import AnswerError, Reason
 from gslopes.core.records import Answer
 
 LONGEST = 20_000  # characters of a caption

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.core import frozen
+from gslopes.core import ModelError, UsageError, frozen
 from gslopes.core.config import from_dict, read_toml
-from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.core.traits import LOCAL, Limits
 

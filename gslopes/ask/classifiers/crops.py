@@ -31,16 +31,19 @@ from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import frozen
-from gslopes.core.errors import (
+from gslopes.core import (
     AnswerError,
     PhotoError,
+    Reason,
     Refused,
+    SkipReason,
     Unfinished,
     UsageError,
+    frozen,
+    hexdigest,
+    sha256_of,
+    show,
 )
-from gslopes.core.files import hexdigest, sha256_of, show
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
 from gslopes.core.traits import LOCAL, Traits
 

@@ -19,7 +19,7 @@ from gslopes.ask.classifiers.model_file import (
 )
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.ask.classifiers.returned import plain
-from gslopes.core.errors import ClassifierError, ConfigError, UsageError
+from gslopes.core import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
 from gslopes.core.traits import check_traits

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gslopes.core import JsonObject
 from gslopes.core.config import read_beside
-from gslopes.core.files import JsonObject
 
 REPLIES = read_beside(__file__, "replies.toml")
 AROUND = str(REPLIES["around"])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gslopes.core.files import hexdigest
+from gslopes.core import hexdigest
 
 
 @dataclass(eq=False)

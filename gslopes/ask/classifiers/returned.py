@@ -11,9 +11,8 @@ import numpy as np
 
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.classifiers.picking import labelled
+from gslopes.core import AnswerError, ModelError, many
 from gslopes.core.config import read_beside
-from gslopes.core.errors import AnswerError, ModelError
-from gslopes.core.text import many
 
 Labels = Sequence[str]
 Scores = dict[str, float]

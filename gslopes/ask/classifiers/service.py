@@ -29,20 +29,21 @@ from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
-from gslopes.core.config import read_beside
-from gslopes.core.errors import (
+from gslopes.core import (
     AnswerError,
     ClassifierError,
     ConfigError,
     CredentialsError,
     GslopesError,
+    JsonObject,
     Refused,
     ServiceError,
     Throttled,
     Unavailable,
     Unfinished,
+    parse_json,
 )
-from gslopes.core.files import JsonObject, parse_json
+from gslopes.core.config import read_beside
 from gslopes.core.traits import LOCAL, Traits
 
 Kind = Literal[

@@ -32,9 +32,7 @@ from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import takes
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.files import hexdigest
+from gslopes.core import AnswerError, ConfigError, UsageError, frozen, hexdigest
 from gslopes.core.records import ByteArray, Crop, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.boxes import Box, Size
-from gslopes.core import frozen
+from gslopes.core import AnswerError, frozen
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides

@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.ask.boxes import Size, Sizes, fitted, grid_map, resized
 from gslopes.ask.croppers import Plain
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 GRID = 64

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
+from gslopes.core import UnknownName
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.errors import UnknownName
 from gslopes.core.records import FloatArray
 
 # Agency, automation, coverage, risk, if several points are salient: the words of the paper's Table 1.

@@ -11,8 +11,7 @@ from PIL import Image
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.croppers import Plain
-from gslopes.core.errors import UsageError
-from gslopes.core.files import hexdigest
+from gslopes.core import UsageError, hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
 Size = tuple[int, int]  # width and height, pixels

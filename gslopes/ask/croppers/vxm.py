@@ -21,10 +21,9 @@ from torch.nn import functional as F
 
 from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
-from gslopes.core import frozen, frozen_identity
+from gslopes.core import ModelError, frozen, frozen_identity, hexdigest
 from gslopes.core.arrays import batches, floats
-from gslopes.core.errors import ModelError
-from gslopes.core.files import hexdigest, read_named
+from gslopes.core.files import read_named
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 LARGEST = 1 << 30  # bytes of a file

@@ -11,8 +11,7 @@ from typing import Any, Self, cast
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import ClassifierEntry, entry_of, manual, resolved
 from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core import ConfigError, UsageError, frozen
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 

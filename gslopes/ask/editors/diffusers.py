@@ -23,9 +23,7 @@ from gslopes.ask.editors import Setting
 from gslopes.ask.editors.replies import answer_of, kept
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, Refused
-from gslopes.core.files import JsonObject, hexdigest, read_json
+from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, read_json
 from gslopes.core.runtime import pick_device
 from gslopes.core.traits import Traits
 from gslopes.faces.edit.protocol import Wish

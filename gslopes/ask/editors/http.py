@@ -32,9 +32,7 @@ from gslopes.ask.classifiers.service import OnePictureService
 from gslopes.ask.editors import CATALOGUE, Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
 from gslopes.ask.names import canonical
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError
-from gslopes.core.text import many
+from gslopes.core import AnswerError, ConfigError, frozen, many
 
 _PARTS = ("attribute", "value", "text", "seed", "draw")
 

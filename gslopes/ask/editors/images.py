@@ -57,10 +57,8 @@ from gslopes.ask.editors import CATALOGUE, Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import frozen
+from gslopes.core import AnswerError, ConfigError, JsonObject, PhotoError, Refused, frozen
 from gslopes.core.arrays import Integers
-from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused
-from gslopes.core.files import JsonObject
 from gslopes.core.records import Answer
 
 CHIP = 1024  # pixels of a side

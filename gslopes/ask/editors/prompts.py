@@ -26,12 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gslopes.core import frozen
+from gslopes.core import ConfigError, UnknownName, frozen, hexdigest, many
 from gslopes.core.config import from_dict, read_toml, to_dict
-from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import hexdigest
 from gslopes.core.placebo import plain
-from gslopes.core.text import many
 
 _FOLDER = Path(__file__).parent / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))

@@ -33,11 +33,8 @@ from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
 from gslopes.ask.names import Bounded, canonical
 from gslopes.ask.pictures import png
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ModelError, UsageError
-from gslopes.core.files import read_regular
+from gslopes.core import AnswerError, ModelError, UsageError, frozen, many, read_regular
 from gslopes.core.records import ByteArray
-from gslopes.core.text import many
 from gslopes.core.traits import Traits
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.config import CaptionsConfig
-from gslopes.core import frozen, frozen_identity
-from gslopes.core.errors import ConfigError
+from gslopes.core import ConfigError, frozen, frozen_identity
 from gslopes.words.graph import Fact, Facts, Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet

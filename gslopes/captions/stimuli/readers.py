@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from gslopes.core import DataMissing, show
 from gslopes.core.csv_table import read_csv, read_frame
-from gslopes.core.errors import DataMissing
-from gslopes.core.files import show
 from gslopes.core.tables import Record, records
 from gslopes.core.text import plain
 

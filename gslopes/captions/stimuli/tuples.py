@@ -13,9 +13,7 @@ from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
-from gslopes.core import files, tables
-from gslopes.core.errors import DataMissing
-from gslopes.core.text import many
+from gslopes.core import DataMissing, files, many, tables
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets

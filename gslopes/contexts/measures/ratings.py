@@ -11,9 +11,8 @@ from pandas import DataFrame
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.stimuli.people import gender_of
+from gslopes.core import UsageError, show
 from gslopes.core.csv_table import read_csv
-from gslopes.core.errors import UsageError
-from gslopes.core.files import show
 from gslopes.stats.resampling import percentile
 
 CODINGS = ("correct", "partial", "incorrect")

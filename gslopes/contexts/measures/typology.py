@@ -14,8 +14,16 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.contexts import HOME
-from gslopes.core import config, csv_table, files, frozen, text
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core import (
+    ConfigError,
+    UnknownName,
+    UsageError,
+    config,
+    csv_table,
+    files,
+    frozen,
+    text,
+)
 
 Tags = frozenset[str]
 DATA = HOME / "data"

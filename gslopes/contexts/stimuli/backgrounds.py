@@ -9,9 +9,7 @@ from typing import Literal
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
-from gslopes.core import config, frozen, frozen_identity
-from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core import PhotoError, Reason, SkipReason, UsageError, config, frozen, frozen_identity
 from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_files, open_photo

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from gslopes.core import PhotoError, Reason, SkipReason
 from gslopes.core.arrays import floats
-from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray
 
 OPAQUE = 0.5

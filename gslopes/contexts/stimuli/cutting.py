@@ -12,10 +12,8 @@ from PIL import Image
 
 from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, measure, studio, unseen
 from gslopes.contexts.stimuli.matting import own_colours
-from gslopes.core import runfolder
+from gslopes.core import PhotoError, Reason, SkipReason, runfolder
 from gslopes.core.arrays import floats
-from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.core.tables import Row
 from gslopes.faces.find import tilted

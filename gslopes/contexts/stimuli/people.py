@@ -10,8 +10,7 @@ from pathlib import Path
 from pandas import DataFrame
 
 from gslopes.contexts import HOME
-from gslopes.core import config, csv_table, files
-from gslopes.core.reasons import Reason
+from gslopes.core import Reason, config, csv_table, files
 from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 

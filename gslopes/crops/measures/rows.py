@@ -9,10 +9,9 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
+from gslopes.core import many, read_json
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row, ends
-from gslopes.core.text import many
 from gslopes.crops.config import (
     ABOVE,
     BOOTSTRAP,

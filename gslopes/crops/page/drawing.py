@@ -13,8 +13,7 @@ from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
-from gslopes.core import runfolder
-from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core import AnswerError, PhotoError, runfolder
 from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.crops.asking import crop_row, joined_pictures

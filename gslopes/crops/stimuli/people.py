@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Series
 
+from gslopes.core import ConfigError, UsageError, show
 from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
-from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.files import inside, show
+from gslopes.core.files import inside
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, names_of

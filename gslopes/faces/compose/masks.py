@@ -10,12 +10,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.core import frozen_identity
+from gslopes.core import Reason, SkipReason, UsageError, frozen_identity, show
 from gslopes.core.arrays import Array, Flags, floats
-from gslopes.core.errors import UsageError
-from gslopes.core.files import show
 from gslopes.core.geometry import LUMA, warp
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import list_files, relative_name

@@ -9,8 +9,8 @@ import math
 import cv2
 import numpy as np
 
+from gslopes.core import ModelError
 from gslopes.core.arrays import Array, floats
-from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET, warp
 from gslopes.core.records import ByteArray, EditedChip, Ends, FloatArray
 from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, cut, to_photo

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core import runtime
+from gslopes.core import ModelError, runtime
 from gslopes.core.arrays import floats, slices
-from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.fader import Fader, FoldedFader

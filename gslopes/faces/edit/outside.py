@@ -13,11 +13,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.core import frozen_identity
+from gslopes.core import PhotoError, Reason, SkipReason, frozen_identity
 from gslopes.core.arrays import Array, Flags, doubles, floats
-from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import around
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.photos.decode import in_profile, in_srgb, is_srgb, is_upright
 from gslopes.photos.folder import photo_of

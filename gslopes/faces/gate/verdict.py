@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core import frozen
+from gslopes.core import Reason, SkipReason, frozen
 from gslopes.core.arrays import doubles
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gslopes.core import ModelError, UsageError
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 

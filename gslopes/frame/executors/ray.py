@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.errors import GslopesError, UsageError, WorkerLost
+from gslopes.core import GslopesError, UsageError, frozen
+from gslopes.core.errors import WorkerLost
 from gslopes.core.executor import Work, pack
 from gslopes.core.progress import Notes, progress_line
 from gslopes.core.runfolder import show

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import frozen
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError, frozen
 from gslopes.core.options import build, section
 from gslopes.frame.commands import (
     PATH,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gslopes.core import frozen
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError, frozen
 from gslopes.core.options import build
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 

@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity, placebo, tables
+from gslopes.core import ConfigError, TableError, frozen_identity, placebo, tables
 from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
-from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.geometry import TONE
 from gslopes.slopes.measures import decision, estimators, kinds
 from gslopes.slopes.measures.answers import Answers, gather

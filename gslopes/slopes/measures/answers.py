@@ -20,9 +20,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from gslopes.core import frozen, frozen_identity
+from gslopes.core import ConfigError, TableError, frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
-from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY, Row
 from gslopes.stats.rounding import STORED, exceeds, settled

@@ -19,7 +19,7 @@ what is permuted for the interaction is what they leave, and the test is exact i
 exchangeable. If only the mean interaction is 0, it holds with many photos, as the statistic is studentised.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import permutations, product
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Integers
-from gslopes.core.crossed import Grid, grid_of
+from gslopes.core.crossed import Grid, Values, grid_of
 from gslopes.slopes.measures.answers import values_by_attribute
 from gslopes.stats.rounding import places
 
@@ -115,7 +115,7 @@ def _view(
 
 
 def along(
-    scores: pa.Table, asked: pa.Table, passed: Mapping[str, Sequence[float]] | None
+    scores: pa.Table, asked: pa.Table, passed: Values | None
 ) -> tuple[pa.Table, pa.Table, Mapping[str, Array], dict[str, View]]:
     """Tables of answers, along the views of a grid if the passed values are of one, the values of each sweep, and the
     views.  passed: as of ``answers.values_by_attribute``.

@@ -22,9 +22,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, frozen_identity, text
+from gslopes.core import UnknownName, frozen, frozen_identity, text
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
-from gslopes.core.errors import UnknownName
 from gslopes.core.tables import MEASURED, READING, Record
 from gslopes.slopes.measures.answers import Answers, columns_of
 from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in

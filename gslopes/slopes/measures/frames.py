@@ -1,6 +1,6 @@
 """Slopes from data frames as users have them: one public call, ``gslopes.fit_slopes``."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import config, frozen, tables
+from gslopes.core import TableError, UsageError, config, frozen, nearest, tables
 from gslopes.core.arrays import Array
-from gslopes.core.errors import TableError, UsageError, nearest
+from gslopes.core.crossed import Values
 from gslopes.core.options import build, with_options
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 
-Values = Mapping[str, Sequence[float]]  # by attribute
 _ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute", "score": 1.0}
 _ASKED = {"status": "answered", "reason": "", "detail": ""}
 

@@ -32,10 +32,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.core import TableError, many
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
-from gslopes.core.errors import TableError
 from gslopes.core.records import FloatArray
-from gslopes.core.text import many
 from gslopes.slopes.measures.answers import Answers
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy import optimize, sparse, special
 
-from gslopes.core import frozen, frozen_identity, placebo
+from gslopes.core import ConfigError, frozen, frozen_identity, placebo
 from gslopes.core.arrays import Flags, Integers, doubles
-from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures import answers, decision
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats import ols, permutation, rounding

@@ -36,9 +36,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from gslopes.core import frozen_identity
+from gslopes.core import TableError, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects
-from gslopes.core.errors import TableError
 from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions

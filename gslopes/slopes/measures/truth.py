@@ -23,11 +23,9 @@ from itertools import compress
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity
+from gslopes.core import ConfigError, frozen_identity, many
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
-from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING, Row
-from gslopes.core.text import many
 from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import NEVER, FitOptions

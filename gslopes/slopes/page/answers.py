@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from gslopes.core import files, tables
+from gslopes.core import ConfigError, files, tables
 from gslopes.core.arrays import Array, Integers
-from gslopes.core.errors import ConfigError
 from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.measures.kinds import beyond
 from gslopes.slopes.page import loading

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import UnknownName, placebo, runfolder, tables
 from gslopes.core.arrays import Array, centre_of
-from gslopes.core.errors import UnknownName
 from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gslopes.core import frozen, runfolder
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError, frozen, runfolder
 from gslopes.core.records import ByteArray
 from gslopes.photos.decode import named_picture, to_srgb
 from gslopes.slopes.page.loading import Corners, Embed

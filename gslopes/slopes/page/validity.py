@@ -1,13 +1,13 @@
 """Does the sweep move its target, what else moves, and which sweeps failed?"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import files, placebo, tables
+from gslopes.core import crossed, files, placebo, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
@@ -27,7 +27,7 @@ NAMES = {
 }
 
 
-def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False) -> list[Content]:
+def sweeps(run: Path, values: crossed.Values, pairs: bool = False) -> list[Content]:
     """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
