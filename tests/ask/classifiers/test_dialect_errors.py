@@ -394,14 +394,6 @@ CASES = {
         "llm",
         billed=True,
     ),
-    "messages stream": Case(
-        "messages",
-        200,
-        'event: message_start\ndata: {"type": "message_start"}\n\n',
-        Unavailable,
-        "llm",
-        billed=True,
-    ),
     "gemini list of errors": Case(
         "gemini",
         500,
@@ -566,6 +558,21 @@ def test_an_error_is_one_sentence_with_the_next_step_and_no_key(asked, name):
     assert error.billed is case.billed
     if isinstance(error, Throttled):
         assert error.retry_after == case.wait
+
+
+STREAMS = {
+    "messages": 'event: message_start\ndata: {"type": "message_start"}\n\n',
+    "responses": 'event: response.created\ndata: {"type": "response.created"}\n\n',
+    "gemini": 'data: {"candidates": [{"content": {"parts": [{"text": "{"}]}}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_a_stream_that_was_not_asked_for_is_an_error_of_one_sentence(asked, dialect):
+    error, _ = asked(dialect, 200, STREAMS[dialect], {"content-type": "text/event-stream"})
+    assert isinstance(error, Unavailable | ServiceError)
+    assert error.message.endswith(".")
+    assert "\n" not in error.message
 
 
 def test_there_are_cases_of_every_kind_and_dialect():
