@@ -54,6 +54,7 @@ class CompatibleService(service.OnePictureService):
         self.ENDPOINT_VARIABLES = self._dialect.variables
         super().__init__(name, options, device)
         self._here = service.on_this_machine(self._address)
+        self._home = self._address or self._dialect.home
         self._lock = threading.Lock()
         self._dropped: set[str] = set()  # parameters that this server does not take
 
@@ -85,7 +86,7 @@ class CompatibleService(service.OnePictureService):
                 key=key,
                 endpoint_url=self._address or None,
             )
-            self._address = asks.meta.endpoint_url
+            self._home = asks.meta.endpoint_url
             signs = None if key else partial(service.signed, asks)
         elif not self._here:
             self._credentials()
@@ -119,10 +120,9 @@ class CompatibleService(service.OnePictureService):
         """
         import httpx
 
-        url = httpx.URL(self._address or self._dialect.home)
-        base = url.path.rstrip("/").removesuffix(
-            "/" + path.split("/")[1]
-        )  # .../v1, also if it is given
+        url = httpx.URL(self._home)
+        # .../v1 of the path may stand in the address, too
+        base = url.path.rstrip("/").removesuffix("/" + path.split("/")[1])
         reply = self._client.post(url.copy_with(path=base + path), **sent)
         status = reply.status_code
         good = status < 400

@@ -186,7 +186,7 @@ class ImagesEditor(Wished, CompatibleService):
 
         from gslopes.ask import transport
 
-        own = "/".join((self._address or self._dialect.home).split("/")[:3])
+        own = "/".join(self._home.split("/")[:3])
         if not address.startswith(("https://", f"{own}/")):
             raise AnswerError("The picture that the reply names would come without encryption.")
         for _ in range(FETCHES):

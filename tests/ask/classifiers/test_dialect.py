@@ -113,7 +113,7 @@ def test_every_request_is_one_that_the_strict_server_takes(
     dialect = load_dialect(name)
     path = dialect.path.format(model=MODEL.replace(":", "%3A"))
     reply = classifier._client.post(
-        httpx.URL(f"{classifier._address or dialect.home}{path}"), json=dialect.asked(fields)
+        httpx.URL(f"{classifier._home}{path}"), json=dialect.asked(fields)
     )
     assert reply.status_code == 200, reply.text
     (call,) = provider.log.of(name)
@@ -151,7 +151,7 @@ def test_bedrock_is_asked_in_the_region_that_is_set(provider: FakeProvider, monk
     assert caught.value.hint == "Set AWS_DEFAULT_REGION, such as to us-east-1."
     monkeypatch.setenv(variable, "eu-central-1")
     classifier = load_classifier(name)
-    assert classifier._address == "https://bedrock-runtime.eu-central-1.amazonaws.com"
+    assert classifier._home == "https://bedrock-runtime.eu-central-1.amazonaws.com"
 
 
 def test_without_boto3_it_is_said_what_to_install(provider: FakeProvider, monkeypatch):
@@ -201,7 +201,7 @@ def test_a_strict_server_takes_no_field_that_is_not_documented(provider: FakePro
 
     classifier = load_classifier(f"llm:m,prompt=doctor-nurse,dialect={name}")
     dialect = load_dialect(name)
-    url = f"{classifier._address or dialect.home}{dialect.path.format(model='m')}"
+    url = f"{classifier._home}{dialect.path.format(model='m')}"
     good = dialect.asked(FIELDS)
 
     def status(body: Any) -> int:

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers import chat, load_classifier
+from gslopes.ask.classifiers.chat import reading
+from gslopes.ask.classifiers.compatible import Reply
+from gslopes.ask.classifiers.dialect import load_dialect
 from gslopes.core.errors import (
     ClassifierError,
     CredentialsError,
@@ -391,13 +394,6 @@ CASES = {
         "llm",
         billed=True,
     ),
-    "messages stream": Case(
-        "messages",
-        200,
-        'event: message_start\ndata: {"type": "message_start"}\n\n',
-        ServiceError,
-        "its reply is an event stream of another form",
-    ),
     "gemini list of errors": Case(
         "gemini",
         500,
@@ -562,6 +558,21 @@ def test_an_error_is_one_sentence_with_the_next_step_and_no_key(asked, name):
     assert error.billed is case.billed
     if isinstance(error, Throttled):
         assert error.retry_after == case.wait
+
+
+STREAMS = {
+    "messages": 'event: message_start\ndata: {"type": "message_start"}\n\n',
+    "responses": 'event: response.created\ndata: {"type": "response.created"}\n\n',
+    "gemini": 'data: {"candidates": [{"content": {"parts": [{"text": "{"}]}}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_a_stream_that_was_not_asked_for_is_an_error_of_one_sentence(asked, dialect):
+    error, _ = asked(dialect, 200, STREAMS[dialect], {"content-type": "text/event-stream"})
+    assert isinstance(error, Unavailable | ServiceError)
+    assert error.message.endswith(".")
+    assert "\n" not in error.message
 
 
 def test_there_are_cases_of_every_kind_and_dialect():
@@ -849,11 +860,16 @@ BEFORE = {
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_a_reply_without_an_answer_says_which(asked, name):
+def test_a_reply_without_an_answer_says_which(name):
     dialect, body, label = SILENT[name]
-    raw, classifier = asked(dialect, 200, body, more=",repeats=1")
-    assert dict(classifier.parse(raw).labels) == {label: 1.0}
-    assert classifier.usage(raw).tokens_out <= 200
+    classifier = load_classifier(f"llm:m,prompt=doctor-nurse,dialect={dialect}", prepare=False)
+    order = (0, 1, 2)
+    came = load_dialect(dialect).read(body)
+    assert chat.problem_of(came) is None
+    (reply,) = classifier._read(Reply(came, True), order)
+    assert reading(classifier.prompt, order, reply) == (label,)
+    used = chat.tokens_used(came, 1000, 200)
+    assert used is None or used[1] <= 200
 
 
 @pytest.mark.parametrize("name", BEFORE)
