@@ -116,6 +116,26 @@ def png(pixels: ByteArray) -> bytes:
     return buffer.getvalue()
 
 
+def beside(left: bytes, right: bytes) -> bytes:
+    """Two pictures in one, PNG, in halves of the same size: the left one's, its longer side 1536 pixels at most.
+
+    Both keep their pixels if they are no larger and as large as one another. The same files give the same bytes.
+    Raises: PhotoError if one of them cannot be decoded.
+    """
+    from PIL import Image, ImageOps
+
+    images = [Image.fromarray(pixels) for pixels in decoded([left, right])]
+    for image in images:
+        image.thumbnail((1536, 1536))  # to which models scale larger ones down
+    first, second = images
+    return png(np.hstack([first, ImageOps.fit(second, first.size)]))
+
+
+def halves(picture: bytes) -> list[bytes]:
+    """The two pictures of ``beside``, PNG.  Raises: PhotoError if it cannot be decoded."""
+    return [*map(png, np.array_split(*decoded([picture]), 2, axis=1))]
+
+
 def _header(data: bytes) -> tuple[int, int, str]:
     from PIL import Image
 

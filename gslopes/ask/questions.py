@@ -6,15 +6,20 @@ from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
+from gslopes.ask.pictures import beside
 from gslopes.core import frozen_identity, tables
-from gslopes.core.errors import PhotoError, TableError
+from gslopes.core.errors import PhotoError, TableError, UsageError
 from gslopes.core.files import inside, read_regular
+from gslopes.core.placebo import CROSS
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Answer
+from gslopes.core.traits import traits_of
 from gslopes.photos.decode import LARGEST_FILE
 
 
@@ -34,27 +39,44 @@ class Question:
     value: float = 0.0
 
 
-def about_edits(edits: DataFrame, folder: Path, seed: int) -> list[Question]:
+def about_edits(
+    edits: DataFrame, folder: Path, seed: int, classifier: Any = None
+) -> list[Question]:
     """Photos by identifier; the pictures of one photo together, in an order that depends on the seed and that photo.
 
     Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
 
     edits: rows of the edits table, in any order.  folder: what their ``file`` is relative to.
-    Raises: TableError if they lack its columns or hold a row twice.
+    classifier: who is asked. If by its traits about two, each picture is shown beside the one at the opposite step of
+        its sweep, which must be whole: the last one beside the first, a cell of a grid beside the opposite cell, the
+        one in the middle beside itself.
+    Raises: TableError if they lack its columns or hold a row twice; UsageError for pairs if a sweep lacks a picture,
+        or has but one, or if a grid compares several names with a baseline.
     """
-    frame = tables.check(tables.EDITS, edits).to_pandas()
-    frame = frame.sort_values(["photo", "attribute", "step"], ignore_index=True)
-    if frame.duplicated(["photo", "attribute", "step"]).any():
+    key = ["photo", "attribute", "step"]
+    frame = tables.check(tables.EDITS, edits).to_pandas().sort_values(key, ignore_index=True)
+    if frame.duplicated(key).any():
         raise TableError("The edits table has two rows for one photo, attribute and step.")
+    frame["other"] = ""
+    if traits_of(classifier).pairs:
+        last = frame.groupby("attribute")["step"].transform("max")
+        count = frame.groupby(["photo", "attribute"])["step"].transform("size")
+        names = frame["attribute"].str.contains(CROSS) & (count > 4)
+        if (names & (count % 2 == 0) | (count <= last.clip(1))).any():
+            raise UsageError(
+                "A question about two people needs pictures of each photo at opposite values.",
+                "Ask it of gslopes audit: of whole sweeps, or of a grid of values or of two names.",
+            )
+        frame["other"] = frame.sort_values(key, ascending=[True, True, False])["file"].to_numpy()
     questions = []
     for photo, group in frame.groupby("photo"):
         text = f"{seed} {photo}".encode("utf-8", "surrogateescape")
-        entropy = int.from_bytes(hashlib.sha256(text).digest()[:16])
+        entropy = int.from_bytes(digest(text)[:16])
         order = np.random.default_rng(entropy).permutation(len(group))
         questions += [
             Question(
                 row.photo,
-                partial(read_picture, folder, row.file),
+                partial(read_picture, folder, row.file, row.other),
                 row.attribute,
                 row.step,
                 row.value,
@@ -64,13 +86,15 @@ def about_edits(edits: DataFrame, folder: Path, seed: int) -> list[Question]:
     return questions
 
 
-def read_picture(folder: Path, file: str) -> bytes:
-    """The bytes of an edited photo.
+def read_picture(folder: Path, file: str, other: str = "") -> bytes:
+    """The bytes of an edited photo, or of a picture with two of them side by side.
 
-    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
+    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file, other: below it.
 
-    Raises: PhotoError if it is missing, empty or not inside the folder.
+    Raises: PhotoError if one is missing, empty or not inside the folder.
     """
+    if other:
+        return beside(read_picture(folder, file), read_picture(folder, other))
     path = folder / file
     if not inside(folder, path):
         raise PhotoError(path, "the edited photo lies outside the run folder")
@@ -149,8 +173,8 @@ class PartProgress:
                 effects[label, question.photo].append(early - late)
         by_label: dict[str, list[float]] = defaultdict(list)
         for (label, _), differences in effects.items():
-            by_label[label].append(sum(differences) / len(differences))
-        return dict(by_label)
+            by_label[label].append(fmean(differences))
+        return by_label
 
     def rows(self, name: str) -> tuple[DataFrame, DataFrame]:
         """Rows of the asked table, one a picture, and of the scores table, one a label; sorted by their keys.
@@ -165,7 +189,9 @@ class PartProgress:
             asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
             score_rows += [(*key, question.value, name, *label) for label in answer.labels]
         asked, scores = (
-            tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)
+            tables.typed(
+                table, tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)
+            )
             for table, rows in ((tables.ASKED, asked_rows), (tables.SCORES, score_rows))
         )
-        return tables.typed(tables.ASKED, asked), tables.typed(tables.SCORES, scores)
+        return asked, scores

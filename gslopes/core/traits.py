@@ -92,6 +92,7 @@ class Traits:
     unknown: why its version does not identify it, so that earlier answers are not reused; empty if it does.
     facts: texts about what is asked, for run.json.  labels: all that it may return, if it knows.
     pictures: whether it is an editor: it answers with pictures, and its raw answers are JSON.
+    pairs: whether each question shows two pictures of one photo side by side, see ``ask.questions.about_edits``.
 
     prepares, groups, resumes, counts, shows, warns: whether it has the member of ``Able`` of that purpose.
     """
@@ -104,6 +105,7 @@ class Traits:
     facts: Mapping[str, str] = field(default_factory=dict)
     labels: Sequence[str] = ()
     pictures: bool = False
+    pairs: bool = False
     prepares: bool = False
     groups: bool = False
     resumes: bool = False

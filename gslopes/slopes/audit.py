@@ -167,13 +167,18 @@ def score_photos(
         score = replace(score, classifiers=(DEFAULT_CLASSIFIER,))
     runtime.check_device(device)  # resolved lazily
     drawn = method.drawn(runfolder.read_manifest(Path(run))["config"])
-    only = ["score", *([UNEDITED] if score.unedited or drawn else [])]
-    again = partial(plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=only)
+    again = partial(
+        plan, SLOPES, Path(run), None, trust=trust, given=Ready(objects), only=["score"]
+    )
     options = {"score": score, "device": device}
     walk_plan = again(options)
     if gate == (walk_plan.config.gate.on is False):
         judged = replace(walk_plan.config.gate, on=None if gate else False)
         walk_plan = again(options | {"gate": judged})
+    if (score.unedited or drawn) and not all(  # of an unedited photo there is one picture
+        traits_of(model).pairs for model in walk_plan.models.values()
+    ):
+        walk_plan = replace(walk_plan, only=("score", UNEDITED))
     return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
@@ -394,17 +399,16 @@ def summarise(run: Run) -> Made:
 
 def observers(run: Run) -> dict[str, Classifier]:
     """The classifiers that are asked about the unedited photos: all of them if faces are drawn, for groups
-    only those that cost nothing.
+    only those that cost nothing; none about two people, since there is one unedited picture.
     """
     if run.config.pairs is not None:  # its pictures are all that there is
         return {}
-    if run.config.score.unedited or method.drawn(to_dict(run.config)):
-        return dict(run.models)
+    every = run.config.score.unedited or method.drawn(to_dict(run.config))
     grouped = bool(run.config.fit.groups)
     return {
         name: model
         for name, model in run.models.items()
-        if grouped and traits_of(model).limits.free
+        if (every or (grouped and traits_of(model).limits.free)) and not traits_of(model).pairs
     }
 
 

@@ -108,7 +108,7 @@ def check_drift(
     order = runfolder.read_manifest(run)["seed"]
     parts: list[PartProgress] = []
     client = Client(model, budget=budget, usage=usage)
-    client.ask_parts([(0, about_edits(edits, run, order))], parts.append)
+    client.ask_parts([(0, about_edits(edits, run, order, model))], parts.append)
     if str(usage):
         executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")
     if not parts:

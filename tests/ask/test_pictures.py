@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.ask.pictures import batch_of, fit_pictures, normalise, prepare
+from gslopes.ask.pictures import (
+    batch_of,
+    beside,
+    decoded,
+    fit_pictures,
+    halves,
+    normalise,
+    png,
+    prepare,
+)
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.traits import Limits
 
@@ -19,6 +28,22 @@ def test_the_middle_square_is_what_is_kept():
             prepare(np.full((*shape, 3), 7, np.uint8), 16).tolist()
             == np.full((16, 16, 3), 7).tolist()
         )
+
+
+def test_two_pictures_side_by_side_keep_every_pixel_and_are_the_same_file_each_time():
+    left, right = np.random.default_rng(0).integers(0, 256, (2, 31, 23, 3), np.uint8)
+    both = beside(png(left), png(right))
+    assert both == beside(png(left), png(right)) != beside(png(right), png(left))
+    assert np.array_equal(decoded([both])[0], np.hstack([left, right]))
+    assert all(map(np.array_equal, decoded(halves(both)), (left, right)))
+    wide = np.zeros(
+        (400, 3000, 3), np.uint8
+    )  # as large as models take them, and the other one as large
+    assert [half.shape for half in decoded(halves(beside(png(wide), png(left))))] == [
+        (205, 1536, 3)
+    ] * 2
+    with pytest.raises(PhotoError):
+        beside(png(left), b"no picture")
 
 
 def test_shrinking_averages_instead_of_skipping():

@@ -3,6 +3,7 @@
 The model sees a place (a, u) in each picture, see ``pictures``. Of the options
 that it is given, one with a planted slope b has the probability ``SURE`` if u < c (1 + b a), else the others share
 it; the first option is preferred by ``ChatSettings.first``. Refusals have another slope.
+Of two people, in two pictures or side by side in one, the one with the larger a is preferred by ``prefers``.
 """
 
 import base64
@@ -16,7 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tests.fake_provider.pictures import kind, present
+import numpy as np
+
+from tests.fake_provider.pictures import decode, kind, place, present
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, Service, whole
 
 NAME = "chat"
@@ -43,6 +46,8 @@ class ChatSettings:
     unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
     number: if one is asked for, its value at the centre, and its slope as a share of that.
     thinking: tokens of reasoning before an answer, of the native endpoints.
+    prefers: of two people, by how much the first one's probability rises with each unit that its a is larger by.
+    undecided: of two people, the probability of any option beside them.
     """
 
     slopes: dict[str, float] = field(
@@ -52,6 +57,8 @@ class ChatSettings:
     otherwise: str = "doctor"
     first: float = 0.0
     number: tuple[float, float] = (60_000.0, 0.0)
+    prefers: float = 0.0
+    undecided: float = 0.0
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
     thinking: int = 0
@@ -96,7 +103,7 @@ class Chat(Service):
             raise Bad("invalid", "Unknown request URL.")
         try:
             content = json.loads(request.body)
-            image, text = _conversation(content["messages"])
+            images, text = _conversation(content["messages"])
         except (ValueError, KeyError, TypeError, binascii.Error) as error:
             raise Bad(
                 "invalid", f"We could not parse the JSON body of your request: {error!r}"
@@ -104,20 +111,26 @@ class Chat(Service):
         _check(content)
         for name in sorted(self.settings.unsupported & set(content)):
             raise Unsupported(name)
-        self.check(image)
+        for image in images:
+            self.check(image)
         retained = {
             key: value
             for key, value in content.items()
             if key not in ("messages", *self.settings.ignored)
         }
-        return Job([image], retained | {"text": text})
+        return Job(images, retained | {"text": text})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        position = dict(whole(results))
+        positions = [dict(whole([result])) for result in results]
         questions, text = job.parameters, str(job.parameters["text"])
-        sha256 = hashlib.sha256(job.images[0]).hexdigest()
+        sha256 = hashlib.sha256(b"".join(job.images)).hexdigest()
         lot = random.Random(f"{sha256} {questions.get('seed')}")
-        choice = self._choice(text, questions, position["a"], position["u"], lot)
+        if "the person on the left" in text:
+            (montage,) = job.images
+            sides = np.hsplit(decode(montage), 2)
+            positions = [dict(zip("au", place(side), strict=True)) for side in sides]
+        places = [position["a"] for position in positions]
+        choice = self._choice(text, questions, places, positions[0]["u"], lot)
         message = max(1, len(str(choice["message"]["content"] or "")) // 4)
         asked_for = 85 + len(text) // 4
         content = {
@@ -149,9 +162,15 @@ class Chat(Service):
     # --- the model ---
 
     def _choice(
-        self, text: str, body: Mapping[str, object], a: float, u: float, lot: random.Random
+        self,
+        text: str,
+        body: Mapping[str, object],
+        places: list[float],
+        u: float,
+        lot: random.Random,
     ) -> dict[str, Any]:
         settings, cold = self.settings, body.get("temperature") == 0
+        a = places[0]
         share, slope = settings.refusals
         if share and (7 * u) % 1 < share * (1 + slope * a):
             return _message(None, "I'm sorry, I can't help with identifying people in photos.")
@@ -170,6 +189,8 @@ class Chat(Service):
             key = "text" if '"text"' in text else "caption"
             return _message(json.dumps({key: _sentence(second)}))
         weights = self.weights(list(options.values()), a, u)
+        if len(places) > 1:
+            weights = self.of_two(list(options.values()), *places)
         keys = list(options)
         chosen = max(keys, key=lambda key: weights[options[key]])
         if not cold:
@@ -180,6 +201,16 @@ class Chat(Service):
             chances = {key: weights[option] for key, option in options.items()}
             reply["logprobs"] = {"content": _tokens(chosen, chances, most), "refusal": None}
         return reply
+
+    def of_two(self, options: list[str], left: float, right: float) -> dict[str, float]:
+        """Each option with its probability, of which the first two are people."""
+        settings = self.settings
+        chance = min(max(0.5 + settings.prefers * (left - right), 0.01), 0.99)
+        chance = (1 - settings.first) * chance + settings.first
+        undecided = settings.undecided * (len(options) > 2)
+        shares = [chance * (1 - undecided), (1 - chance) * (1 - undecided)]
+        shares += [undecided / max(len(options) - 2, 1)] * (len(options) - 2)
+        return dict(zip(options, shares, strict=True))
 
     def weights(self, options: list[str], a: float, u: float) -> dict[str, float]:
         """Each option with its probability."""
@@ -234,21 +265,27 @@ def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[s
     return [*parts, token(chosen, chances[chosen], top), token('"}', 1.0, [])]
 
 
-def _conversation(messages: list[dict[str, Any]]) -> tuple[bytes, str]:
-    """The one picture and the one question.  Raises: Bad, KeyError, ValueError, binascii.Error."""
+def _conversation(messages: list[dict[str, Any]]) -> tuple[list[bytes], str]:
+    """The pictures, two if the question speaks of a second one, and the one question.
+
+    Raises: Bad, KeyError, ValueError, binascii.Error.
+    """
     roles = [message["role"] for message in messages]
     if roles not in (["user"], ["system", "user"]):
         raise Bad("invalid", f"The conversation has the roles {roles}.")
     parts = messages[-1]["content"]
     pictures = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     texts = [part["text"] for part in parts if part["type"] == "text"]
-    if len(pictures) != 1 or len(texts) != 1 or len(parts) != 2:
-        raise Bad("invalid", "One picture and one text are expected.")
-    head, _, data = pictures[0].partition(",")
-    image = base64.b64decode(data, validate=True)
-    if head != f"data:image/{kind(image).lower() or 'jpeg'};base64":
-        raise Bad("format", f"The image is not what its URL says: {head[:40]}.")
-    return image, texts[0]
+    expected = 1 + ("the second picture" in "".join(texts))
+    if len(pictures) != expected or len(texts) != 1 or len(parts) != expected + 1:
+        raise Bad("invalid", f"{expected} pictures and one text are expected.")
+    images = []
+    for url in pictures:
+        head, _, data = url.partition(",")
+        images.append(base64.b64decode(data, validate=True))
+        if head != f"data:image/{kind(images[-1]).lower() or 'jpeg'};base64":
+            raise Bad("format", f"The image is not what its URL says: {head[:40]}.")
+    return images, texts[0]
 
 
 def _check(body: Mapping[str, Any]) -> None:

@@ -183,16 +183,17 @@ class Native(Chat):
         raise Unknown(".".join(path), error.message[:200], extra=False)
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        place = {"a": 0.0, "u": 0.5}  # where there is no picture
-        for result in reversed(results):
+        shown = []
+        for result in results:
             if isinstance(result, Bad):
                 raise result
-            place = dict(result)
+            shown.append(dict(result))
+        shown = shown or [{"a": 0.0, "u": 0.5}]  # where there is no picture
         asked, text = job.parameters, str(job.parameters["text"])
         sha256 = hashlib.sha256(b"".join(job.images)).hexdigest()
         drawn = next(_COUNT) if asked["seed"] is None else asked["seed"]
         lot = random.Random(f"{sha256} {drawn}")
-        choice = self._choice(text, asked, place["a"], place["u"], lot)
+        choice = self._choice(text, asked, [one["a"] for one in shown], shown[0]["u"], lot)
         content = choice["message"]["content"]
         visible = max(1, len(str(content or "")) // 4)
         thought = self.settings.thinking

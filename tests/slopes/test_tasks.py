@@ -126,7 +126,7 @@ def test_answers_that_follow_the_order_of_the_options_are_the_headline_everywher
     score(run, tmp_path / "cache", "boss-or-assistant", name=f"{MODEL},repeats=2")
     result = redo(run, "fit")
     told = "The answers follow the order of the options, so nothing is said of the face."
-    why = "An option scores 99.9 points more where it comes earlier."
+    why = "The place of an option moves its score by 99.9 points."
     assert f"{told} {why}" in result.summary
     assert f"{told} {why}" in " ".join(str(result).split())
     assert set(result.findings["decision"]) == {"unjudged"}

@@ -120,6 +120,8 @@ def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, fl
 def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
     """The labels with the task's number: the mean over the replies, or over the options' probabilities.
 
+    Of two people the number says how far the first one is ahead, and no label names them.
+
     Returns: nothing if all was refused, since no number means that.
     Raises: AnswerError if no reply can be used.
     """
@@ -130,11 +132,13 @@ def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
             return {}
         raise AnswerError(f"The model's reply holds no answer to the task {prompt.name}.")
     positions = {option: position for position, option in enumerate(prompt.options, 1)}
+    if prompt.people > 1:
+        positions = dict.fromkeys(prompt.options, 0) | ANSWERS["ahead"]
     numbers = np.array([float(positions.get(label, label)) for label in answers])
     weights = np.array(list(answers.values())) / sum(answers.values())
     scores = {prompt.scale: float(weights @ numbers)}
     if prompt.kind != "number":
-        return scores | dict(labels)
+        return scores | {name: labels[name] for name in labels if name not in ANSWERS["ahead"]}
     if prompt.least > 0:
         scores[f"{prompt.measures or prompt.name} ({LOG})"] = float(100 * weights @ np.log(numbers))
     return scores | lost

@@ -32,6 +32,7 @@ from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleServ
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
+from gslopes.ask.pictures import halves
 from gslopes.core import frozen
 from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject, hexdigest
@@ -57,6 +58,8 @@ class LlmOptions(CompatibleOptions):
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
     image_tokens: that a picture is billed at; what a reply reports of its question does not move the bill.
+    pictures: how two people are shown, if the prompt asks about two: ``two`` pictures, which most models take, or
+        ``one`` with both side by side.
 
     Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
         of up to 20 options; what ``load_prompt`` raises.
@@ -70,6 +73,7 @@ class LlmOptions(CompatibleOptions):
     seed: int = 0
     max_tokens: int = 200
     image_tokens: int = 1105
+    pictures: Literal["auto", "one", "two"] = "auto"
 
     def __post_init__(self) -> None:
         CompatibleOptions.__post_init__(self)
@@ -93,7 +97,7 @@ class _Paid(ServiceError):
 
 
 class Llm(Resuming, CompatibleService):
-    """A ``records.Classifier`` over a language model, one picture a request.
+    """A ``records.Classifier`` over a language model, one picture a request, or the two of a pair.
 
     Raises: ConfigError if the endpoint is not safe to send a key to.
     """
@@ -102,7 +106,7 @@ class Llm(Resuming, CompatibleService):
     SERVICE = "llm"
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        prompt = self.prompt = load_prompt(options.prompt)
+        prompt = self.prompt = load_prompt(options.prompt, options.pictures)
         super().__init__(name, options, device)
         self.version = f"prompt {prompt.digest[:16]} {self.version}".strip()
         kept_under = self.version
@@ -111,7 +115,8 @@ class Llm(Resuming, CompatibleService):
         about = {"task": prompt.name, "scale": prompt.scale, "source": prompt.source}
         text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
-        self._question = options.image_tokens + -(-len(text.encode()) // 3)
+        self._apart = prompt.people > 1 and options.pictures != "one"
+        self._question = options.image_tokens * (1 + self._apart) + -(-len(text.encode()) // 3)
         requests = len(prompt.asked_in(()))
         if options.scores != "logprobs":
             requests *= options.repeats
@@ -122,6 +127,7 @@ class Llm(Resuming, CompatibleService):
             cached=True,
             kept_under=kept_under,
             numbers=prompt.numbered,
+            pairs=prompt.people > 1,
             facts={key: text for key, text in about.items() if text and prompt.scale},
             groups=True,
             resumes=True,
@@ -160,6 +166,10 @@ class Llm(Resuming, CompatibleService):
         numbers = chat.with_number(prompt, labels)
         if not numbers:
             return Answer("refused", (), Reason.REFUSED, version)
+        if (
+            prompt.people > 1
+        ):  # over a photo's questions each picture is ahead as often as behind, but for the order
+            orders = (*orders, ("", numbers[prompt.scale] / 100, 0.0))
         return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -211,13 +221,20 @@ class Llm(Resuming, CompatibleService):
     ) -> JsonObject:
         """The fields of one request, see ``dialect``.  number: of the requests about this picture before it."""
         options = self._options
-        kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
-        data = base64.b64encode(picture).decode("ascii")
+        pictures = halves(picture) if self._apart else [picture]
+        kind = "png" if pictures[0].startswith(b"\x89PNG") else "jpeg"
         request: JsonObject = {
             "model": options.model,
             "system": self.prompt.system or None,
             "text": self.prompt.text(order),
-            "pictures": [{"media_type": f"image/{kind}", "data": data, "detail": "auto"}],
+            "pictures": [
+                {
+                    "media_type": f"image/{kind}",
+                    "data": base64.b64encode(data).decode("ascii"),
+                    "detail": "auto",
+                }
+                for data in pictures
+            ],
             "temperature": options.temperature,
             "seed": options.seed * 1000 + number,
             "max_tokens": options.max_tokens,

@@ -16,7 +16,7 @@ kind          answer                                  label
 ============  ======================================  ==============================================================
 ``choice``    one of the options                      each option; with ``scoring = "order"``, where options go from
                                                       the lowest to the highest, also ``NAME (levels)``: the mean
-                                                      place, from 1
+                                                      place, from 1; of two people ``NAME (points ahead)``, see below
 ``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, if ``least`` is above 0,
               ``least`` and ``most``                  ``NAME (log points)``: 100 times its logarithm
 ``words``     a free text                             ``list:NAME`` of each of ``lists`` that it has a word of, unless
@@ -27,6 +27,11 @@ kind          answer                                  label
 
 NAME is ``measures``, else the prompt's name. ``lists`` are those that ship, or a table of your own words.
 
+With ``people = 2`` a choice is between two pictures of one photo, at opposite values; ``options`` are then what may be
+answered instead of one of them, such as "cannot tell", or left out. The label of a picture is by how many points it is
+chosen more often than the other one while it comes first: 100 if always, -100 if never. Each of the two is asked about
+in first place once, so both orders are asked, and what the order does is told apart from what the pictures show.
+
 Models prefer what comes first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
 arXiv 2309.03882): the order of the options is drawn for each photo, is the same for all pictures of that photo, and is
 kept with the answer. Both orders of a picture count alike, and how far they differ is reported. Up to 20 options are
@@ -36,7 +41,7 @@ answered by a letter, whose probability a server can give, more by their text.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -56,7 +61,7 @@ LETTERS = 20  # options; servers give the probabilities of at most this many tok
 ANSWERS = read_beside(__file__, "answers.toml")
 Order = Sequence[int]  # places of the options, in which they are asked
 ORDER = "order"
-LEVELS = "levels"
+UNITS = {1: "levels", 2: "points ahead"}  # of choices with a number, by people
 LOG = "log points"
 _DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
 
@@ -65,7 +70,7 @@ _DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
 class Prompt:
     """One question, the same for every picture.
 
-    name: for messages.  kind: of answer.  question, system: sent unchanged.
+    name: for messages.  kind: of answer.  question, system: sent unchanged.  people: in a question, 1 or 2.
     options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
     orders: ``both``: each picture is asked in the drawn order (of levels the file's) and in its reverse.
     scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
@@ -76,6 +81,7 @@ class Prompt:
     kind: Literal["choice", "labels", "caption", "number", "words"]
     question: str
     system: str = ""
+    people: int = 1
     options: tuple[str, ...] = ()
     options_list: str = ""
     orders: Literal["drawn", "both"] = "drawn"
@@ -95,8 +101,9 @@ class Prompt:
         scorings = [*given, *([ORDER] if given else self.lists)]
         faults = {
             "no question": not self.question.strip(),
-            "two options": kind == "choice" and len(given) < 2,
+            "two options": kind == "choice" and self.people == 1 and len(given) < 2,
             "no choice": kind != "choice" and given,
+            "people": self.people != 1 and (self.people != 2 or kind != "choice" or self.scoring),
             "twice": "" in options or len(options) < len(given),
             "no unit": kind == "number" and not self.unit.strip(),
             "no words": kind == "words" and not (self.lists and all(self.lists.values())),
@@ -139,13 +146,13 @@ class Prompt:
     @property
     def numbered(self) -> bool:
         """Whether an answer holds a number in a unit."""
-        return self.kind == "number" or self.scoring == ORDER
+        return self.kind == "number" or self.scoring == ORDER or self.people > 1
 
     @property
     def scale(self) -> str:
         """The label by which tasks are compared, higher for more of what is asked; empty for none."""
         if self.numbered:
-            return f"{self.measures or self.name} ({self.unit or LEVELS})"
+            return f"{self.measures or self.name} ({self.unit or UNITS[self.people]})"
         if self.kind == "words" and self.scoring:
             return f"list:{self.scoring}"
         return self.scoring
@@ -157,7 +164,7 @@ class Prompt:
 
     def order(self, photo: str, seed: int) -> tuple[int, ...]:
         """Places of the options in the order in which this photo's pictures are asked."""
-        if self.scoring == ORDER:
+        if self.numbered:
             return tuple(range(len(self.options)))
         entropy = int(hexdigest(f"options {seed} {photo}")[:32], 16)
         return tuple(np.random.default_rng(entropy).permutation(len(self.options)).tolist())
@@ -193,10 +200,11 @@ class Prompt:
         return ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str, pictures: str = "auto") -> Prompt:
     """A shipped prompt by its name, or one of the user's own.
 
-    name: one of ``SHIPPED``, or a TOML file.
+    name: one of ``SHIPPED``, or a TOML file.  pictures: how two people are shown, a key of ``answers.toml``'s people:
+        the first options are these.
     Raises: UnknownName for an unknown prompt; ConfigError for a missing file, or a wrong one.
     """
     place = Path(name).expanduser()
@@ -216,7 +224,10 @@ def load_prompt(name: str) -> Prompt:
         content["lists"] = {
             str(entry): sorted(wordlists.shipped()[str(entry)].entries) for entry in words
         }
-    return from_dict(Prompt, content, where=f"the prompt {name}")
+    prompt = from_dict(Prompt, content, where=f"the prompt {name}")
+    if prompt.people > 1:
+        prompt = replace(prompt, options=(*ANSWERS["people"][pictures], *prompt.options))
+    return prompt
 
 
 def _digest(content: JsonObject) -> str:

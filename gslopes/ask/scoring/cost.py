@@ -12,7 +12,7 @@ import pandas as pd
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import said
-from gslopes.ask.questions import digest, read_picture
+from gslopes.ask.questions import about_edits, digest
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core import frozen
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
@@ -112,16 +112,16 @@ def estimate_parts(
     """
     left = []
     cached = 0
+    traits = traits_of(classifier)
     for frame in edits:
-        files = frame["file"].tolist()
-        left.append(len(files))
-        if traits_of(classifier).limits.remote and not cache.empty:
+        left.append(len(frame))
+        if traits.limits.remote and not cache.empty:
             distinct: set[bytes] = set()
-            for file in files:
+            for question in about_edits(frame, run, 0, classifier):
                 with suppress(PhotoError):
-                    distinct.add(digest(read_picture(run, file)))
+                    distinct.add(digest(question.read()))
             left[-1] = len(distinct) - cache.count(distinct)
-            cached += len(files) - left[-1]
+            cached += len(frame) - left[-1]
     return estimate(classifier, left, cached=cached + before)
 
 

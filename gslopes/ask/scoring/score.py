@@ -175,7 +175,15 @@ class Scoring:
         try:
             runfolder.make_folder(folder)
             questions = (
-                (part, about_edits(self._edits(name, part), self.run, self.seed))
+                (
+                    part,
+                    about_edits(
+                        self._edits(name, part),
+                        self.run,
+                        self.seed,
+                        client.classifier,
+                    ),
+                )
                 for part in self.parts.missing[name]
             )
             client.ask_parts(questions, done)

@@ -18,7 +18,7 @@ from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, said
-from gslopes.ask.pictures import decoded, fit_pictures, png
+from gslopes.ask.pictures import beside, decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.scoring.cost import Price
 from gslopes.core import frozen
@@ -131,15 +131,23 @@ def _asked(
     cache: Path | None,
     budget: Budget | None = None,
 ) -> tuple[PartProgress, UsageStats, float]:
-    """The answers to distinct pictures, whose photo is their digest; what asking cost, and its seconds."""
+    """The answers to distinct pictures, whose photo is their digest; what asking cost, and its seconds.
+
+    If questions are about two, each is shown beside the next one, the last beside the first.
+    """
     usage = UsageStats()
     begun = time.monotonic()
     with ExitStack() as stack:
         answers = None
         if traits_of(classifier).kept:
             answers = stack.enter_context(AnswerCache(writable_cache(cache)))
-        distinct = {digest(data).hex(): data for data in pictures}
-        questions = [Question(key, partial(bytes, data)) for key, data in sorted(distinct.items())]
+        shown = pictures
+        if traits_of(classifier).pairs:
+            shown = [*map(beside, pictures, [*pictures[1:], pictures[0]])]
+        questions = [
+            Question(digest(data).hex(), partial(bytes, seen))
+            for data, seen in zip(pictures, shown, strict=True)
+        ]
         parts: list[PartProgress] = []
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
         client.ask_parts([(0, questions)], parts.append)
@@ -193,7 +201,7 @@ def try_classifier(
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
     part, usage, seconds = _asked(classifier, pictures, cache)
-    sent, seen = what_is_sent(classifier, pictures[0])
+    sent, seen = what_is_sent(classifier, part.questions[0].read())
     image = Image.fromarray(seen)
     image.thumbnail((_SHOWN, _SHOWN))
     thumbnail.write_bytes(png(np.asarray(image)))

@@ -116,6 +116,8 @@ def analyse(
     for (classifier, attribute), sweep in fit.sweeps.items():
         plain = placebo.CROSS not in attribute
         for name, frame in fit.tables_of(classifier, attribute):
+            if not plain and "label" in frame:  # opposite cells of a grid show no interaction
+                frame = frame[~frame["label"].str.endswith("(points ahead)")]
             if plain or name in OF_VIEWS:
                 frames[name].append(estimators.of_rows(frame, sweep.measures))
             if name == "slopes" and not plain:
@@ -270,6 +272,7 @@ class Fit:
             rows = decision.decide(rows, differences, options, lost=lost, units=sweep.sizes)
             yield from self._beside(sweep, rows, options, fakes.get("same"))
         yield "slopes", rows
+        yield "slopes", estimators.shares_of_two(sweep)
         wrong = error_tables(sweep, self.truths, options, fakes, self.returned(classifier))
         yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
         yield from self._by_group(sweep, options, (fakes or {}).get("light"))

@@ -34,7 +34,7 @@ from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import Lines, fit_lines, line_weights
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
-from gslopes.stats.rounding import settled
+from gslopes.stats.rounding import places, settled
 
 NEVER = "never there at the centre"
 
@@ -235,6 +235,23 @@ def of_rows(frame: DataFrame, measures: Mapping[str, str]) -> DataFrame:
         return frame
     by_number = [name for name, estimator in ESTIMATORS.items() if estimator.kind == "measure"]
     return frame[~frame["estimator"].isin(by_number) | frame["label"].isin(list(measures))]
+
+
+def shares_of_two(answers: Answers) -> DataFrame:
+    """Rows of core.tables.SLOPES: in how many per cent of its pairs the picture nearer the last value is chosen.
+
+    Of labels that say how far a picture is ahead of the one at the opposite value, see ``ask.classifiers.prompt``. Half
+    of each difference between the two, averaged over a photo's pairs and then over photos, is how far the last end is
+    ahead: half of that, and 50, is the share. What the order of the two does is on both sides, and falls out: how often
+    the first one is chosen is the intercept. Interval: as of ``photo-measure``, within 0 and 100.
+    """
+    rank = places(answers.values)
+    rows = replace(outcomes(answers, "measure"), values=np.sign(2 * rank - rank.max()))
+    lines = linear("measure", moments(rows), rows.values)
+    frame = answers.frame(**answers.facts(), **columns_of(lines, "se"), estimator="share-of-two")
+    shares = ["slope", "intercept", "ci_low", "ci_high"]
+    frame[shares] = (50 + frame[shares] / 2).clip(0, 100)
+    return frame[frame["label"].str.endswith("(points ahead)")]
 
 
 def _tests(answers: Answers, kind: Kind, options: FitOptions) -> Tests:

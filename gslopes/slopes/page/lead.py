@@ -87,14 +87,18 @@ def headline(
     order = by_order(rows)
     if order >= ORDER_MATTERS:
         text = _ordered(rows, order, text)
+    text = inline.plain("ahead.txt.j2", HOUSE, text=text, rows=rows, effect_of=effect_of)
     return replace(lead, sentence=text)
 
 
 def _ordered(rows: DataFrame, order: float, text: str) -> str:
     """The sentence, and what the order of a task's options does, if that goes further.  order: in points."""
-    shares = rows.query("measure != 'value'")
+    # none of two people: what the order does falls out of how far they move
+    shares = rows.query(
+        "(measure != 'value') & ~label.str.endswith('(points ahead)').any()", engine="python"
+    )
     face = 100 * float((shares["y_last"] - shares["y_first"]).abs().max())
-    if order < min(face, FOLLOWS):
+    if order < min(FOLLOWS, face):
         return text
     case = "by_order" if order >= FOLLOWS else "more_by_order"
     return HEADLINES.say(case, order=numbers.size(order), face=numbers.size(face), sentence=text)
@@ -164,8 +168,7 @@ def _moving(
         undecided=undecided,
     )
     effect = effect_of(first, name)
-    unjudged = number[UNJUDGED]
-    return Lead(sentence, unjudged, effect, len(quiet), moves, len(expected), label, slope)
+    return Lead(sentence, number[UNJUDGED], effect, len(quiet), moves, len(expected), label, slope)
 
 
 def _leading(rows: DataFrame, decided: Decisions) -> DataFrame:
@@ -280,6 +283,8 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
     between: what is said of the ends of the sweep.
     """
     (start, end), unit = units.levels(row, row["y_first"], row["y_last"])
+    if row.get("share_slope", -1) >= 0:  # of two people
+        return inline.plain("of_two.txt.j2", HOUSE, name=name, row=row)
     subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
     unit = f" {unit}".rstrip()
     if units.is_crossed(row):

@@ -241,6 +241,7 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
 
     units: as how many units of equal size their photos count, rounded down.
     by_order: by how many points the order of the options moves the answers to a language model's task, NaN without.
+    share_slope and the like: of two people, see ``estimators.shares_of_two``, NaN for other labels.
 
     Raises: TableError if the table balance is damaged.
     """
@@ -248,10 +249,14 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
     known = tables.read_rows(
         tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
     ).query("units < used")
-    worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
-    asked = runfolder.read_manifest(run)["classifiers"]
-    points = {name: facts.get("order_points") for name, facts in asked.items()}
-    return slopes.assign(
+    worth = slopes.join(known.set_index(keys)["effective_units"], keys)["effective_units"]
+    label = [*keys, "label"]
+    shares = slopes.query("estimator == 'share-of-two'").set_index(label)
+    points = {
+        name: facts.get("order_points")
+        for name, facts in runfolder.read_manifest(run)["classifiers"].items()
+    }
+    return slopes.join(shares.add_prefix("share_"), label).assign(
         units=(worth.fillna(slopes["n"]) + 1e-9).astype(int),
         by_order=pd.to_numeric(slopes["classifier"].map(points), errors="coerce"),
     )

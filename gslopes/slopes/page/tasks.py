@@ -5,6 +5,7 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from gslopes.ask import names
@@ -63,10 +64,7 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
 
     scales: of each classifier along each attribute; None if it has no task.
     """
-
-    def group(scale: Scale) -> tuple[str, str]:
-        return scale.model, scale.attribute
-
+    group = attrgetter("model", "attribute")
     grouped = sorted(filter(None, scales), key=group)
     groups = [list(alike) for _, alike in groupby(grouped, key=group)]
     compared = [alike for alike in groups if len(alike) > 1]

@@ -53,9 +53,35 @@ def test_at_least_ten_tasks_ship_with_a_source_and_a_scale_of_every_kind():
     assert {prompt.kind for prompt in prompts} == {"choice", "number", "words"}
     assert all(prompt.scale for prompt in prompts)
     both = [
-        prompt for prompt in prompts if prompt.kind == "choice" and prompt.name != "doctor-nurse"
+        prompt
+        for prompt in prompts
+        if prompt.kind == "choice" and prompt.people == 1 and prompt.name != "doctor-nurse"
     ]
     assert {prompt.orders for prompt in both} == {"both"}
+    assert sum(prompt.people == 2 for prompt in prompts) == 5
+
+
+def test_a_question_about_two_people_names_them_as_they_are_shown_and_no_answer_counts_for_none(
+    tmp_path,
+):
+    two, one = (load_prompt("who-is-more-educated", how) for how in ("two", "one"))
+    assert load_prompt("who-is-more-educated").digest == two.digest != one.digest
+    assert two.order("any", 3) == (0, 1, 2)
+    assert "A. the person in the first picture\nB. the person in the second picture" in two.text(
+        (0, 1, 2)
+    )
+    assert "A. the person on the left\nB. the person on the right\nC. cannot tell" in one.text(
+        (0, 1, 2)
+    )
+    assert two.scale == "who-is-more-educated (points ahead)"
+    for prompt in (two, one):
+        first, second, neither = prompt.options
+        chances = {first: 0.5, second: 0.2, neither: 0.3}
+        assert with_number(prompt, chances) == {prompt.scale: pytest.approx(30), neither: 0.3}
+        assert with_number(prompt, {second: 1.0}) == {prompt.scale: -100}
+        assert with_number(prompt, {"(refused)": 1.0}) == {}
+    own_words = own(tmp_path, CHOICE + 'people = 2\nmeasures = "trust"')
+    assert load_prompt(own_words).scale == "trust (points ahead)"
 
 
 @pytest.mark.parametrize(
@@ -75,6 +101,10 @@ def test_at_least_ten_tasks_ship_with_a_source_and_a_scale_of_every_kind():
         (NAMED + 'kind = "words"\nlists = ["warm-adjectivs"]', "Did you mean 'warm-adjectives'"),
         (NAMED + 'kind = "words"\nlists.warm = ["kind"]\nscoring = "cold"', "scoring 'cold'"),
         ('name = "m"\nkind = "number', "not valid TOML"),
+        (CHOICE + "people = 3", "asks about 3 people"),
+        (CHOICE + 'people = 2\nscoring = "order"\noptions = ["a"]', "in a choice without scoring"),
+        (NAMED + 'kind = "caption"\npeople = 2', "in a choice without scoring"),
+        (CHOICE + 'people = "two"', "people"),
     ],
 )
 def test_what_is_wrong_with_a_task_is_said_before_anything_is_sent(

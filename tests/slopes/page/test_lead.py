@@ -318,7 +318,7 @@ def test_an_interaction_that_is_found_counts_labels_that_have_one() -> None:
 
 FOLLOWED = (
     "The answers follow the order of the options, so nothing is said of the face.\n"
-    "An option scores 95.0 points more where it comes earlier."
+    "The place of an option moves its score by 95.0 points."
 )
 
 
