@@ -81,7 +81,9 @@ def test_the_share_that_each_end_wins_is_told_with_its_interval_and_the_order_ap
     assert share["slope"] == pytest.approx(50 + 40 / 3 * (18 - 6) / 24, abs=0.2)
     spread = 40 / 3 * np.sqrt(4 * 0.75 * 0.25 * 24 / 23)
     half = stats.t.ppf(0.975, 23) * spread / np.sqrt(24)
-    assert share["ci_high"] - share["ci_low"] == pytest.approx(2 * half, rel=0.15)  # corrected for skewness
+    assert share["ci_high"] - share["ci_low"] == pytest.approx(
+        2 * half, rel=0.15
+    )  # corrected for skewness
     assert slope["slope"] == pytest.approx(20 * (18 - 6) / 24, abs=0.2)  # points ahead per unit
     result = redo(run, "fit")
     told = f"“{TASK}”: of two pictures the one toward masculine is chosen in {share['slope']:.1f} ["
