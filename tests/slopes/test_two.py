@@ -71,6 +71,8 @@ def test_a_pair_is_two_pictures_or_one_with_both_and_both_orders_are_asked_once(
     assert np.abs(wide[:, 6] - wide[:, 0]) == pytest.approx(80, abs=2)
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_share_that_each_end_wins_is_told_with_its_interval_and_the_order_apart(tmp_path):
     run = write_run(tmp_path / "run", 24, part=12)
     with two.choosing(planted, logprobs=True) as model:
@@ -86,9 +88,9 @@ def test_the_share_that_each_end_wins_is_told_with_its_interval_and_the_order_ap
     )  # corrected for skewness
     assert slope["slope"] == pytest.approx(20 * (18 - 6) / 24, abs=0.2)  # points ahead per unit
     result = redo(run, "fit")
-    told = f"“{TASK}”: of two pictures the one toward masculine is chosen in {share['slope']:.1f} ["
+    told = f"“{TASK}”: toward masculine in {share['slope']:.1f} ["
     assert told in result.summary
-    assert "he first one is chosen in 55.0 %, whatever it shows." in result.summary
+    assert "The first picture is chosen in 55.0 %, whatever it shows." in result.summary
     redo(run, "report")
     html = (run / "report/index.html").read_text("utf-8")
     assert told in html
@@ -113,9 +115,11 @@ def test_a_model_that_follows_the_order_alone_is_no_finding_and_says_nothing_of_
         in result.summary
     )
     first = {"first": "100.0", "second": "0"}[choose.__name__]
-    assert f"he first one is chosen in {first} %, whatever it shows" in result.summary
+    assert f"The first picture is chosen in {first} %, whatever it shows" in result.summary
 
 
+@pytest.mark.slow
+@pytest.mark.evidence
 def test_answers_by_lot_are_no_finding(tmp_path):
     run = write_run(tmp_path / "run", 24, part=12)
     with two.choosing(two.chance) as model:
@@ -208,4 +212,4 @@ def test_opposite_cells_of_a_grid_have_the_slopes_of_both_attributes_and_no_inte
     assert views.loc[("race", "photo-measure"), "slope"] == pytest.approx(5 * 0.5, abs=0.2)
     assert set(views.index.get_level_values(0)) == {"gender", "race"}
     redo(run, "report")
-    assert "the one toward masculine is chosen in" in (run / "report/index.html").read_text("utf-8")
+    assert "toward masculine in" in (run / "report/index.html").read_text("utf-8")
