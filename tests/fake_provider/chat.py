@@ -125,10 +125,7 @@ class Chat(Service):
         questions, text = job.parameters, str(job.parameters["text"])
         sha256 = hashlib.sha256(b"".join(job.images)).hexdigest()
         lot = random.Random(f"{sha256} {questions.get('seed')}")
-        if "the person on the left" in text:
-            (montage,) = job.images
-            sides = np.hsplit(decode(montage), 2)
-            positions = [dict(zip("au", place(side), strict=True)) for side in sides]
+        positions = sides(text, job.images) or positions
         places = [position["a"] for position in positions]
         choice = self._choice(text, questions, places, positions[0]["u"], lot)
         message = max(1, len(str(choice["message"]["content"] or "")) // 4)
@@ -230,6 +227,14 @@ class Chat(Service):
             option: (1 - first) * result[option] + first * (option == options[0])
             for option in options
         }
+
+
+def sides(text: str, images: list[bytes]) -> list[dict[str, float]]:
+    """The place in each half of the one picture, if the question is about two people side by side; else none."""
+    if "the person on the left" not in text:
+        return []
+    (montage,) = images
+    return [dict(zip("au", place(side), strict=True)) for side in np.hsplit(decode(montage), 2)]
 
 
 def _sentence(names: list[str]) -> str:

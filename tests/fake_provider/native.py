@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from tests.fake_provider.chat import Chat, Unsupported
+from tests.fake_provider.chat import Chat, Unsupported, sides
 from tests.fake_provider.pictures import kind
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request
 
@@ -188,8 +188,9 @@ class Native(Chat):
             if isinstance(result, Bad):
                 raise result
             shown.append(dict(result))
-        shown = shown or [{"a": 0.0, "u": 0.5}]  # where there is no picture
         asked, text = job.parameters, str(job.parameters["text"])
+        # the last one is where there is no picture
+        shown = sides(text, job.images) or shown or [{"a": 0.0, "u": 0.5}]
         sha256 = hashlib.sha256(b"".join(job.images)).hexdigest()
         drawn = next(_COUNT) if asked["seed"] is None else asked["seed"]
         lot = random.Random(f"{sha256} {drawn}")

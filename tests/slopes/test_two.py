@@ -11,12 +11,13 @@ import pytest
 from scipy import stats
 
 from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers.dialect import DIALECTS
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.slopes import audit as stages
 from gslopes.slopes.drift import check_drift
 from tests.again import redo
-from tests.fake_provider import two
+from tests.fake_provider import FakeProvider, two
 from tests.fake_provider.folder import write_run
 from tests.fake_provider.pictures import paint, place
 
@@ -127,6 +128,19 @@ def test_answers_by_lot_are_no_finding(tmp_path):
     slope, share = steepest(run)
     assert share["ci_low"] < 50 < share["ci_high"]
     assert slope["decision"] == "none"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["two", "one"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_takes_both_pictures(provider: FakeProvider, tmp_path, dialect, how):
+    provider.chat.prefers = 0.1
+    run = write_run(tmp_path / "run", 1)
+    name = f"llm:m,prompt={TASK},dialect={dialect},pictures={how},repeats=1,temperature=0,scores=repeats"
+    stages.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
+    assert [len(call.images) for call in provider.log.of(dialect)] == [1 + (how == "two")] * 7
+    scores = tables.read(tables.SCORES, run / "scores.parquet").set_index("step")["score"]
+    assert scores.drop(index=3).tolist() == [-100] * 3 + [100] * 3
 
 
 def test_a_budget_counts_both_pictures_and_the_same_command_goes_on(tmp_path):
