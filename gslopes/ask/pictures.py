@@ -127,13 +127,12 @@ def beside(left: bytes, right: bytes) -> bytes:
     images = [Image.fromarray(pixels) for pixels in decoded([left, right])]
     for image in images:
         image.thumbnail((1536, 1536))  # to which models scale larger ones down
-    first, second = images
-    return png(np.hstack([first, ImageOps.fit(second, first.size)]))
+    return png(np.hstack([np.asarray(ImageOps.fit(image, images[0].size)) for image in images]))
 
 
 def halves(picture: bytes) -> list[bytes]:
     """The two pictures of ``beside``, PNG.  Raises: PhotoError if it cannot be decoded."""
-    return [*map(png, np.array_split(*decoded([picture]), 2, axis=1))]
+    return [*map(png, np.array_split(decoded([picture])[0], 2, axis=1))]
 
 
 def _header(data: bytes) -> tuple[int, int, str]:

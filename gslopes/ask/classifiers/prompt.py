@@ -81,7 +81,6 @@ class Prompt:
     kind: Literal["choice", "labels", "caption", "number", "words"]
     question: str
     system: str = ""
-    people: int = 1
     options: tuple[str, ...] = ()
     options_list: str = ""
     orders: Literal["drawn", "both"] = "drawn"
@@ -92,6 +91,7 @@ class Prompt:
     most: float = math.inf
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
+    people: int = 1
 
     def __post_init__(self) -> None:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""

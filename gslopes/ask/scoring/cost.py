@@ -112,10 +112,9 @@ def estimate_parts(
     """
     left = []
     cached = 0
-    traits = traits_of(classifier)
     for frame in edits:
         left.append(len(frame))
-        if traits.limits.remote and not cache.empty:
+        if traits_of(classifier).limits.remote and not cache.empty:
             distinct: set[bytes] = set()
             for question in about_edits(frame, run, 0, classifier):
                 with suppress(PhotoError):
