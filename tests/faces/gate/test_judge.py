@@ -200,7 +200,9 @@ def test_ears_and_neck_change_where_the_run_or_the_editor_says_so(region, heads)
     }
     assert gate.heads_of(manifest) == heads
     old = {"config": {"compose": {"region": "auto"}}, "models": {"race-field": {"sha256": "ab"}}}
-    assert gate.heads_of(old) == set()  # an editor of an older version changed the face
+    assert (
+        gate.heads_of(runfolder.Manifest(old)) == set()
+    )  # an editor of an older version changed the face
 
 
 def test_beards_that_stay_are_counted_among_photos_that_show_one():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.core import tables
+from gslopes.core import runfolder, tables
 from gslopes.frame.page import render
 from gslopes.frame.spec import Run
 from gslopes.slopes.audit import SLOPES
@@ -202,7 +202,7 @@ NO_PHOTOS: dict[str, Any] = {
 def page_of(folder: Path, manifest: dict[str, Any], **parts: Any) -> str:
     """The page of a run without a classifier.  parts: of the page, by name."""
     page = WalkPage(Run(SLOPES, folder, RunConfig(folder)))
-    page.source = RunTables(folder, manifest, tables.SLOPES.empty(), {}, [])
+    page.source = RunTables(folder, runfolder.Manifest(manifest), tables.SLOPES.empty(), {}, [])
     page.photos = NO_PHOTOS
     page.pictures = Album([], [], {}, {})
     page.screens = page.papers = page.numbered = page.switches = page.occupations = []

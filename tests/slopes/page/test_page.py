@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.core import tables
+from gslopes.core import UsageError, tables
 from gslopes.report import words
 from gslopes.report.inline import TEMPLATES
-from gslopes.slopes.page import decisions, write_report
+from gslopes.slopes.page import decisions, loading, write_report
 from gslopes.slopes.page.loading import Finding
 from tests.fixtures import QUESTIONS, questions
 from tests.slopes.page.conftest import NO_PHOTOS, page_of
@@ -69,22 +69,33 @@ def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
 
 
 def test_manifest_of_strangers_is_text(tmp_path: Path) -> None:
-    hostile = dict.fromkeys(
-        ("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT
-    )
+    texts = dict.fromkeys(("created", "gslopes"), SCRIPT)
     nested = {
         "models": {SCRIPT: {SCRIPT: SCRIPT}},
         "classifiers": {SCRIPT: {"version": SCRIPT}},
         "config": {SCRIPT: 1},
     }
-    for manifest in (
-        hostile,
-        nested,
-        {},
-        {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5},
-    ):
+    for manifest in (texts, nested, {}):
         reader = Reader(page_of(tmp_path, manifest))
         assert (reader.tags.count("script"), reader.open) == (3, [])
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *({key: SCRIPT} for key in ("config", "models", "classifiers", "versions", "editor")),
+        {"config": None},
+        {"models": []},
+        {"classifiers": {"c": "1"}},
+        {"created": 5},
+    ],
+)
+def test_no_page_is_made_of_a_manifest_of_other_forms(
+    tmp_path: Path, manifest: dict[str, object]
+) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(UsageError, match="makes no sense"):
+        loading.load(tmp_path)
 
 
 def test_page_asks_nothing_of_any_server(html: str) -> None:
