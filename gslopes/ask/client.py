@@ -5,12 +5,13 @@ in batches of one fixed size, so that a part asked again gives the same floating
 parts are in flight at once, as many as the classifier bears; a part is done when its last answer has come.
 """
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 from gslopes.ask.answers import Answers, ClassifierCache, Worker, failed_answer
 from gslopes.ask.cache import AnswerCache
@@ -72,6 +73,8 @@ class Client:
         # the questions of their photo.
         self._in_flight: dict[bytes, list[PartProgress]] = {}
         self._claimed_elsewhere: ByDigest = {}
+        self._about: ByDigest = {}  # all pictures, to the questions of their photo
+        self._posts = traits_of(classifier).posts
         self._jobs: set[Future[Answers]] = set()
 
     def halt(self) -> None:
@@ -98,7 +101,8 @@ class Client:
                     if self._halt.is_set():
                         break
                     self._add_part(PartProgress(number, questions))
-                    while len(self._open) >= MAX_OPEN_PARTS and not self._halt.is_set():
+                    most = math.inf if self._posts else MAX_OPEN_PARTS
+                    while len(self._open) >= most and not self._halt.is_set():
                         self._wait()
                     self._emit_finished()
                 while self._open and not self._halt.is_set():
@@ -189,6 +193,7 @@ class Client:
         for key, answer in cached.items():
             self._record(key, answer)
         self._claimed_elsewhere |= {key: about[key] for key in in_progress}
+        self._about |= about
         while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
             self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
         if to_ask:
@@ -202,6 +207,9 @@ class Client:
     def _wait(self) -> None:
         if self._jobs:
             self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
+        elif self._posts and not self._claimed_elsewhere.keys() >= self._in_flight.keys():
+            cast("Any", self.classifier).wait(self._halt)
+            self._claimed_elsewhere = {key: self._about[key] for key in self._in_flight}
         elif self._claimed_elsewhere:
             self._halt.wait(CLAIM_POLL)
         if self._claimed_elsewhere and len(self._jobs) < self._threads:

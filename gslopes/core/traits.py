@@ -93,6 +93,8 @@ class Traits:
     facts: texts about what is asked, for run.json.  labels: all that it may return, if it knows.
     pictures: whether it is an editor: it answers with pictures, and its raw answers are JSON.
 
+    posts: whether it is asked by batch, see ``ask.classifiers.batching``.
+
     prepares, groups, resumes, counts, shows, warns: whether it has the member of ``Able`` of that purpose.
     """
 
@@ -104,6 +106,7 @@ class Traits:
     facts: Mapping[str, str] = field(default_factory=dict)
     labels: Sequence[str] = ()
     pictures: bool = False
+    posts: bool = False
     prepares: bool = False
     groups: bool = False
     resumes: bool = False

@@ -13,7 +13,7 @@ from tests.fake_provider.chat import Chat
 from tests.fake_provider.converse import Converse
 from tests.fake_provider.gemini import Gemini
 from tests.fake_provider.messages import Messages
-from tests.fake_provider.protocol import Bad, Reply, Request, Service
+from tests.fake_provider.protocol import Reply, Request, Service
 from tests.fake_provider.responses import Responses
 from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
@@ -53,11 +53,18 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     fake: FakeProvider
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         url = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
-        request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
+        query = dict(parse_qsl(url.query))
+        request = Request(self.command, url.path, query, headers, body, url.query)
+        if self.fake.batches.owns(request):
+            self._send(self.fake.batches.handle(self.fake, Chat(self.fake.chat), request))
+            return
         services: tuple[Service, ...] = (
             Google(),
             Rekognition(),
@@ -71,17 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with self.fake.call(service.name) as call:
             try:
-                try:
-                    job = service.read(request, self.fake.accounts)
-                except (KeyError, TypeError, AttributeError) as error:
-                    raise Bad(
-                        "invalid", f"The request is not what is documented: {error!r}"
-                    ) from error
-                results, version = self.fake.work(call, job)
-                reply = service.answer(job, results, version)
-            except Bad as bad:
-                call.outcome = bad.kind
-                reply = service.error(bad, self.fake.retry_after)
+                reply = self.fake.reply_of(service, request, call)
             except ConnectionError:
                 self.close_connection = True
                 return
