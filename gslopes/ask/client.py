@@ -5,13 +5,12 @@ in batches of one fixed size, so that a part asked again gives the same floating
 parts are in flight at once, as many as the classifier bears; a part is done when its last answer has come.
 """
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 from gslopes.ask.answers import Answers, ClassifierCache, Worker, failed_answer
 from gslopes.ask.cache import AnswerCache
@@ -101,8 +100,9 @@ class Client:
                     if self._halt.is_set():
                         break
                     self._add_part(PartProgress(number, questions))
-                    most = math.inf if self._posts else MAX_OPEN_PARTS
-                    while len(self._open) >= most and not self._halt.is_set():
+                    while len(self._open) >= MAX_OPEN_PARTS and not (
+                        self._posts or self._halt.is_set()
+                    ):
                         self._wait()
                     self._emit_finished()
                 while self._open and not self._halt.is_set():
@@ -122,7 +122,6 @@ class Client:
         self._open.append(progress)
         heavy = self._limits.request_bytes
         pending: Encoded = {}
-        about: ByDigest = {}
         for questions in progress.photos():
             pictures = self._read(progress, questions)
             fresh = [key for key in pictures if self._is_fresh(progress, key)]
@@ -131,14 +130,14 @@ class Client:
                 fresh.remove(key)
             for key, data in self._fitted(progress, questions[0].photo, fresh, pictures).items():
                 if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
-                    self._send(pending, about, progress)
+                    self._send(pending, progress)
                     pending = {}
                 pending[key] = data
-                about[key] = questions
+                self._about[key] = questions
                 if len(pending) >= self._batch:
-                    self._send(pending, about, progress)
+                    self._send(pending, progress)
                     pending = {}
-        self._send(pending, about, progress)
+        self._send(pending, progress)
         progress.all_added = True
 
     def _read(self, progress: PartProgress, questions: list[Question]) -> Encoded:
@@ -185,15 +184,14 @@ class Client:
             cast("Able", self.classifier).about(photo, list(fitted.values()))
         return fitted
 
-    def _send(self, pending: Encoded, about: ByDigest, progress: PartProgress) -> None:
+    def _send(self, pending: Encoded, progress: PartProgress) -> None:
         if not pending or self._halt.is_set():
             return
         self._in_flight |= {key: [progress] for key in pending}
         to_ask, cached, in_progress = self._cache.claim(list(pending))
         for key, answer in cached.items():
             self._record(key, answer)
-        self._claimed_elsewhere |= {key: about[key] for key in in_progress}
-        self._about |= about
+        self._claimed_elsewhere |= {key: self._about[key] for key in in_progress}
         while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
             self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
         if to_ask:
@@ -207,8 +205,8 @@ class Client:
     def _wait(self) -> None:
         if self._jobs:
             self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
-        elif self._posts and not self._claimed_elsewhere.keys() >= self._in_flight.keys():
-            cast("Any", self.classifier).wait(self._halt)
+        elif self._posts and len(self._claimed_elsewhere) < len(self._in_flight):
+            cast("Able", self.classifier).wait(self._halt)
             self._claimed_elsewhere = {key: self._about[key] for key in self._in_flight}
         elif self._claimed_elsewhere:
             self._halt.wait(CLAIM_POLL)

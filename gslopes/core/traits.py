@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from threading import Event
 from typing import Any, Protocol
 
 from gslopes.core import frozen
@@ -139,6 +140,12 @@ class Able(Classifier, Protocol):
 
         begun: what an earlier process kept of the picture, None if nothing.
         keep: keeps what the requests about it have brought so far.
+        """
+
+    def wait(self, halt: Event) -> None:
+        """If it ``posts``: called when all pictures were asked about, and those are left whose reply has not come.
+
+        ``ask`` raises ``ask.retry.Stopped`` for these.  halt: set to wait no longer.
         """
 
     def usage(self, raw: Any) -> RequestUsage:

@@ -57,6 +57,8 @@ class Batches:
                 content, event = self._done(provider, service, request)
             except Bad as bad:
                 return service.error(bad, provider.retry_after)
+            except LookupError as error:
+                return Reply.of(404, {"error": {"message": str(error), "code": None}})
             self.event(event)
         if isinstance(content, bytes):
             return Reply(200, content, {"Content-Type": "application/octet-stream"})
@@ -80,7 +82,7 @@ class Batches:
             case ("POST", "batches", [name, "cancel"]) if name in self.made:
                 self.cancel(name, provider, service, request)
                 return self.made[name], "cancelled"
-        raise Bad("invalid", "Invalid URL, or no such object.")
+        raise LookupError("No such object.")
 
     def _upload(self, request: Request) -> dict[str, Any]:
         form, _, boundary = request.headers.get("content-type", "").partition("; boundary=")

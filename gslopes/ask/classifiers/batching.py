@@ -20,11 +20,11 @@ How a vendor takes batches is data, the table ``batches`` of its file in ``diale
 and one table for each exchange: ``method``, ``path`` after the address of the API, and ``read``, an expression of what
 the objects of the reply tell:
 
-``upload``          ``file``, its name
+``upload``          the vendor's name of the file
 ``make``            with the name of the model at ``{}``: the vendor's name of the batch
 ``list``            the vendor's name of the batch that we named ``NAME``, or of the first since then
-``look``            at the batch ``{}``: ``state`` (in words), ``done``, ``files`` (of results), ``replies``
-``results``         in the file ``{}``: ``replies`` that count, each with ``name``, ``status`` (of HTTP) and ``body``
+``look``            at the batch ``{}``: ``state``, in words; ``files``, where its results are, false until it has ended
+``results``         in the file ``{}``: those that count, each with ``name``, ``status`` (of HTTP) and ``body``
 """
 
 import json
@@ -38,9 +38,10 @@ from gslopes.ask.classifiers.compatible import CompatibleService
 from gslopes.ask.classifiers.dialect import shaped
 from gslopes.ask.classifiers.resuming import Begun
 from gslopes.ask.retry import RETRYABLE, Stopped
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
+NONE = ("Whoever answers for this model takes no batches.", "Leave out --batch.")
 PAUSE = 20.0  # seconds between looks at batches
 
 
@@ -57,15 +58,19 @@ class Batching(CompatibleService):
         if options.by_batch:
             self.batches = self._spoken(options).batches
             if not self.batches:
-                raise ConfigError(f"{name} cannot be asked by batch.", "Leave out --batch.")
+                raise ConfigError(*NONE)
             self.SECONDS = 3600.0
-            costs = ("price", "price_in", "price_out")
             share = self.batches["discount"]
-            options = replace(options, **{cost: share * getattr(options, cost) for cost in costs})
+            options = replace(
+                options,
+                price=options.price * share,
+                price_in=options.price_in * share,
+                price_out=options.price_out * share,
+            )
         super().__init__(name, options, device)
         self._posted: list[JsonObject] = []  # requests, each with its ``name``
         self._waiting: list[Begun] = []  # pictures that they are about
-        self._come = {"": True}  # by name of a batch
+        self._come: dict[str, bool | None] = {"": True}  # by batch; None: of an earlier command
         self._delivery: dict[str, Any] = {}  # by name of a request
 
     def prepare(self) -> None:
@@ -85,15 +90,15 @@ class Batching(CompatibleService):
                 with suppress(*RETRYABLE):
                     self._come[batch] = come or self._look(batch)
 
-    def _delivered(self, known: Begun, due: list[JsonObject]) -> Any:
-        """The reply to the first of the requests that a picture needs; they leave if they have not.
+    def _delivered(self, known: Begun, due: JsonObject) -> Any:
+        """The reply to the first of the requests that a picture needs, by name; they leave if they have not.
 
         Raises: Stopped while it is out.
         """
-        if reply := self._delivery.pop(due[0]["name"], None):
+        if reply := self._delivery.pop(next(iter(due)), None):
             return reply
-        if self._come.setdefault(known.batch, False):
-            self._posted += due
+        if self._come.setdefault(known.batch, None):
+            self._posted += [{"name": name, "request": due[name]} for name in due]
             self._waiting.append(known)
             if len(self._posted) * len(str(due)) > self.batches["bytes"]:
                 self._submit()
@@ -108,10 +113,9 @@ class Batching(CompatibleService):
         lines = shaped(self.batches["lines"], self._posted)
         facts = {"name": batch, "lines": lines}
         with suppress(*RETRYABLE):
-            if "upload" in self.batches:
-                text = "\n".join(map(json.dumps, lines))
-                file = {"file": ("requests.jsonl", text)}
-                facts |= self._told("upload", data=self.batches["form"], files=file)
+            if form := self.batches.get("form"):
+                file = {"file": ("requests.jsonl", "\n".join(map(json.dumps, lines)))}
+                facts["file"] = self._told("upload", data=form, files=file)
             body = shaped(self.batches["body"], facts)
             batch = self._told("make", self._options.model, json=body)
         self._note(batch)
@@ -133,15 +137,13 @@ class Batching(CompatibleService):
                 return True
         state = self._told("look", batch)
         self.notes.append(f"batch      {batch}: {state['state']}.")
-        if not state["done"]:
+        if state["files"] is False:
             return False
-        replies = state["replies"]
-        for file in state["files"]:
-            replies += self._told("results", file)
-        if not replies:
+        if not state["files"] and self._come.get(batch) is False:
             raise self._error("service", state["state"])
-        for reply in replies:
-            self._delivery[reply["name"]] = httpx.Response(reply["status"], json=reply["body"])
+        for file in state["files"]:
+            for reply in self._told("results", file):
+                self._delivery[reply["name"]] = httpx.Response(reply["status"], json=reply["body"])
         return True
 
     def _told(self, what: str, name: str = "", **sent: Any) -> Any:
@@ -149,6 +151,8 @@ class Batching(CompatibleService):
         step = self.batches[what]
         with self._our_errors():
             reply = self._sent(step["method"], step["path"].format(name), **sent)
+            if reply.status_code in (404, 405, 501):
+                raise ServiceError(*NONE)
             if reply.status_code >= 400:
                 self._exchanged("", set(), reply)
             # one JSON object, or lines of them

@@ -149,6 +149,8 @@ class Llm(Resuming, Batching):
         super().resume(picture, begun["results"] if same else None, keep)
         if same:
             known.batch = begun.get("batch", "")
+        if known.batch and not self.batches:
+            self.notes.append(f"Pictures are out by batch: {self.name} is asked, and paid, again.")
 
     def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
@@ -194,11 +196,10 @@ class Llm(Resuming, Batching):
         reply = None
         if self.batches:
             sure = len(orders) if "logprobs" in request else len(orders) * self._options.repeats
-            due = []
+            due = {}
             for number in range(len(begun), max(sure, len(begun) + 1)):
                 asked = self._request(picture, orders[number % len(orders)], number, dropped)
-                name = hexdigest(f"{key} {known.order} {number}")[:40]
-                due.append({"name": name, "request": self._dialect.asked(asked)})
+                due[f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"] = self._dialect.asked(asked)
             reply = self._delivered(known, due)
         result = self._asked(request, order_now, reply)
         if len(orders) > 1:
