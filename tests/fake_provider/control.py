@@ -243,10 +243,12 @@ class FakeProvider:
             call.outcome = bad.kind
             return service.error(bad, self.retry_after)
 
-    def answered(self, service: Service, request: Request, *, by_batch: bool) -> Reply:
+    def answered(self, request: Request) -> Reply:
         """The reply to one request of a batch."""
+        service = web.service_of(self, request)
+        assert service is not None
         with self.call(service.name) as call:
-            call.by_batch = by_batch
+            call.by_batch = True
             try:
                 return self.reply_of(service, request, call)
             except ConnectionError:  # within the vendor's own house

@@ -41,6 +41,18 @@ def serve(provider: FakeProvider) -> tuple[int, Callable[[], None]]:
     return server.server_address[1], stop
 
 
+def service_of(provider: FakeProvider, request: Request) -> Service | None:
+    """Who answers a request."""
+    services: tuple[Service, ...] = (
+        Google(),
+        Rekognition(),
+        Azure(),
+        Imagga(),
+        *(kind(provider.chat) for kind in (Chat, Responses, Messages, Gemini, Converse)),
+    )
+    return next((item for item in services if item.owns(request)), None)
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is killed, or hangs up, is nothing to print about."""
@@ -63,16 +75,9 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(url.query))
         request = Request(self.command, url.path, query, headers, body, url.query)
         if self.fake.batches.owns(request):
-            self._send(self.fake.batches.handle(self.fake, Chat(self.fake.chat), request))
+            self._send(self.fake.batches.handle(self.fake, request))
             return
-        services: tuple[Service, ...] = (
-            Google(),
-            Rekognition(),
-            Azure(),
-            Imagga(),
-            *(kind(self.fake.chat) for kind in (Chat, Responses, Messages, Gemini, Converse)),
-        )
-        service = next((item for item in services if item.owns(request)), None)
+        service = service_of(self.fake, request)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
             return

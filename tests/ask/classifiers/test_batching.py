@@ -57,9 +57,11 @@ def ask(folder: Path, name: str = BATCH, photos: int = 4, usd: float | None = No
     return SimpleNamespace(rows=rows, usage=usage, budget=budget, notes=classifier.notes)
 
 
-def asked_twice(provider: FakeProvider) -> dict[str, int]:
+def asked_twice(provider: FakeProvider, service: str = "chat", by_batch: bool = False):
     """Requests that were billed more than once, by picture, seed and order of the options."""
-    calls = [call for call in provider.log.of("chat") if call.billed]
+    calls = [call for call in provider.log.of(service) if call.billed]
+    if by_batch:
+        calls = [call for call in calls if call.by_batch]
     counts = Counter(
         (*call.billed, call.parameters["seed"], call.parameters["text"]) for call in calls
     )
@@ -94,6 +96,31 @@ def test_answers_are_those_of_single_requests_at_half_the_price(
     assert made(provider) == batches
     assert ask(tmp_path / "batch", name).rows == live.rows  # either finds the answers of the other
     assert made(provider) == batches
+
+
+@pytest.mark.parametrize("dialect", ["responses", "messages", "gemini"])
+def test_native_dialects_answer_by_batch_as_they_do_at_once(
+    provider: FakeProvider, tmp_path, dialect
+):
+    name = f"{NAME},dialect={dialect},temperature=0,repeats=1"
+    live = ask(tmp_path / "live", name)
+    provider.batches.answered = 7
+
+    def event(name: str) -> None:
+        if name == "results" or (dialect == "gemini" and len(provider.batches.made) == 2):
+            provider.batches.answered = None  # the first one alone expires
+
+    provider.batches.event = event
+    batch = ask(tmp_path / "batch", f"{name},by_batch=yes")
+    assert batch.rows == live.rows
+    assert batch.budget.spent == pytest.approx(live.budget.spent / 2)
+    assert len(provider.batches.made) == 2
+    assert asked_twice(provider, dialect, by_batch=True) == {}
+
+
+def test_bedrock_has_no_batches_here():
+    with pytest.raises(ConfigError, match="takes no batches"):
+        load_classifier(f"{BATCH},dialect=converse")
 
 
 def test_the_price_is_told_at_half_and_the_name_is_the_same():
