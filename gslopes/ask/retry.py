@@ -251,7 +251,8 @@ class RequestSender:
         traits = traits_of(self.classifier)
         limits = traits.limits
         picture = hash(pictures[0])
-        count, cost = self._posted.pop(picture, None) or self.budget.reserve(
+        held = self._posted.pop(picture, None)
+        count, cost = held or self.budget.reserve(
             limits, len(pictures), lambda: traits.posts or self.halt.is_set()
         )
         if not count:

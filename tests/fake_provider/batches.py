@@ -38,7 +38,7 @@ class Batches:
 
     there: whether the server has batches.  answered: of a batch, before it expires; None: all.
     invalid: why every batch fails as it is validated; empty: none does.
-    event: called with ``uploaded``, ``made``, ``looked`` or ``results`` when that has happened, before the reply leaves.
+    event: called with ``uploaded``, ``made``, ``looked`` or ``results`` before the reply that says so leaves.
     """
 
     there: bool = True
@@ -117,7 +117,9 @@ class Batches:
             name = file[1].decode() if file else name
             fields[key[1].decode()] = content.removesuffix(b"\r\n")
         if set(fields) != {"purpose", "file"} or fields["purpose"] != b"batch":
-            raise Bad("invalid", f"Unknown fields, or another purpose than batch: {sorted(fields)}.")
+            raise Bad(
+                "invalid", f"Unknown fields, or another purpose than batch: {sorted(fields)}."
+            )
         if not name.endswith(".jsonl"):
             raise Bad("invalid", "Invalid file format: .jsonl is expected.")
         if len(fields["file"]) > MOST_BYTES:

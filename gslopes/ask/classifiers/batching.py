@@ -56,7 +56,7 @@ class Batching(CompatibleService):
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
         self.batches: JsonObject = {}
         if options.by_batch:
-            self.batches = self._spoken(options).batches
+            self.batches = self._spoken(options).batches or {}
             if not self.batches:
                 raise ConfigError(*NONE)
             self.SECONDS = 3600.0
@@ -90,15 +90,17 @@ class Batching(CompatibleService):
                 with suppress(*RETRYABLE):
                     self._come[batch] = come or self._look(batch)
 
-    def _delivered(self, known: Begun, due: JsonObject) -> Any:
-        """The reply to the first of the requests that a picture needs, by name; they leave if they have not.
+    def _delivered(self, known: Begun, due: list[JsonObject]) -> Any:
+        """The reply to the first of the requests that a picture needs; they leave if they have not.
+
+        due: each with ``name`` and ``request``.
 
         Raises: Stopped while it is out.
         """
-        if reply := self._delivery.pop(next(iter(due)), None):
+        if reply := self._delivery.pop(due[0]["name"], None):
             return reply
         if self._come.setdefault(known.batch, None):
-            self._posted += [{"name": name, "request": due[name]} for name in due]
+            self._posted += due
             self._waiting.append(known)
             if len(self._posted) * len(str(due)) > self.batches["bytes"]:
                 self._submit()
@@ -109,7 +111,8 @@ class Batching(CompatibleService):
         if not self._posted:
             return
         batch = datetime.now(UTC).isoformat()
-        self._note(batch)
+        for known in self._waiting:
+            known.note(batch)
         lines = shaped(self.batches["lines"], self._posted)
         facts = {"name": batch, "lines": lines}
         with suppress(*RETRYABLE):
@@ -118,14 +121,11 @@ class Batching(CompatibleService):
                 facts["file"] = self._told("upload", data=form, files=file)
             body = shaped(self.batches["body"], facts)
             batch = self._told("make", self._options.model, json=body)
-        self._note(batch)
+        for known in self._waiting:
+            known.note(batch)
         self._come[batch] = False
         self._posted = []
         self._waiting = []
-
-    def _note(self, batch: str) -> None:
-        for known in self._waiting:
-            known.note(batch)
 
     def _look(self, batch: str) -> bool:
         """Whether a batch has come; its replies are there then."""

@@ -196,10 +196,11 @@ class Llm(Resuming, Batching):
         reply = None
         if self.batches:
             sure = len(orders) if "logprobs" in request else len(orders) * self._options.repeats
-            due = {}
+            due = []
             for number in range(len(begun), max(sure, len(begun) + 1)):
                 asked = self._request(picture, orders[number % len(orders)], number, dropped)
-                due[f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"] = self._dialect.asked(asked)
+                name = f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"
+                due.append({"name": name, "request": self._dialect.asked(asked)})
             reply = self._delivered(known, due)
         result = self._asked(request, order_now, reply)
         if len(orders) > 1:

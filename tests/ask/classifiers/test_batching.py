@@ -204,7 +204,7 @@ def test_a_budget_makes_batches_smaller_and_is_never_passed(provider: FakeProvid
 
 def test_whoever_takes_no_batches_is_told_before_any_work(provider: FakeProvider):
     provider.batches.there = False
-    with pytest.raises(ServiceError, match="takes no batches. Leave out --batch"):
+    with pytest.raises(ServiceError, match="takes no batches"):
         load_classifier(BATCH)
     with pytest.raises(ConfigError, match="celeba-tagger is none"):
         load_classifiers([NAME, "celeba-tagger"], "cpu", trust=False, batch=True)
