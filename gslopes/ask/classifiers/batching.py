@@ -1,9 +1,9 @@
 """Requests that are sent by batch, for a lower price and within a day.
 
 The walk is the usual one. The requests that a picture needs are *posted*, and the picture waits; when all pictures were
-looked at, what is posted leaves as a batch. When this has come, each picture is asked about again, and its request finds
-its reply. So refusals, parameters that are not taken and further requests are as ever. What a batch leaves open goes
-into the next one.
+looked at, what is posted leaves as a batch. When this has come, each picture is asked about again, and its request
+finds its reply. So refusals, parameters that are not taken and further requests are as ever. What a batch leaves open
+goes into the next one.
 
 With each picture the cache keeps where it was posted before that leaves: first the time, which is our name of the
 batch, then the vendor's name. After a kill in between, the vendor's list tells whether the batch was made. A picture is
@@ -121,6 +121,9 @@ class Batching(CompatibleService):
                 facts["file"] = self._told("upload", data=form, files=file)
             body = shaped(self.batches["body"], facts)
             batch = self._told("make", self._options.model, json=body)
+            self.notes.append(
+                f"batch      {batch}: sent. Stop with Ctrl-C, and come back with the same command."
+            )
         for known in self._waiting:
             known.note(batch)
         self._come[batch] = False
