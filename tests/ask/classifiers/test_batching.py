@@ -72,6 +72,8 @@ def made(provider: FakeProvider) -> int:
     return provider.batches.asked.count("POST /v1/batches")
 
 
+@pytest.mark.evidence
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "unsupported", "batches"),
     [
@@ -98,6 +100,8 @@ def test_answers_are_those_of_single_requests_at_half_the_price(
     assert made(provider) == batches
 
 
+@pytest.mark.evidence
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["responses", "messages", "gemini"])
 def test_native_dialects_answer_by_batch_as_they_do_at_once(
     provider: FakeProvider, tmp_path, dialect
@@ -130,7 +134,7 @@ def test_the_price_is_told_at_half_and_the_name_is_the_same():
     assert "24 hours" in batch.traits.limits.note
 
 
-@pytest.mark.parametrize("end", ["expired", "cancelled"])
+@pytest.mark.parametrize("end", ["expired", pytest.param("cancelled", marks=pytest.mark.slow)])
 def test_what_a_batch_leaves_open_goes_into_the_next_one(provider: FakeProvider, tmp_path, end):
     if end == "expired":
 
@@ -157,19 +161,21 @@ def test_a_batch_that_fails_stops_the_walk_with_its_words_and_is_sent_anew_the_n
 ):
     provider.batches.invalid = "The model is not available for batches."
     with pytest.raises(ServiceError, match="not available for batches"):
-        ask(tmp_path)
+        ask(tmp_path, photos=1)
     provider.batches.invalid = ""
-    assert len(ask(tmp_path).rows) == 4
+    assert len(ask(tmp_path, photos=1).rows) == 1
     assert made(provider) == 2
 
 
 def test_asking_at_once_what_is_out_by_batch_is_warned_of(provider: FakeProvider, tmp_path):
-    ask(tmp_path, halt="in_progress")
-    done = ask(tmp_path, NAME)
-    assert len(done.rows) == 4
+    ask(tmp_path, photos=1, halt="in_progress")
+    done = ask(tmp_path, NAME, photos=1)
+    assert len(done.rows) == 1
     assert "asked, and paid, again" in " ".join(done.notes)
 
 
+@pytest.mark.evidence
+@pytest.mark.slow
 def test_one_refused_picture_is_refused_alone(provider: FakeProvider, tmp_path):
     provider.refuse(0.3)
     live = ask(tmp_path / "live", NAME)
@@ -182,13 +188,15 @@ def test_one_refused_picture_is_refused_alone(provider: FakeProvider, tmp_path):
 def test_a_stopped_command_leaves_its_batch_out_and_the_next_one_takes_it(
     provider: FakeProvider, tmp_path
 ):
-    assert ask(tmp_path, halt="in_progress").rows == []
-    done = ask(tmp_path)
-    assert len(done.rows) == 4
+    assert ask(tmp_path, photos=2, halt="in_progress").rows == []
+    done = ask(tmp_path, photos=2)
+    assert len(done.rows) == 2
     assert made(provider) == 1
     assert asked_twice(provider) == {}
 
 
+@pytest.mark.evidence
+@pytest.mark.slow
 def test_a_budget_makes_batches_smaller_and_is_never_passed(provider: FakeProvider, tmp_path):
     name = f"{BATCH},scores=logprobs"
     budget = 5.5 * load_classifier(name).traits.limits.cost(1)
