@@ -11,7 +11,7 @@ from gslopes.ask.editors.python import FunctionEditor
 from gslopes.core.crossed import Values
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier, Finder
-from gslopes.crops import asking
+from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form
 from gslopes.faces.components import Components
 from gslopes.frame.result import Result
@@ -678,7 +678,7 @@ def audit_crops(
     photos: Any,
     out: str | Path | None = None,
     *,
-    croppers: asking.Croppers = (),
+    croppers: Croppers = (),
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,

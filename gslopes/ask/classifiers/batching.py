@@ -158,6 +158,9 @@ class Batching(CompatibleService):
                 raise ServiceError(*NONE)
             if reply.status_code >= 400:
                 self._exchanged("", set(), reply)
-            # one JSON object, or lines of them
-            lines = json.loads(f"[{reply.text.strip()}]".replace("}\n{", "},{"))
-        return shaped(step["read"].replace("NAME", name), lines)
+        try:  # one JSON object, or lines of them
+            told = json.loads(f"[{reply.text.strip()}]".replace("}\n{", "},{"))
+            return shaped(step["read"].replace("NAME", name), told)
+        except ValueError:
+            words = f"its reply about batches is of another form: {reply.text[:80]!r}"
+            raise self._error("service", words) from None

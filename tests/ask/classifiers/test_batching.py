@@ -20,6 +20,7 @@ from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import Question
 from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError
 from tests.fake_provider import FakeProvider, paint
+from tests.fake_provider.protocol import Reply, Request
 
 NAME = "llm:some-model,prompt=doctor-nurse,price_in=2,price_out=10"
 BATCH = f"{NAME},by_batch=yes"
@@ -216,6 +217,20 @@ def test_whoever_takes_no_batches_is_told_before_any_work(provider: FakeProvider
         load_classifier(BATCH)
     with pytest.raises(ConfigError, match="celeba-tagger is none"):
         load_classifiers([NAME, "celeba-tagger"], "cpu", trust=False, batch=True)
+
+
+@pytest.mark.parametrize("reply", [b"<html>Welcome</html>", b'{"ok": true}', b"[]", b""])
+def test_a_reply_of_another_form_stops_the_walk(provider: FakeProvider, tmp_path, reply):
+    handle = provider.batches.handle
+
+    def odd(fake: FakeProvider, request: Request) -> Reply:
+        if request.method == "POST" and request.path.endswith("batches"):
+            return Reply(200, reply)
+        return handle(fake, request)
+
+    provider.batches.handle = odd
+    with pytest.raises(ServiceError, match="of another form"):
+        ask(tmp_path, photos=1)
 
 
 def test_a_rejected_key_is_told_before_any_work(monkeypatch):
