@@ -11,7 +11,7 @@ from gslopes.ask.editors.python import FunctionEditor
 from gslopes.core.crossed import Values
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier, Finder
-from gslopes.crops import asking
+from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form
 from gslopes.faces.components import Components
 from gslopes.frame.result import Result
@@ -123,6 +123,8 @@ class _RunOptionsScore(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    batch: bool | None
+    """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     classifiers: str | Sequence[str] | None
     """The classifier to audit; may be repeated. [default: celeba-tagger]"""
     tasks: str | Sequence[str] | None
@@ -237,6 +239,8 @@ class _RunOptions(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    batch: bool | None
+    """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     task: str | Sequence[str] | None
     """What every llm: classifier without a prompt is asked, by name or file; may be repeated. [NAME|TOML]"""
     placebo_sample: int | None
@@ -268,7 +272,7 @@ class _RunOptions(TypedDict, total=False):
     compose: _RunOptionsCompose | None
     """The options region, blend, format, masks, parser, placebo as one mapping."""
     score: _RunOptionsScore | None
-    """The options cache, budget, confirm_above, yes, retry_failed, classifiers, tasks, placebo_sample,
+    """The options cache, budget, confirm_above, yes, retry_failed, batch, classifiers, tasks, placebo_sample,
     dropped_sample, unedited as one mapping.
     """
     fit: _RunOptionsFit | None
@@ -345,6 +349,8 @@ class _ContextsOptionsScore(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    batch: bool | None
+    """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
 
 class _ContextsOptions(TypedDict, total=False):
     people: str | Path | None
@@ -387,6 +393,8 @@ class _ContextsOptions(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    batch: bool | None
+    """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     config: str | Path | None
     """A TOML file with these options, and with sections."""
     pictures: _ContextsOptionsPictures | None
@@ -394,7 +402,7 @@ class _ContextsOptions(TypedDict, total=False):
     analysis: _ContextsOptionsAnalysis | None
     """The options typology, ratings as one mapping."""
     score: _ContextsOptionsScore | None
-    """The options cache, budget, confirm_above, yes, retry_failed as one mapping."""
+    """The options cache, budget, confirm_above, yes, retry_failed, batch as one mapping."""
 
 class _CropsOptionsCostLimits(TypedDict, total=False):
     cache: str | Path | None
@@ -527,6 +535,8 @@ class _ScoreOptions(TypedDict, total=False):
     """Do not ask for confirmation of the cost."""
     retry_failed: bool | None
     """Retry pictures that failed."""
+    batch: bool | None
+    """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     task: str | Sequence[str] | None
     """What every llm: classifier without a prompt is asked, by name or file; may be repeated. [NAME|TOML]"""
     placebo_sample: int | None
@@ -668,7 +678,7 @@ def audit_crops(
     photos: Any,
     out: str | Path | None = None,
     *,
-    croppers: asking.Croppers = (),
+    croppers: Croppers = (),
     progress: bool = False,
     trust: bool = False,
     executor: Executor | None = None,

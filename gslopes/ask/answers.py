@@ -276,13 +276,13 @@ class Worker:
                 resuming.resume(data, self.cache.begun(key), partial(self.cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self.retry)
-        except BaseException as error:
-            if not isinstance(error, Stopped):
-                self.halt.set()
+        except Stopped:  # its claims end with the walk
+            return answers
+        except BaseException:
+            self.halt.set()
             with suppress(StorageError):
                 self.cache.release([key for key in pictures if key not in answers])
-            if not isinstance(error, Stopped):
-                raise
+            raise
         return answers
 
     def _ask(self, pictures: Encoded, answers: Answers, retry: RetryPolicy) -> None:

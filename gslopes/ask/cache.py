@@ -275,10 +275,12 @@ class AnswerCache:
         values = name, before and int(before.timestamp())
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {_PRUNED}", values).rowcount
-            for table, column in (("begun", "classifier"), ("classifiers", "id")):
-                self._db.execute(
-                    f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)"
-                )
+            left = "SELECT classifier FROM answers"
+            self._db.execute(
+                f"DELETE FROM begun WHERE classifier NOT IN ({left}) AND {_BEGUN}", values
+            )
+            left = f"{left} UNION SELECT classifier FROM begun"
+            self._db.execute(f"DELETE FROM classifiers WHERE id NOT IN ({left})")
         self.rows("VACUUM")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
@@ -397,6 +399,8 @@ _NEXT = """
 SELECT id, picture, strftime('%Y-%m-%dT%H:%M:%S+00:00', asked, 'unixepoch')
 FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?
 """
+# What is begun may be out by batch, and has no date.
+_BEGUN = f"classifier IN (SELECT id FROM classifiers WHERE {_NAMED}) AND ?2 IS NULL"
 _PRUNED = f"""
 classifier IN (SELECT id FROM classifiers WHERE {_NAMED}) AND (?2 IS NULL OR asked < ?2)
 """

@@ -72,6 +72,8 @@ class Client:
         # the questions of their photo.
         self._in_flight: dict[bytes, list[PartProgress]] = {}
         self._claimed_elsewhere: ByDigest = {}
+        self._about: ByDigest = {}  # all pictures, to the questions of their photo
+        self._posts = traits_of(classifier).posts
         self._jobs: set[Future[Answers]] = set()
 
     def halt(self) -> None:
@@ -98,7 +100,9 @@ class Client:
                     if self._halt.is_set():
                         break
                     self._add_part(PartProgress(number, questions))
-                    while len(self._open) >= MAX_OPEN_PARTS and not self._halt.is_set():
+                    while len(self._open) >= MAX_OPEN_PARTS and not (
+                        self._posts or self._halt.is_set()
+                    ):
                         self._wait()
                     self._emit_finished()
                 while self._open and not self._halt.is_set():
@@ -118,7 +122,6 @@ class Client:
         self._open.append(progress)
         heavy = self._limits.request_bytes
         pending: Encoded = {}
-        about: ByDigest = {}
         for questions in progress.photos():
             pictures = self._read(progress, questions)
             fresh = [key for key in pictures if self._is_fresh(progress, key)]
@@ -127,14 +130,14 @@ class Client:
                 fresh.remove(key)
             for key, data in self._fitted(progress, questions[0].photo, fresh, pictures).items():
                 if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
-                    self._send(pending, about, progress)
+                    self._send(pending, progress)
                     pending = {}
                 pending[key] = data
-                about[key] = questions
+                self._about[key] = questions
                 if len(pending) >= self._batch:
-                    self._send(pending, about, progress)
+                    self._send(pending, progress)
                     pending = {}
-        self._send(pending, about, progress)
+        self._send(pending, progress)
         progress.all_added = True
 
     def _read(self, progress: PartProgress, questions: list[Question]) -> Encoded:
@@ -181,14 +184,14 @@ class Client:
             cast("Able", self.classifier).about(photo, list(fitted.values()))
         return fitted
 
-    def _send(self, pending: Encoded, about: ByDigest, progress: PartProgress) -> None:
+    def _send(self, pending: Encoded, progress: PartProgress) -> None:
         if not pending or self._halt.is_set():
             return
         self._in_flight |= {key: [progress] for key in pending}
         to_ask, cached, in_progress = self._cache.claim(list(pending))
         for key, answer in cached.items():
             self._record(key, answer)
-        self._claimed_elsewhere |= {key: about[key] for key in in_progress}
+        self._claimed_elsewhere |= {key: self._about[key] for key in in_progress}
         while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
             self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
         if to_ask:
@@ -202,6 +205,9 @@ class Client:
     def _wait(self) -> None:
         if self._jobs:
             self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
+        elif self._posts and len(self._claimed_elsewhere) < len(self._in_flight):
+            cast("Able", self.classifier).wait(self._halt)
+            self._claimed_elsewhere = {key: self._about[key] for key in self._in_flight}
         elif self._claimed_elsewhere:
             self._halt.wait(CLAIM_POLL)
         if self._claimed_elsewhere and len(self._jobs) < self._threads:

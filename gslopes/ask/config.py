@@ -18,7 +18,14 @@ class CostLimits:
 
 
 @frozen
-class ScoreConfig(CostLimits):
+class AskingConfig(CostLimits):
+    """What asking classifiers may cost, and how they are asked."""
+
+    batch: bool = False
+
+
+@frozen
+class ScoreConfig(AskingConfig):
     """Which classifiers are asked, about what, and what that may cost."""
 
     classifiers: tuple[str, ...] = ()

@@ -124,6 +124,20 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def by_batch(name: str) -> str:
+    """The name of a language model that is asked by batch.  Raises: ConfigError if it names none.
+
+    >>> by_batch("llm:m,prompt=loan")
+    'llm:m,prompt=loan,by_batch=yes'
+    """
+    if split(name)[0] != "llm":
+        raise ConfigError(
+            f"Language models are asked by batch, and {scrub(name)} is none.",
+            "Leave out --batch; by_batch=yes after the name of one asks this one so.",
+        )
+    return f"{name},by_batch=yes"
+
+
 def read(cls: type[Options], base: str, items: list[str], kind: str = "classifier") -> Options:
     """The options that the items spell.
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import cast
@@ -173,6 +173,8 @@ class RequestSender:
 
     halt: once set, no further request is sent.  pace: of all who ask the same service.
     answered: requests so far: shows whether the service is up.
+
+    The cost of a picture that is posted stays reserved until its reply is read.
     """
 
     classifier: Classifier
@@ -181,6 +183,7 @@ class RequestSender:
     halt: threading.Event
     pace: RateLimiter
     answered: int = 0
+    _posted: dict[int, tuple[int, float]] = field(default_factory=dict)  # reserved, by picture
 
     def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
@@ -245,26 +248,34 @@ class RequestSender:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
         if self.halt.is_set():
             raise Stopped
-        limits = traits_of(self.classifier).limits
-        count, cost = self.budget.reserve(limits, len(pictures), self.halt.is_set)
+        traits = traits_of(self.classifier)
+        limits = traits.limits
+        picture = hash(pictures[0])
+        held = self._posted.pop(picture, None)
+        count, cost = held or self.budget.reserve(
+            limits, len(pictures), lambda: traits.posts or self.halt.is_set()
+        )
         if not count:
             raise Stopped
         pictures = pictures[:count]
         billed = 0.0
         try:
             self.pace.acquire(limits.seconds(len(pictures), 1) * SPACING)
-            self.usage.add(requests=1)
             billed = cost  # an unknown error may come after billing
             with patience.attempt():
                 raws = list(self.classifier.ask(pictures))
             billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
+        except Stopped:
+            self._posted[picture] = count, cost
+            raise
         except GslopesError as error:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            self.budget.settle(cost, billed)
-            self.usage.add(spent=billed)
+            if picture not in self._posted:
+                self.budget.settle(cost, billed)
+                self.usage.add(requests=1, spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(
                 f"{self.classifier.name} gave {len(raws)} answers to {len(pictures)} pictures."

@@ -50,7 +50,10 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
     )
     return {
         classifier.name: classifier
-        for classifier in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
+        for classifier in (
+            *load_classifiers(names, config.device, plan.trust, config.score.batch),
+            *(plan.given or ()),
+        )
     }
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from gslopes.ask.config import CostLimits
+from gslopes.ask.config import AskingConfig
 from gslopes.core import ConfigError, frozen
 from gslopes.core.options import option, section
 
@@ -78,7 +78,7 @@ class ContextsConfig:
     device: str = "auto"
     pictures: StageConfig = section(StageConfig)
     analysis: ContextOptions = section(ContextOptions)
-    score: CostLimits = section(CostLimits)
+    score: AskingConfig = section(AskingConfig)
 
     def __post_init__(self) -> None:
         pictures = self.pictures

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from threading import Event
 from typing import Any, Protocol
 
 from gslopes.core import frozen
@@ -93,6 +94,7 @@ class Traits:
     facts: texts about what is asked, for run.json.  labels: all that it may return, if it knows.
     pictures: whether it is an editor: it answers with pictures, and its raw answers are JSON.
     pairs: whether each question shows two pictures of one photo side by side, see ``ask.questions.about_edits``.
+    posts: whether it is asked by batch, see ``ask.classifiers.batching``.
 
     prepares, groups, resumes, counts, shows, warns: whether it has the member of ``Able`` of that purpose.
     """
@@ -106,6 +108,7 @@ class Traits:
     labels: Sequence[str] = ()
     pictures: bool = False
     pairs: bool = False
+    posts: bool = False
     prepares: bool = False
     groups: bool = False
     resumes: bool = False
@@ -138,6 +141,12 @@ class Able(Classifier, Protocol):
 
         begun: what an earlier process kept of the picture, None if nothing.
         keep: keeps what the requests about it have brought so far.
+        """
+
+    def wait(self, halt: Event) -> None:
+        """If it ``posts``: called when all pictures were asked about, and those are left whose reply has not come.
+
+        ``ask`` raises ``ask.retry.Stopped`` for these.  halt: set to wait no longer.
         """
 
     def usage(self, raw: Any) -> RequestUsage:

@@ -242,7 +242,7 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
         return {}
     names = list(dict.fromkeys(plan.config.score.classifiers))
     models = [
-        *load_classifiers(names, plan.config.device, plan.trust),
+        *load_classifiers(names, plan.config.device, plan.trust, plan.config.score.batch),
         *(plan.given or Ready()).classifiers,
     ]
     return {classifier.name: classifier for classifier in models}

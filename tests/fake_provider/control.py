@@ -17,11 +17,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.fake_provider import chat, clarifai, pictures, web
+from tests.fake_provider import batches, chat, clarifai, pictures, web
 from tests.fake_provider.converse import Converse
 from tests.fake_provider.gemini import Gemini
 from tests.fake_provider.messages import Messages
-from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
+from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, Service
 from tests.fake_provider.responses import Responses
 from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
@@ -52,7 +52,7 @@ class Call:
 
     images: sha256 of each picture, in the order of the request.  billed: of those that were judged.
     outcome: ``answered``, or what was wrong.  trouble: the failure that was planted, if any.
-    delivered: whether the whole reply was handed to the connection.
+    delivered: whether the whole reply was handed to the connection.  by_batch: whether it was part of a batch.
     """
 
     service: str
@@ -64,6 +64,7 @@ class Call:
     outcome: str = "open"
     trouble: str = ""
     delivered: bool = False
+    by_batch: bool = False
 
 
 @dataclass
@@ -107,6 +108,7 @@ class FakeProvider:
             str, Mapping[str, Labels]
         ] = {}  # service to sha256 of a picture to its labels
         self.chat = chat.ChatSettings()
+        self.batches = batches.Batches()
         self.clarifai_success = (
             10000  # what Clarifai calls a success; 10001 and 10002: of a model that will end
         )
@@ -227,6 +229,30 @@ class FakeProvider:
             call.delivered = call.trouble not in ("lost", "truncate", "close")
         finally:
             call.ended = time.monotonic()
+
+    def reply_of(self, service: Service, request: Request, call: Call) -> Reply:
+        """The reply to one request.  Raises: ConnectionError as ``work``."""
+        try:
+            try:
+                job = service.read(request, self.accounts)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise Bad("invalid", f"The request is not what is documented: {error!r}") from error
+            results, version = self.work(call, job)
+            return service.answer(job, results, version)
+        except Bad as bad:
+            call.outcome = bad.kind
+            return service.error(bad, self.retry_after)
+
+    def answered(self, request: Request) -> Reply:
+        """The reply to one request of a batch."""
+        service = web.service_of(self, request)
+        assert service is not None
+        with self.call(service.name) as call:
+            call.by_batch = True
+            try:
+                return self.reply_of(service, request, call)
+            except ConnectionError:  # within the vendor's own house
+                return service.error(Bad("failed", "Internal error."), 0.0)
 
     def work(self, call: Call, job: Job) -> tuple[list[Labels | Bad], str]:
         """Judge the pictures of a valid request, or fail as told: what each shows, and the model's version.

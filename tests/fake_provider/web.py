@@ -13,7 +13,7 @@ from tests.fake_provider.chat import Chat
 from tests.fake_provider.converse import Converse
 from tests.fake_provider.gemini import Gemini
 from tests.fake_provider.messages import Messages
-from tests.fake_provider.protocol import Bad, Reply, Request, Service
+from tests.fake_provider.protocol import Reply, Request, Service
 from tests.fake_provider.responses import Responses
 from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
@@ -41,6 +41,18 @@ def serve(provider: FakeProvider) -> tuple[int, Callable[[], None]]:
     return server.server_address[1], stop
 
 
+def service_of(provider: FakeProvider, request: Request) -> Service | None:
+    """Who answers a request."""
+    services: tuple[Service, ...] = (
+        Google(),
+        Rekognition(),
+        Azure(),
+        Imagga(),
+        *(kind(provider.chat) for kind in (Chat, Responses, Messages, Gemini, Converse)),
+    )
+    return next((item for item in services if item.owns(request)), None)
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is killed, or hangs up, is nothing to print about."""
@@ -53,35 +65,25 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     fake: FakeProvider
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         url = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
-        request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
-        services: tuple[Service, ...] = (
-            Google(),
-            Rekognition(),
-            Azure(),
-            Imagga(),
-            *(kind(self.fake.chat) for kind in (Chat, Responses, Messages, Gemini, Converse)),
-        )
-        service = next((item for item in services if item.owns(request)), None)
+        query = dict(parse_qsl(url.query))
+        request = Request(self.command, url.path, query, headers, body, url.query)
+        if self.fake.batches.owns(request):
+            self._send(self.fake.batches.handle(self.fake, request))
+            return
+        service = service_of(self.fake, request)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
             return
         with self.fake.call(service.name) as call:
             try:
-                try:
-                    job = service.read(request, self.fake.accounts)
-                except (KeyError, TypeError, AttributeError) as error:
-                    raise Bad(
-                        "invalid", f"The request is not what is documented: {error!r}"
-                    ) from error
-                results, version = self.fake.work(call, job)
-                reply = service.answer(job, results, version)
-            except Bad as bad:
-                call.outcome = bad.kind
-                reply = service.error(bad, self.fake.retry_after)
+                reply = self.fake.reply_of(service, request, call)
             except ConnectionError:
                 self.close_connection = True
                 return

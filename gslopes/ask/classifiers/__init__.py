@@ -70,12 +70,16 @@ def split_classifiers(
 
 
 def load_classifiers(
-    given: Sequence[str | Classifier], device: str, trust: bool
+    given: Sequence[str | Classifier], device: str, trust: bool, batch: bool = False
 ) -> list[Classifier]:
     """Classifiers by name, their credentials not looked at yet; ready objects stay themselves.
 
-    Raises: as ``load_classifier``.
+    batch: whether all are asked by batch.
+
+    Raises: as ``load_classifier``; ConfigError if one that is no language model is to be asked by batch.
     """
+    if batch:
+        given = [names.by_batch(str(item)) for item in given]
     return [
         load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item
         for item in given
@@ -135,7 +139,7 @@ def new_notes(classifier: Classifier) -> list[str]:
 def warn_of(classifier: Classifier, executor: Executor) -> None:
     """Note what a user should know about a classifier and was not shown yet."""
     for text in new_notes(classifier):
-        executor.note(f"Warning: {text}")
+        executor.note(text if text.startswith("batch ") else f"Warning: {text}")
 
 
 @contextmanager

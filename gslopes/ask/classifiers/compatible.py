@@ -111,19 +111,25 @@ class CompatibleService(service.OnePictureService):
             estimated=bool(price and not options.price),
         )
 
-    def _exchanged(self, path: str, names: set[str], **sent: Any) -> Reply:
-        """The reply to a request.
-
-        path: after the address.  names: of the parameters.  sent: as httpx takes it.
-
-        Raises: Unfinished if it is to be asked again without a parameter; the error that the reply holds.
-        """
+    def _sent(self, method: str, path: str, **sent: Any) -> Any:
+        """The reply to a request, as httpx has it.  path: after the address.  sent: as httpx takes it."""
         import httpx
 
         url = httpx.URL(self._home)
         # .../v1 of the path may stand in the address, too
         base = url.path.rstrip("/").removesuffix("/" + path.split("/")[1])
-        reply = self._client.post(url.copy_with(path=base + path), **sent)
+        return self._client.request(method, url.copy_with(path=base + path), **sent)
+
+    def _exchanged(self, path: str, names: set[str], reply: Any = None, **sent: Any) -> Reply:
+        """The reply to a request.
+
+        path: after the address.  names: of the parameters.  reply: if it has come.  sent: as httpx takes it.
+
+        Raises: Unfinished if it is to be asked again without a parameter; the error that the reply holds.
+        """
+        if reply:  # it may be about a request before this one
+            names = names | self._dropped
+        reply = reply or self._sent("POST", path, **sent)
         status = reply.status_code
         good = status < 400
         text = reply.content.decode("utf-8", "replace")

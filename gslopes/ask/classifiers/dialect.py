@@ -8,6 +8,8 @@ A file says where the vendor is and how it knows who asks, and has two expressio
 ``reply``    the reply as chat completions have it: ``choices``, each with ``message`` (``content``, ``refusal``),
              ``finish_reason`` and ``logprobs`` (``content``, a list of tokens; ``rivals``, a list beside it, where
              ``top_logprobs`` lie apart); ``usage`` (``prompt_tokens``, ``completion_tokens``); ``model``
+
+Its table ``batches`` tells how requests are sent by batch, see ``batching``.
 """
 
 from collections.abc import Mapping
@@ -31,7 +33,7 @@ class Dialect:
     path: after the address, with ``{model}``.  headers: of each request, with ``{key}``.
     service: of Amazon's, as boto3 names it, which finds the address and whoever asks.
     picture_bytes: of one encoded picture, at most.
-    request, reply: see above.
+    request, reply, batches: see above; without the last it has none.
     """
 
     home: str
@@ -43,23 +45,27 @@ class Dialect:
     variables: tuple[str, ...] = ()
     service: str = ""
     picture_bytes: int = 15_000_000
+    batches: JsonObject | None = None
 
     def asked(self, fields: Mapping[str, Any]) -> JsonObject:
         """The vendor's request.  fields: see above; those that it has no place for are left out."""
-        import jmespath
-
-        return _without_nulls(jmespath.search(self.request, fields))
+        return shaped(self.request, fields)
 
     def read(self, body: JsonObject) -> JsonObject:
         """A reply with what chat completions have beside its own fields.  Raises: ValueError for another form."""
-        import jmespath
-
-        return body | _without_nulls(jmespath.search(self.reply, body))
+        return body | shaped(self.reply, body)
 
 
 def load_dialect(name: str) -> Dialect:
     """One of ``DIALECTS``."""
     return from_dict(Dialect, read_toml(_FOLDER / f"{name}.toml"), where=f"the dialect {name}")
+
+
+def shaped(expression: str, value: Any) -> Any:
+    """What an expression of JMESPath makes of a value, without nulls."""
+    import jmespath
+
+    return _without_nulls(jmespath.search(expression, value))
 
 
 def _without_nulls(value: Any) -> Any:

@@ -26,9 +26,10 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from gslopes.ask.classifiers import chat, problems, service
+from gslopes.ask.classifiers.batching import Batching
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
-from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService, Reply
+from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
@@ -60,6 +61,7 @@ class LlmOptions(CompatibleOptions):
     image_tokens: that a picture is billed at; what a reply reports of its question does not move the bill.
     pictures: how two people are shown, if the prompt asks about two: ``two`` pictures, which most models take, or
         ``one`` with both side by side.
+    by_batch: whether requests are sent by batch, see ``batching``.
 
     Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
         of up to 20 options; what ``load_prompt`` raises.
@@ -74,6 +76,7 @@ class LlmOptions(CompatibleOptions):
     max_tokens: int = 200
     image_tokens: int = 1105
     pictures: Literal["auto", "one", "two"] = "auto"
+    by_batch: bool = False
 
     def __post_init__(self) -> None:
         CompatibleOptions.__post_init__(self)
@@ -96,10 +99,10 @@ class _Paid(ServiceError):
     billed = True
 
 
-class Llm(Resuming, CompatibleService):
+class Llm(Resuming, Batching):
     """A ``records.Classifier`` over a language model, one picture a request, or the two of a pair.
 
-    Raises: ConfigError if the endpoint is not safe to send a key to.
+    Raises: ConfigError if the endpoint is not safe to send a key to, or has no batches and is to be asked by them.
     """
 
     Options = LlmOptions
@@ -123,7 +126,12 @@ class Llm(Resuming, CompatibleService):
         most = (self._question * requests, options.max_tokens * requests)
         self.traits = replace(
             self.traits,
-            limits=replace(self._priced(most, requests), picture_bytes=self._dialect.picture_bytes),
+            limits=replace(
+                self._priced(most, requests),
+                picture_bytes=self._dialect.picture_bytes,
+                **self.batches.get("limits", {}),
+            ),
+            posts=bool(self.batches),
             cached=True,
             kept_under=kept_under,
             numbers=prompt.numbered,
@@ -140,9 +148,15 @@ class Llm(Resuming, CompatibleService):
 
     def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
         """Go on with a picture that an earlier process could not finish, if its options have the same order."""
-        order = list(self._order(hexdigest(picture)))
-        same = problems.within(begun, "order") == order
+        key = hexdigest(picture)
+        known = self._begun[key]
+        known.order = list(self._order(key))
+        same = problems.within(begun, "order") == known.order
         super().resume(picture, begun["results"] if same else None, keep)
+        if same:
+            known.batch = begun.get("batch", "")
+        if known.batch and not self.batches:
+            self.notes.append(f"Pictures are out by batch: {self.name} is asked, and paid, again.")
 
     def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
@@ -181,14 +195,24 @@ class Llm(Resuming, CompatibleService):
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture.  Raises: Unfinished if another request is needed."""
         key = hexdigest(picture)
-        order = self._order(key)
         known = self._begun[key]
+        known.order = list(self._order(key))
         begun = known.results
         with self._lock:
             dropped = frozenset(self._dropped)
-        orders = self.prompt.asked_in(order)
+        orders = self.prompt.asked_in(known.order)
         order_now = orders[len(begun) % len(orders)]
-        result = self._asked(self._request(picture, order_now, len(begun), dropped), order_now)
+        request = self._request(picture, order_now, len(begun), dropped)
+        reply = None
+        if self.batches:
+            sure = len(orders) if "logprobs" in request else len(orders) * self._options.repeats
+            due = []
+            for number in range(len(begun), max(sure, len(begun) + 1)):
+                asked = self._request(picture, orders[number % len(orders)], number, dropped)
+                name = f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"
+                due.append({"name": name, "request": self._dialect.asked(asked)})
+            reply = self._delivered(known, due)
+        result = self._asked(request, order_now, reply)
         if len(orders) > 1:
             result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
@@ -200,19 +224,24 @@ class Llm(Resuming, CompatibleService):
             rounds = min(rounds, len(replies) / self._options.repeats)
         enough = rounds >= len(orders) or any(reply.get("blocked") for reply in replies)
         if not enough:
-            known.keep({"order": list(order), "results": begun})
+            known.note(known.batch)
         self._require_sense(result["replies"], order_now)
         if not enough:
+            if self.batches:
+                return self._answer(picture)
             raise Unfinished("More answers are wanted.", tuple(result["used"]))
         del self._begun[key]
+        used = [one["used"] for one in begun]
+        if self.batches:  # the picture is billed as a whole
+            used = [[*map(sum, zip(*used, strict=False))]]
         return {
             "model": result["model"],
             "fingerprint": result["fingerprint"],
             "prompt": self.prompt.digest,
-            "order": list(order),
+            "order": known.order,
             "scored": scored,
             "replies": replies,
-            "usage": [one["used"] for one in begun],
+            "usage": used,
             "left_out": sorted(dropped),
         }
 
@@ -252,20 +281,20 @@ class Llm(Resuming, CompatibleService):
     def _spoken(self, options: LlmOptions) -> Dialect:
         return load_dialect("chat" if options.dialect == "auto" else options.dialect)
 
-    def _asked(self, request: JsonObject, order: Order) -> JsonObject:
-        """What one reply of the server is kept as.
+    def _asked(self, request: JsonObject, order: Order, reply: Any = None) -> JsonObject:
+        """What one reply of the server is kept as.  reply: that came by batch.
 
-        Raises: as ``_exchanged``; AnswerError for a form that is not understood: the reply is paid for, and is not
+        Raises: as ``_understood``; AnswerError for a form that is not understood: the reply is paid for, and is not
             asked for again.
         """
         path = self._dialect.path.format(model=quote(self._options.model, safe=""))
-        reply = self._exchanged(path, set(request), json=self._dialect.asked(request))
+        came = self._exchanged(path, set(request), reply, json=self._dialect.asked(request))
         used: Sequence[int] = (0, 0)  # a failure is not billed
-        if reply.good:
-            used = chat.tokens_used(reply.body, self._question, self._options.max_tokens) or ()
-        self._note_tokens(reply.body)
+        if came.good:
+            used = chat.tokens_used(came.body, self._question, self._options.max_tokens) or ()
+        self._note_tokens(came.body)
         try:
-            replies = self._read(reply, order)
+            replies = self._read(came, order)
         except GslopesError:
             raise
         except Exception as error:
@@ -273,8 +302,8 @@ class Llm(Resuming, CompatibleService):
                 f"The reply of {self._options.model} is not understood: {type(error).__name__}."
             ) from error
         return {
-            "model": str(reply.body.get("model") or self._options.model),
-            "fingerprint": str(reply.body.get("system_fingerprint") or ""),
+            "model": str(came.body.get("model") or self._options.model),
+            "fingerprint": str(came.body.get("system_fingerprint") or ""),
             "used": list(used),
             "replies": replies,
         }

@@ -13,12 +13,20 @@ class Begun:
 
     photo: that it shows, empty if that is not known.  results: of its requests so far.  keep: keeps them.
     seen: what is made of the picture, once for all of its requests.
+    order: in which options are given.  batch: in which its next requests are, see ``batching``; empty for none.
     """
 
     photo: str = ""
     results: list[Any] = field(default_factory=list)
     keep: Callable[[object], None] = lambda results: None
     seen: Any = None
+    order: list[int] = field(default_factory=list)
+    batch: str = ""
+
+    def note(self, batch: str) -> None:
+        """Keep what is known, so that another process can go on."""
+        self.batch = batch
+        self.keep({"order": self.order, "results": self.results, "batch": batch})
 
 
 class Resuming:
