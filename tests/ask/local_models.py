@@ -196,6 +196,62 @@ def llava(folder: Path) -> Path:
     return folder
 
 
+def qwen2_vl(folder: Path) -> Path:
+    """A Qwen2-VL of one layer a tower: positions in three axes, as many tokens as a picture is large."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    marks = ("<|vision_start|>", "<|image_pad|>", "<|vision_end|>", "<|video_pad|>")
+    words = tokenizer(*marks)
+    start, image, end, video = words.convert_tokens_to_ids(list(marks))
+    text = {"vocab_size": len(words), "num_key_value_heads": 2, **ends(words), **SMALL}
+    rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10_000.0}
+    config = transformers.Qwen2VLConfig(
+        text_config=text | {"rope_parameters": rope, "rope_scaling": rope},
+        vision_config={"depth": 1, "embed_dim": 16, "num_heads": 2, "hidden_size": 16},
+        image_token_id=image,
+        video_token_id=video,
+        vision_start_token_id=start,
+        vision_end_token_id=end,
+    )
+    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    size = {"shortest_edge": 28 * 28, "longest_edge": 4 * 28 * 28}
+    transformers.Qwen2VLProcessor(
+        image_processor=transformers.Qwen2VLImageProcessor(size=size),
+        tokenizer=words,
+        video_processor=transformers.Qwen2VLVideoProcessor(size=size),
+        chat_template=CHAT.replace("<image>", "".join(marks[:3])),
+    ).save_pretrained(folder)
+    return folder
+
+
+def idefics3(folder: Path) -> Path:
+    """An Idefics3 of one layer a tower, whose template begins with the token that its tokenizer adds as well."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    words = tokenizer("<fake_token_around_image>", "<image>", "<global-img>", "<end_of_utterance>")
+    text = {"vocab_size": len(words), "num_key_value_heads": 2, **ends(words), **SMALL}
+    config = transformers.Idefics3Config(
+        vision_config={"image_size": 32, "patch_size": 8, **SMALL},
+        text_config={"model_type": "llama", "max_position_embeddings": 4096} | text,
+        scale_factor=2,
+        image_token_id=words.convert_tokens_to_ids("<image>"),
+        pad_token_id=words.pad_token_id,
+    )
+    transformers.Idefics3ForConditionalGeneration(config).save_pretrained(folder)
+    size = {"longest_edge": 32}
+    images = transformers.Idefics3ImageProcessor(
+        size=size, max_image_size=size, do_image_splitting=False
+    )
+    transformers.Idefics3Processor(
+        image_processor=images, tokenizer=words, image_seq_len=4, chat_template="<s>" + CHAT
+    ).save_pretrained(folder)
+    return folder
+
+
 def git(folder: Path) -> Path:
     """A GIT of one layer a tower."""
     import torch

@@ -31,7 +31,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
-from gslopes.ask.classifiers.prompt import Order, load_prompt
+from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.pictures import halves
 from gslopes.core import frozen
@@ -39,6 +39,7 @@ from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceE
 from gslopes.core.files import JsonObject, hexdigest
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
+from gslopes.core.traits import Traits
 
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
@@ -99,64 +100,40 @@ class _Paid(ServiceError):
     billed = True
 
 
-class Llm(Resuming, Batching):
-    """A ``records.Classifier`` over a language model, one picture a request, or the two of a pair.
+class Prompted(Resuming):
+    """What a prompt decides of a ``records.Classifier``: its version, the order of options, and what replies mean.
 
-    Raises: ConfigError if the endpoint is not safe to send a key to, or has no batches and is to be asked by them.
+    version, traits: without the prompt, until it is taken.
     """
 
-    Options = LlmOptions
-    SERVICE = "llm"
+    version: str
+    traits: Traits
+    _options: Any
 
-    def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        prompt = self.prompt = load_prompt(options.prompt, options.pictures)
-        super().__init__(name, options, device)
+    def _take(self, prompt: Prompt, **traits: Any) -> None:
+        """Ask this prompt.  traits: further ones."""
+        self.prompt = prompt
         self.version = f"prompt {prompt.digest[:16]} {self.version}".strip()
         kept_under = self.version
         if prompt.read_by:  # another reading of the replies costs no call
             self.version = f"{self.version} read {prompt.read_by}"
         about = {"task": prompt.name, "scale": prompt.scale, "source": prompt.source}
-        text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
-        # a token is three letters or more of English, and about one character of Chinese
-        self._apart = prompt.people > 1 and options.pictures != "one"
-        self._question = options.image_tokens * (1 + self._apart) + -(-len(text.encode()) // 3)
-        requests = len(prompt.asked_in(()))
-        if options.scores != "logprobs":
-            requests *= options.repeats
-        most = (self._question * requests, options.max_tokens * requests)
         self.traits = replace(
             self.traits,
-            limits=replace(
-                self._priced(most, requests),
-                picture_bytes=self._dialect.picture_bytes,
-                **self.batches.get("limits", {}),
-            ),
-            posts=bool(self.batches),
             cached=True,
             kept_under=kept_under,
             numbers=prompt.numbered,
             pairs=prompt.people > 1,
             facts={key: text for key, text in about.items() if text and prompt.scale},
             groups=True,
-            resumes=True,
-            counts=True,
+            **traits,
         )
         self._captions = CaptionReader(self) if prompt.kind == "caption" else None
         self._begun = defaultdict(Begun)
-        self._noted = False
-        self._replies = self._unusable = self._cut_short = 0
 
-    def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
-        """Go on with a picture that an earlier process could not finish, if its options have the same order."""
-        key = hexdigest(picture)
-        known = self._begun[key]
-        known.order = list(self._order(key))
-        same = problems.within(begun, "order") == known.order
-        super().resume(picture, begun["results"] if same else None, keep)
-        if same:
-            known.batch = begun.get("batch", "")
-        if known.batch and not self.batches:
-            self.notes.append(f"Pictures are out by batch: {self.name} is asked, and paid, again.")
+    def _order(self, key: str) -> tuple[int, ...]:
+        """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
+        return self.prompt.order(self._begun[key].photo or key, self._options.seed)
 
     def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
@@ -186,11 +163,54 @@ class Llm(Resuming, Batching):
             orders = (*orders, ("", numbers[prompt.scale] / 100, 0.0))
         return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
 
-    # -- requests -----------------------------------------------------------------------------------------------------
 
-    def _order(self, key: str) -> tuple[int, ...]:
-        """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
-        return self.prompt.order(self._begun[key].photo or key, self._options.seed)
+class Llm(Prompted, Batching):
+    """A ``records.Classifier`` over a language model, one picture a request, or the two of a pair.
+
+    Raises: ConfigError if the endpoint is not safe to send a key to, or has no batches and is to be asked by them.
+    """
+
+    Options = LlmOptions
+    SERVICE = "llm"
+
+    def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
+        prompt = load_prompt(options.prompt, options.pictures)
+        super().__init__(name, options, device)
+        text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
+        # a token is three letters or more of English, and about one character of Chinese
+        self._apart = prompt.people > 1 and options.pictures != "one"
+        self._question = options.image_tokens * (1 + self._apart) + -(-len(text.encode()) // 3)
+        requests = len(prompt.asked_in(()))
+        if options.scores != "logprobs":
+            requests *= options.repeats
+        most = (self._question * requests, options.max_tokens * requests)
+        self._take(
+            prompt,
+            limits=replace(
+                self._priced(most, requests),
+                picture_bytes=self._dialect.picture_bytes,
+                **self.batches.get("limits", {}),
+            ),
+            posts=bool(self.batches),
+            resumes=True,
+            counts=True,
+        )
+        self._noted = False
+        self._replies = self._unusable = self._cut_short = 0
+
+    def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
+        """Go on with a picture that an earlier process could not finish, if its options have the same order."""
+        key = hexdigest(picture)
+        known = self._begun[key]
+        known.order = list(self._order(key))
+        same = problems.within(begun, "order") == known.order
+        super().resume(picture, begun["results"] if same else None, keep)
+        if same:
+            known.batch = begun.get("batch", "")
+        if known.batch and not self.batches:
+            self.notes.append(f"Pictures are out by batch: {self.name} is asked, and paid, again.")
+
+    # -- requests -----------------------------------------------------------------------------------------------------
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture.  Raises: Unfinished if another request is needed."""

@@ -3,6 +3,7 @@
     transformers:google/vit-base-patch16-224                                   labels of its own
     transformers:openai/clip-vit-base-patch32,task=zero-shot,labels=traits     a list of labels, CLIP or SigLIP
     transformers:my-blip-folder,task=caption                                   captions, see ``captions``
+    transformers:HuggingFaceTB/SmolVLM-Instruct,prompt=salary                  a task, as ``llm:`` asks it
 
 A folder, as ``save_pretrained`` writes it, is read without any network, and without running code in it.
 
@@ -10,31 +11,39 @@ Zero-shot: the score of a label is its share in the softmax, over all labels of 
 similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is the mean over the templates (section
 3.1.4). Scores therefore depend on the list: they compare its labels with one another. A SigLIP model has a sigmoid and
 a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has an independent score.
+
+A model for conversations about pictures answers the prompts of ``llm:``, in the same words and with the same labels.
+A choice is scored, not written: after the question comes the beginning of the answer, ``{"answer": "``, and an
+option's score is the probability that the model goes on with its letter, or with its text, among all options. So it
+cannot refuse. A number, a text, labels and a caption are written greedily, once: every repeat would be the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers.captions import CaptionReader
+from gslopes.ask.classifiers.llm import Prompted
 from gslopes.ask.classifiers.model_file import (
     check_presence,
     digest_of,
     digest_of_texts,
     label_list,
 )
+from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.torch_model import Made, TorchModel, from_hub
-from gslopes.ask.names import takes
+from gslopes.ask.names import Bounded, takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.files import hexdigest, read_json
+from gslopes.core.files import JsonObject, hexdigest, read_json
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.traits import Traits
 
-Task = Literal["auto", "classify", "zero-shot", "caption"]
+Task = Literal["auto", "classify", "zero-shot", "caption", "answer"]
 _ZERO_SHOT = (
     "CLIPModel",
     "ChineseCLIPModel",
@@ -56,20 +65,24 @@ TEMPLATES = {
     "traits": "a photo of a {} person",
 }
 PROMPT = "Describe this picture in one sentence."
+BEGUN = '{"answer": "'  # an answer to a choice
+PADDED = {"padding": True, "padding_side": "left"}  # texts of several pictures
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformersOptions:
+class TransformersOptions(Bounded):
     """A model by its name on the hub, or a folder that ``save_pretrained`` has written.
 
     model: the name or folder.  revision: of the hub's model; empty: the newest.
-    task: ``auto``: by a folder's config.json ``zero-shot`` or ``classify``; else ``classify``.
+    task: ``auto``: ``answer`` if there is a prompt, else by a folder's config.json, else ``classify``.
     labels: of ``zero-shot``: ``occupations``, ``traits``, or a text file, one label a line.
     template: prompts with ``{}`` for the label, ``|`` between several; empty: the list's, or "a photo of a {}".
     top_k, threshold: see ``model_file.presence``.
     activation: ``auto``: sigmoid if the model declares its labels independent (SigLIP's are), else softmax.
-    prompt: of ``caption``: what a model for conversations is asked; other models are asked nothing.
-    max_tokens: of a caption.
+    prompt: of ``answer`` one that ships, or a TOML file, see ``load_prompt``; empty: ``occupation``. Of ``caption``
+        what a model for conversations is asked; empty: for one sentence. Other models are asked nothing.
+    max_tokens: of what is written; not given: 40 of a caption, 200 of an answer.
+    seed: of ``answer``: draws the order of the options.
     """
 
     model: str
@@ -80,15 +93,26 @@ class TransformersOptions:
     top_k: int | None = None
     threshold: float | None = None
     activation: Literal["auto", "softmax", "sigmoid"] = "auto"
-    prompt: str = PROMPT
-    max_tokens: int = 40
+    prompt: str = ""
+    max_tokens: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_presence(self)
+        if self.task == "auto" and self.prompt:
+            object.__setattr__(self, "task", "answer")
+        if self.task == "answer":
+            load_prompt(self.asked)
         if self.template and not all("{}" in template for template in self.template.split("|")):
             raise ConfigError(
                 "Every template needs {} where the label goes.", "Such as: a photo of a {}."
             )
+
+    @property
+    def asked(self) -> str:
+        """The prompt of ``answer``."""
+        return self.prompt or "occupation"
 
 
 def task_of(model: str) -> Task:
@@ -101,6 +125,8 @@ def task_of(model: str) -> Task:
         content = read_json(Path(model).expanduser() / "config.json")
         if {*map(str, content.get("architectures") or ())} & {*_ZERO_SHOT}:
             return "zero-shot"
+        if "text_config" in content:
+            return "answer"
     return "classify"
 
 
@@ -113,7 +139,12 @@ def transformers_classifier(
     Raises: ModelError if the model cannot be loaded, or is not one for the task.
     """
     task = options.task if options.task != "auto" else task_of(options.model)
-    kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
+    kinds = {
+        "classify": ImageClassifier,
+        "zero-shot": ZeroShot,
+        "caption": Captioner,
+        "answer": Answerer,
+    }
     return cast("Classifier", kinds[task](name, options, device))
 
 
@@ -180,12 +211,15 @@ class ZeroShot(TorchModel):
         return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
 
 
-class Captioner:
-    """A ``records.Classifier`` over ``AutoModelForImageTextToText``, only safetensors, decoded greedily.
+class Writer:
+    """A model of ``AutoModelForImageTextToText``, only safetensors, decoded greedily.
+
+    MOST: tokens that it writes, if its options do not say.
 
     Raises: ModelError if the model cannot be had or writes no text.
     """
 
+    MOST = 40
     traits = Traits(cached=True)
     batch = 8
 
@@ -194,35 +228,145 @@ class Captioner:
         module, self._processor = _loaded(options, *kinds, use_safetensors=True)
         self._model = module.to(device)
         self.name = name
-        self._device = device
         self._options = options
         self._template = bool(getattr(self._processor, "chat_template", None))
         self.version = _version(options.model, module.config)
+
+    def _inputs(self, pictures: Any, texts: Iterable[str], begun: str = "") -> Any:
+        """What the model takes about each picture.
+
+        texts: of the user; a model without conversations gets none.  begun: how each answer begins.
+        """
+        more = {}
+        if self._template:
+            content = ([{"type": "image"}, {"type": "text", "text": text}] for text in texts)
+            turns = self._processor.apply_chat_template(
+                [[{"role": "user", "content": each}] for each in content],
+                add_generation_prompt=True,
+            )
+            more = {"text": [turn + begun for turn in turns], **PADDED}
+            first = self._processor.tokenizer.bos_token
+            if first and turns[0].startswith(first):  # the tokenizer would add it again
+                more["add_special_tokens"] = False
+        inputs = self._processor(images=pictures, return_tensors="pt", **more)
+        return inputs.to(self._model.device, self._model.dtype)
+
+    def _written(self, pictures: Any, texts: Iterable[str]) -> list[JsonObject]:
+        """What is written about each picture, as a reply of ``chat.reading``."""
+        import torch
+
+        inputs = self._inputs(pictures, texts)
+        most = self._options.max_tokens or self.MOST
+        with torch.inference_mode():
+            tokens = self._model.generate(
+                **inputs, max_new_tokens=most, num_beams=1, do_sample=False
+            )
+        fresh = tokens[:, inputs["input_ids"].shape[1] :] if self._template else tokens
+        written, last = (
+            self._processor.batch_decode(part, skip_special_tokens=True)
+            for part in (fresh, fresh[:, -1:])
+        )
+        return [  # what has ended, ends with a special token
+            {"text": text.strip(), "finish": "length" if end else "stop"}
+            for text, end in zip(written, last, strict=True)
+        ]
+
+
+class Captioner(Writer):
+    """A ``records.Classifier`` that describes pictures."""
+
+    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        super().__init__(name, options, device)
         self._captions = CaptionReader(self)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
-        import torch
-
-        arrays = decoded(pictures)
-        more = {}
-        if self._template:
-            content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
-            text = self._processor.apply_chat_template(
-                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
-            )
-            more = {"text": [text] * len(arrays)}
-        inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
-        with torch.inference_mode():
-            tokens = self._model.generate(
-                **inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False
-            )
-        fresh = tokens[:, inputs["input_ids"].shape[1] :] if self._template else tokens
-        return list(map(str.strip, self._processor.batch_decode(fresh, skip_special_tokens=True)))
+        texts = [self._options.prompt or PROMPT] * len(pictures)
+        return [reply["text"] for reply in self._written(decoded(pictures), texts)]
 
     def parse(self, raw: object) -> Answer:
         """The labels of the caption.  Raises: AnswerError if it is empty."""
         return self._captions.answer([raw])
+
+
+class Answerer(Prompted, Writer):
+    """A ``records.Classifier`` over a model for conversations, which is asked a prompt of ``llm:``.
+
+    Raises: ModelError if the model is not one.
+    """
+
+    MOST = 200
+
+    def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        super().__init__(name, options, device)
+        if not self._template:
+            raise ModelError(
+                f"The model {options.model} has no chat template: it answers no questions.",
+                "Name a model for conversations about pictures, or write task=caption.",
+            )
+        self._take(load_prompt(options.asked))
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to the replies about each, one for every order of the options that is asked.
+
+        Raises: PhotoError if one cannot be decoded.
+        """
+        groups = [self.prompt.asked_in(self._order(hexdigest(picture))) for picture in pictures]
+        together = zip(decoded(pictures), groups, strict=True)
+        asked = [(pixels, order) for pixels, orders in together for order in orders]
+        replies = iter(self._replies(*zip(*asked, strict=True)))
+        scored = "logprobs" if self.prompt.options else "repeats"
+        return [
+            {
+                "model": "",
+                "order": list(orders[0]),
+                "scored": scored,
+                "replies": [next(replies) | {"order": list(order)} for order in orders],
+            }
+            for orders in groups
+        ]
+
+    def _replies(self, pictures: Any, orders: Sequence[Order]) -> Iterable[JsonObject]:
+        """The reply about each picture, with its options in this order."""
+        prompt = self.prompt
+        texts = [f"{prompt.system}\n{prompt.text(order)}".strip() for order in orders]
+        if not prompt.options:
+            return self._written(pictures, texts)
+        keys = sorted(prompt.answers(orders[0]))  # the same for all
+        rows = (
+            dict(zip(keys, row, strict=True))
+            for row in self._scored(pictures, texts, keys).numpy().round(6).tolist()
+        )
+        return ({"letters": row, "text": max(row, key=row.__getitem__)} for row in rows)
+
+    def _scored(self, pictures: Any, texts: Sequence[str], keys: Sequence[str]) -> Any:
+        """(pictures, keys) log-probabilities of each key as the answer.
+
+        Of its first token if that tells it from the others, as a letter's does, else of all to the closing quote.
+        """
+        import torch
+
+        tokenizer = self._processor.tokenizer
+        rows = [tokenizer(f'{BEGUN}{key}"', add_special_tokens=False)["input_ids"] for key in keys]
+        shared = commonprefix(rows)  # noqa: RUF071  # of lists, item by item
+        tails = [row[len(shared) :] for row in rows]
+        firsts = [tail[0] for tail in tails]
+        if len({*firsts}) == len(keys):
+            return self._chances(pictures, texts, tokenizer.decode(shared), 0)[:, 0, firsts]
+        columns = []
+        for key, tail in zip(keys, tails, strict=True):
+            chances = self._chances(pictures, texts, f'{BEGUN}{key}"', len(tail))
+            columns.append(chances[:, range(len(tail)), tail].sum(1))
+        return torch.stack(columns, 1)
+
+    def _chances(self, pictures: Any, texts: Iterable[str], begun: str, last: int) -> Any:
+        """(pictures, last + 1, vocabulary) log-probabilities of the last tokens, and of the one after them."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._inputs(pictures, texts, begun)
+            logits = self._model(**inputs, logits_to_keep=last + 1).logits
+        return logits[:, -last - 1 :].double().log_softmax(-1).cpu()
 
 
 def _loaded(
