@@ -106,21 +106,25 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
 
     Raises: ConfigError if there are tasks and no language model.
 
-    >>> with_tasks(["llm:m", "llm:m,prompt=loan", "celeba-tagger"], ["salary", "loan"])
-    ('llm:m,prompt=salary', 'llm:m,prompt=loan', 'celeba-tagger')
+    >>> with_tasks(["llm:m", "llm:m,prompt=loan", "celeba-tagger", "transformers:m,task=answer"], ["salary"])
+    ('llm:m,prompt=salary', 'llm:m,prompt=loan', 'celeba-tagger', 'transformers:m,task=answer,prompt=salary')
     """
-    if tasks and not any(split(name)[0] == "llm" for name in given):
-        raise ConfigError(
-            "A task is for a language model, and none is named.",
-            "Such as --classifier llm:MODEL,url=http://localhost:8080/v1.",
-        )
     names = []
+    asked = not tasks
     for name in given:
         base, items = split(name)
-        if tasks and base == "llm" and not any(item.startswith("prompt=") for item in items):
+        prompted = any(item.startswith("prompt=") for item in items)
+        answers = base == "llm" or "task=answer" in items
+        asked |= answers or prompted
+        if tasks and answers and not prompted:
             names += [f"{name},prompt={_escape(task)}" for task in tasks]
         else:
             names.append(name)
+    if not asked:
+        raise ConfigError(
+            "A task is for a language model, and none is named.",
+            "Such as --classifier llm:MODEL,url=http://localhost:8080/v1, or transformers:MODEL,task=answer.",
+        )
     return tuple(dict.fromkeys(names))
 
 

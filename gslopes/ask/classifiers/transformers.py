@@ -67,6 +67,7 @@ TEMPLATES = {
 PROMPT = "Describe this picture in one sentence."
 BEGUN = '{"answer": "'  # an answer to a choice
 PADDED = {"padding": True, "padding_side": "left"}  # texts of several pictures
+IMAGE = {"type": "image"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +80,8 @@ class TransformersOptions(Bounded):
     template: prompts with ``{}`` for the label, ``|`` between several; empty: the list's, or "a photo of a {}".
     top_k, threshold: see ``model_file.presence``.
     activation: ``auto``: sigmoid if the model declares its labels independent (SigLIP's are), else softmax.
-    prompt: of ``answer`` one that ships, or a TOML file, see ``load_prompt``; empty: ``occupation``. Of ``caption``
-        what a model for conversations is asked; empty: for one sentence. Other models are asked nothing.
+    prompt: of ``answer`` one that ships, or a TOML file, see ``load_prompt``. Of ``caption`` what a model for
+        conversations is asked; empty: for one sentence. Other models are asked nothing.
     max_tokens: of what is written; not given: 40 of a caption, 200 of an answer.
     seed: of ``answer``: draws the order of the options.
     """
@@ -100,19 +101,10 @@ class TransformersOptions(Bounded):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_presence(self)
-        if self.task == "auto" and self.prompt:
-            object.__setattr__(self, "task", "answer")
-        if self.task == "answer":
-            load_prompt(self.asked)
         if self.template and not all("{}" in template for template in self.template.split("|")):
             raise ConfigError(
                 "Every template needs {} where the label goes.", "Such as: a photo of a {}."
             )
-
-    @property
-    def asked(self) -> str:
-        """The prompt of ``answer``."""
-        return self.prompt or "occupation"
 
 
 def task_of(model: str) -> Task:
@@ -138,7 +130,9 @@ def transformers_classifier(
 
     Raises: ModelError if the model cannot be loaded, or is not one for the task.
     """
-    task = options.task if options.task != "auto" else task_of(options.model)
+    task = options.task
+    if task == "auto":
+        task = "answer" if options.prompt else task_of(options.model)
     kinds = {
         "classify": ImageClassifier,
         "zero-shot": ZeroShot,
@@ -239,15 +233,17 @@ class Writer:
         """
         more = {}
         if self._template:
-            content = ([{"type": "image"}, {"type": "text", "text": text}] for text in texts)
+            contents = ([IMAGE, {"type": "text", "text": text}] for text in texts)
             turns = self._processor.apply_chat_template(
-                [[{"role": "user", "content": each}] for each in content],
+                [[{"role": "user", "content": content}] for content in contents],
                 add_generation_prompt=True,
             )
-            more = {"text": [turn + begun for turn in turns], **PADDED}
-            first = self._processor.tokenizer.bos_token
-            if first and turns[0].startswith(first):  # the tokenizer would add it again
-                more["add_special_tokens"] = False
+            first = self._processor.tokenizer.bos_token or "\0"  # once is enough
+            more = {
+                "text": [turn + begun for turn in turns],
+                "add_special_tokens": not turns[0].startswith(first),
+                **PADDED,
+            }
         inputs = self._processor(images=pictures, return_tensors="pt", **more)
         return inputs.to(self._model.device, self._model.dtype)
 
@@ -262,13 +258,11 @@ class Writer:
                 **inputs, max_new_tokens=most, num_beams=1, do_sample=False
             )
         fresh = tokens[:, inputs["input_ids"].shape[1] :] if self._template else tokens
-        written, last = (
-            self._processor.batch_decode(part, skip_special_tokens=True)
-            for part in (fresh, fresh[:, -1:])
-        )
-        return [  # what has ended, ends with a special token
-            {"text": text.strip(), "finish": "length" if end else "stop"}
-            for text, end in zip(written, last, strict=True)
+        parts = fresh, fresh[:, -1:]  # what has ended, ends with a special token
+        read = (self._processor.batch_decode(part, skip_special_tokens=True) for part in parts)
+        return [
+            {"text": text.strip(), "finish": "length" if last else "stop"}
+            for text, last in zip(*read, strict=True)
         ]
 
 
@@ -292,54 +286,51 @@ class Captioner(Writer):
 class Answerer(Prompted, Writer):
     """A ``records.Classifier`` over a model for conversations, which is asked a prompt of ``llm:``.
 
-    Raises: ModelError if the model is not one.
+    Raises: as ``load_prompt``; ModelError if the model is not one.
     """
 
     MOST = 200
 
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
+        prompt = load_prompt(options.prompt)
         super().__init__(name, options, device)
         if not self._template:
             raise ModelError(
                 f"The model {options.model} has no chat template: it answers no questions.",
                 "Name a model for conversations about pictures, or write task=caption.",
             )
-        self._take(load_prompt(options.asked))
+        self._take(prompt)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the replies about each, one for every order of the options that is asked.
 
         Raises: PhotoError if one cannot be decoded.
         """
-        groups = [self.prompt.asked_in(self._order(hexdigest(picture))) for picture in pictures]
-        together = zip(decoded(pictures), groups, strict=True)
-        asked = [(pixels, order) for pixels, orders in together for order in orders]
-        replies = iter(self._replies(*zip(*asked, strict=True)))
+        arrays = decoded(pictures)
+        own = [self._order(hexdigest(picture)) for picture in pictures]
         scored = "logprobs" if self.prompt.options else "repeats"
-        return [
-            {
-                "model": "",
-                "order": list(orders[0]),
-                "scored": scored,
-                "replies": [next(replies) | {"order": list(order)} for order in orders],
-            }
-            for orders in groups
+        answers: list[Any] = [
+            {"model": "", "order": list(order), "scored": scored, "replies": []} for order in own
         ]
+        for orders in zip(*map(self.prompt.asked_in, own), strict=True):
+            replies = self._replies(arrays, orders)
+            for answer, order, reply in zip(answers, orders, replies, strict=True):
+                answer["replies"].append(reply | {"order": list(order)})
+        return answers
 
-    def _replies(self, pictures: Any, orders: Sequence[Order]) -> Iterable[JsonObject]:
+    def _replies(self, pictures: Any, orders: Sequence[Order]) -> list[JsonObject]:
         """The reply about each picture, with its options in this order."""
         prompt = self.prompt
         texts = [f"{prompt.system}\n{prompt.text(order)}".strip() for order in orders]
         if not prompt.options:
             return self._written(pictures, texts)
-        keys = sorted(prompt.answers(orders[0]))  # the same for all
-        rows = (
-            dict(zip(keys, row, strict=True))
-            for row in self._scored(pictures, texts, keys).numpy().round(6).tolist()
-        )
-        return ({"letters": row, "text": max(row, key=row.__getitem__)} for row in rows)
+        keys = list(prompt.answers(orders[0]))  # of all, but for their order
+        return [
+            {"letters": dict(zip(keys, row, strict=True)), "text": keys[row.argmax()]}
+            for row in self._scored(pictures, texts, keys).numpy().round(6)
+        ]
 
-    def _scored(self, pictures: Any, texts: Sequence[str], keys: Sequence[str]) -> Any:
+    def _scored(self, pictures: Any, texts: list[str], keys: list[str]) -> Any:
         """(pictures, keys) log-probabilities of each key as the answer.
 
         Of its first token if that tells it from the others, as a letter's does, else of all to the closing quote.
@@ -359,7 +350,7 @@ class Answerer(Prompted, Writer):
             columns.append(chances[:, range(len(tail)), tail].sum(1))
         return torch.stack(columns, 1)
 
-    def _chances(self, pictures: Any, texts: Iterable[str], begun: str, last: int) -> Any:
+    def _chances(self, pictures: Any, texts: list[str], begun: str, last: int) -> Any:
         """(pictures, last + 1, vocabulary) log-probabilities of the last tokens, and of the one after them."""
         import torch
 
