@@ -3,7 +3,7 @@
     transformers:FOLDER,task=caption                          an image-to-text model of the transformers library
     python:module:function,kind=caption                       a function, pictures to texts or None
     http:URL,kind=caption                                     {"answers": [{"caption": "A woman on a bench."}]}
-    llm:gpt-4o-2024-11-20,prompt=caption,repeats=1            the chat endpoint
+    llm:gpt-6-luna,prompt=caption,repeats=1                   the chat endpoint
 
 Their labels are the words, synsets and mentions of ``words.labels``; of several captions of one picture a label's score
 is the share of captions that have it. The text is kept, without how it is read.

@@ -5,16 +5,20 @@ import threading
 from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
+from datetime import date
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
-from gslopes.ask.cost import TokenOptions
+from gslopes.ask.cost import TokenOptions, said
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import frozen
+from gslopes.core.config import read_beside
 from gslopes.core.errors import Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.traits import Limits, RequestUsage
+
+_MODELS = read_beside(__file__, "models.toml")
 
 
 @frozen
@@ -57,6 +61,9 @@ class CompatibleService(service.OnePictureService):
         self._home = self._address or self._dialect.home
         self._lock = threading.Lock()
         self._dropped: set[str] = set()  # parameters that this server does not take
+        facts = {"models": _MODELS, "today": date.today(), "here": self._here}
+        known = said("model.txt.j2", options=options, **facts)
+        self.notes += known.splitlines()
 
     def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
@@ -105,6 +112,7 @@ class CompatibleService(service.OnePictureService):
         return replace(
             self.traits.limits,
             price=price,
+            note=" ".join([self.traits.limits.note, *self.notes]),
             network=True,
             tokens=tokens,
             requests_per_picture=requests,

@@ -2,8 +2,8 @@
 
 Chat completions are what OpenAI, vLLM, Ollama, llama.cpp and the compatible endpoints of others speak:
 
-    llm:gpt-4o-2024-11-20,prompt=doctor-nurse,price_in=2.5,price_out=10
-    llm:gemini-2.5-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
+    llm:gpt-6-luna,prompt=doctor-nurse,price_in=0.1,price_out=0.5
+    llm:gemini-3.8-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
     llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
 
 ``dialect`` names an API of a vendor's own, see ``dialect.py``: OpenAI's Responses, Anthropic's Messages, Gemini's

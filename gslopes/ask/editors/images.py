@@ -3,7 +3,7 @@
     images:gpt-image-2,price=60                                     with the key in OPENAI_API_KEY
     images:flux-kontext,url=https://host.example/v1,key=HOST_KEY    with the key in HOST_KEY
     images:Qwen-Image-Edit,url=http://localhost:8000/v1,size=photo,send=num_inference_steps=30/guidance_scale=4
-    images:gpt-image-1.5,send=quality=medium/input_fidelity=high,price_in=10,price_out=40
+    images:gpt-image-2,send=quality=medium,price=60
 
 A request is a form: ``model``, ``prompt``, ``image`` (a PNG), ``n``, ``size``, ``seed``, and the fields that you add
 by ``send``. The picture is read from ``data[0].b64_json``, or from the address ``data[0].url``, whatever format the

@@ -45,7 +45,7 @@ class CompareConfig:
     "gslopes compare run-before run-after --fail-if changed",
     "gslopes compare run-before run-after --photos-csv people.csv --cluster person",
     "gslopes compare run-before run-after --json > changes.json",
-    "gslopes compare run --drift llm:gpt-4o-2024-11-20,prompt=occupation --budget 1",
+    "gslopes compare run --drift llm:gpt-6-luna,prompt=occupation --budget 1",
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
