@@ -15,6 +15,7 @@ makes ours of it:
 """
 
 import io
+import logging
 import os
 import re
 import weakref
@@ -55,6 +56,12 @@ Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
+ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
+ENTRA = (
+    "AZURE_TENANT_ID",
+    "AZURE_CLIENT_ID",
+    "AZURE_CLIENT_SECRET (or az login, or a managed identity)",
+)
 _ERRORS = read_beside(__file__, "errors.toml")
 
 
@@ -316,6 +323,20 @@ class Service(ABC):
 
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
+
+
+def entra_account(service: str) -> Any:
+    """Who asks Azure's AI services, as azure-identity finds it by Entra ID.  Raises: CredentialsError."""
+    from azure.core.exceptions import ClientAuthenticationError
+    from azure.identity import DefaultAzureCredential
+
+    logging.getLogger("azure.identity").setLevel(logging.CRITICAL)  # a page for what is a sentence
+    account = DefaultAzureCredential()
+    try:
+        remember_secret(account.get_token(ENTRA_SCOPE).token)
+    except ClientAuthenticationError:
+        raise CredentialsError(service, ENTRA) from None
+    return account
 
 
 def mount(session: Any) -> None:

@@ -1,6 +1,6 @@
 """``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: labels of five services by their vendors' clients.
 
-azure: the tags of Azure AI Vision, Image Analysis 4.0.
+azure: the tags of Azure AI Vision, Image Analysis 4.0, with a key or with Entra ID.
 clarifai: a classifier that Clarifai hosts, general-image-recognition unless asked otherwise. It ended most of its older
 models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, also one of yours.
 google: Google Cloud Vision. Its REST transport is used: it can be pointed at another address, and its limits are those
@@ -15,12 +15,13 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
@@ -57,9 +58,22 @@ def _inside(part: Any, path: str) -> Any:
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
 
 
+@frozen
+class AzureOptions(ServiceOptions):
+    """auth: ``key``: the key in VISION_KEY; ``entra``: Microsoft Entra ID, as azure-identity finds who asks: variables,
+        a managed identity, or ``az login``. It needs a resource with a domain of its own.
+
+    model_version: of the tagger; empty: the newest.
+    """
+
+    auth: Literal["key", "entra"] = "key"
+    model_version: str = ""
+
+
 class Azure(Vendor, OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
+    Options = AzureOptions
     SERVICE = "azure"
     CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
     ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
@@ -69,6 +83,10 @@ class Azure(Vendor, OnePictureService):
         ".services.ai.azure.com",
     )
 
+    @property
+    def _variables(self) -> Sequence[str]:
+        return self.CREDENTIALS if self._options.auth == "key" else self.CREDENTIALS[:1]
+
     def _connected(self) -> Connected:
         import requests
         from azure.ai.vision.imageanalysis import ImageAnalysisClient
@@ -76,19 +94,21 @@ class Azure(Vendor, OnePictureService):
         from azure.core.pipeline.policies import RetryPolicy
         from azure.core.pipeline.transport import RequestsTransport
 
-        _, key = self._credentials()
+        _, *keys = self._credentials()
         session = requests.Session()
         service.mount(session)
         client = ImageAnalysisClient(
             self._address,
-            AzureKeyCredential(key),
+            AzureKeyCredential(keys[0]) if keys else service.entra_account("azure"),
             retry_policy=RetryPolicy.no_retries(),  # ask.retry sends again, and nothing else
             transport=RequestsTransport(session=session),
         )
         return client, client.close
 
     def _answer(self, picture: bytes) -> object:
-        return dict(self._client.analyze(picture, ["tags"], language="en").as_dict())
+        version = self._options.model_version or None
+        reply = self._client.analyze(picture, ["tags"], language="en", model_version=version)
+        return dict(reply.as_dict())
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:

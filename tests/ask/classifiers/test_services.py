@@ -5,12 +5,15 @@ import logging
 import socketserver
 import threading
 import traceback
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.services import Imagga, Rekognition
+from gslopes.ask.secrets import scrub
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,
@@ -20,6 +23,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
+from tests import loopback
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 NAMES = ("azure", "clarifai", "google", "imagga", "rekognition")
@@ -254,6 +258,91 @@ def labels(name: str, data: bytes) -> dict[str, float]:
 
 
 # -- azure -----------------------------------------------------------------------------------------------------------
+
+
+class Entra(loopback.QuietHandler):
+    """The identity endpoint of Azure App Service (2019-08-01), and the analysis, which takes tokens alone.
+
+    Source: https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
+    """
+
+    def do_GET(self) -> None:  # noqa: N802
+        asked = parse_qs(urlsplit(self.path).query)
+        assert asked == {
+            "api-version": ["2019-08-01"],
+            "resource": ["https://cognitiveservices.azure.com"],
+        }
+        assert self.headers["X-IDENTITY-HEADER"] == "identity-header-of-this-app"
+        if not self.service.known:
+            return self.reply(400, {"statusCode": 400, "message": "No managed identity."})
+        self.service.issued += 1
+        token = {"access_token": "token-0123456789abcdefghij", "token_type": "Bearer"}
+        times = {"expires_on": "4102444800", "resource": asked["resource"][0]}
+        return self.reply(200, token | times)
+
+    def do_POST(self) -> None:  # noqa: N802
+        self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.service.asked.append((self.path, headers))
+        values = [{"name": "Nurse", "confidence": 0.5}]
+        tags = {"modelVersion": "2023-10-01", "tagsResult": {"values": values}}
+        self.reply(200, tags | {"metadata": {"width": 90, "height": 90}})
+
+    def reply(self, status: int, body: object) -> None:
+        self.send(status, json.dumps(body).encode(), "application/json")
+
+
+@pytest.fixture
+def entra(tmp_path, monkeypatch):
+    certificate = loopback.write_certificate(tmp_path / "own.pem")
+    service = SimpleNamespace(port=0, asked=[], issued=0, known=True)
+    with loopback.serving(service, Entra, certificate):
+        home = f"https://127.0.0.1:{service.port}"
+        variables = {
+            "SSL_CERT_FILE": str(certificate),
+            "REQUESTS_CA_BUNDLE": str(certificate),
+            "VISION_ENDPOINT": home,
+            "IDENTITY_ENDPOINT": f"{home}/msi/token",
+            "IDENTITY_HEADER": "identity-header-of-this-app",
+            "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
+        }
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("VISION_KEY", raising=False)
+        yield service
+
+
+def test_azure_takes_a_token_of_entra_id_in_place_of_a_key_and_the_version_of_its_tagger(entra):
+    pytest.importorskip("azure.identity")
+    name = "azure:auth=entra,model_version=2023-10-01"
+    classifier = load_classifier(name)
+    assert classifier.name == name
+    assert entra.issued == 1  # known before anything is paid
+    (raw,) = classifier.ask([paint(0, 0.2)])
+    assert classifier.parse(raw).labels == (("Nurse", 0.5),)
+    assert classifier.parse(raw).version == "2023-10-01"
+    ((path, headers),) = entra.asked
+    assert parse_qs(urlsplit(path).query)["model-version"] == ["2023-10-01"]
+    assert headers["authorization"] == "Bearer token-0123456789abcdefghij"
+    assert "ocp-apim-subscription-key" not in headers
+    assert "0123456789abcdefghij" not in scrub("x token-0123456789abcdefghij")
+
+
+def test_whom_entra_id_does_not_know_is_told_before_a_picture_is_sent(entra, caplog):
+    pytest.importorskip("azure.identity")
+    entra.known = False
+    with pytest.raises(CredentialsError) as raised:
+        load_classifier("azure:auth=entra")
+    assert "azure needs credentials in AZURE_TENANT_ID and AZURE_CLIENT_ID and " in str(
+        raised.value
+    )
+    assert caplog.records == []
+    assert not entra.asked
+
+
+def test_the_newest_tagger_is_asked_unless_a_version_is_named(provider):
+    assert labels("azure", paint(0, 0.2))
+    assert "model-version" not in provider.log.calls[0].parameters
 
 
 @pytest.mark.parametrize(
