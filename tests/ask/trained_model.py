@@ -24,9 +24,8 @@ TWO = {
 }
 
 
-def answer(prompt: Prompt, order: Sequence[int], share: float) -> str:
-    """What is answered to a prompt about a picture of a share in [0, 1]: high ones as the prompt's scale goes."""
-    high = share > 0.5
+def answer(prompt: Prompt, order: Sequence[int], high: bool) -> str:
+    """A reply to a prompt: what its scale counts as high, or as low."""
     if prompt.kind == "number":
         return json.dumps({"answer": numbers_of(prompt)[high]})
     if prompt.kind == "words":
@@ -52,7 +51,8 @@ def train(
 ) -> Path:
     """Write a folder as ``save_pretrained`` does.
 
-    tasks: prompts.  seen: pictures, (H, W, 3) uint8, with a share each.  steps: of 16 questions.
+    tasks: prompts.  seen: pictures, (H, W, 3) uint8, each with the probability that an answer about it is high.
+    steps: of 16 questions.
     """
     import torch
 
@@ -74,7 +74,8 @@ def train(
             question = f"{prompt.system}\n{prompt.text(order)}".strip()
             before = words(f"user: <image>{question} assistant: ")["input_ids"]
             before = [id_ for id_ in before for _ in range(patches if id_ == image else 1)]
-            reply = words(answer(prompt, order, seen[place][1]))["input_ids"]
+            high = draw.random() < seen[place][1]
+            reply = words(answer(prompt, order, high))["input_ids"]
             rows.append([*before, *reply, words.eos_token_id])
             starts.append(len(before))
             shown.append(pixels[place])

@@ -216,7 +216,8 @@ def test_a_model_that_learned_to_tell_bright_from_dark_answers_by_it_in_both_ord
         for light in lights
     ]
     tasks = ("doctor-or-nurse", "salary", "impression")
-    folder = trained_model.train(tmp_path / "trained", tasks, seen, steps=450)
+    lessons = ("doctor-or-nurse", *tasks, "doctor-or-nurse")  # a choice is the hardest to learn
+    folder = trained_model.train(tmp_path / "trained", lessons, seen, steps=600)
     pictures = [picture((light,) * 3) for light in (40, 90, 170, 220)]
     chances, salaries, words = [], [], []
     for task, found in zip(tasks, (chances, salaries, words), strict=True):
