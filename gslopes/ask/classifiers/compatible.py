@@ -61,8 +61,9 @@ class CompatibleService(service.OnePictureService):
         self._home = self._address or self._dialect.home
         self._lock = threading.Lock()
         self._dropped: set[str] = set()  # parameters that this server does not take
-        facts = {"models": _MODELS, "today": date.today(), "here": self._here}
-        known = said("model.txt.j2", options=options, **facts)
+        known = said(
+            "model.txt.j2", options=options, models=_MODELS, today=date.today(), here=self._here
+        )
         self.notes += known.splitlines()
 
     def usage(self, raw: Any) -> RequestUsage:

@@ -165,18 +165,16 @@ class Clarifai(Vendor):
         return service_pb2_grpc.V2Stub(channel), channel.close
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        from clarifai_grpc.grpc.api import resources_pb2, service_pb2
+        from clarifai_grpc.grpc.api import service_pb2
 
         options = self._options
         (key,) = self._credentials()
-        most = resources_pb2.OutputConfig(max_concepts=_CLARIFAI["most"], min_value=0.0)
-        images = (resources_pb2.Image(base64=picture) for picture in pictures)
         request = service_pb2.PostModelOutputsRequest(
-            user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
+            user_app_id={"user_id": options.user, "app_id": options.app},
             model_id=options.model,
             version_id=options.model_version,
-            model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=most)),
-            inputs=[resources_pb2.Input(data=resources_pb2.Data(image=image)) for image in images],
+            model=_CLARIFAI["model"],
+            inputs=[{"data": {"image": {"base64": picture}}} for picture in pictures],
         )
         reply = self._client.PostModelOutputs(
             request,

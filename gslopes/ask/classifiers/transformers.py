@@ -191,8 +191,7 @@ class ZeroShot(TorchModel):
                 )
                 tokens.pop("token_type_ids", None)
                 embedded = _embedding(module.get_text_features(**tokens))
-                mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
-                rows.append(mean / mean.norm())
+                rows.append(_unit(_unit(embedded).mean(0)))
             text = torch.stack(rows)  # (L, D)
         self._weights = (module.logit_scale.exp().detach() * text).to(self._device)
         self._bias = 0.0 if bias is None else float(bias.detach())
@@ -202,7 +201,7 @@ class ZeroShot(TorchModel):
 
     def _forward(self, batch: Any) -> Any:
         image = _embedding(self._module.get_image_features(pixel_values=batch))
-        return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
+        return _unit(image) @ self._weights.T + self._bias
 
 
 class Writer:
@@ -398,6 +397,10 @@ def digest_of_folder(folder: Path, paths: Iterable[Path]) -> str:
 
 def _transform(processor: Any) -> Any:
     return lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0]
+
+
+def _unit(vectors: Any) -> Any:
+    return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
 def _embedding(output: Any) -> Any:
