@@ -128,7 +128,9 @@ class _RunOptionsScore(TypedDict, total=False):
     classifiers: str | Sequence[str] | None
     """The classifier to audit; may be repeated. [default: celeba-tagger]"""
     tasks: str | Sequence[str] | None
-    """What every llm: classifier without a prompt is asked, by name or file; may be repeated. [NAME|TOML]"""
+    """What every llm: classifier, or transformers:MODEL,task=answer, without a prompt is asked, by name or file; may
+    be repeated. [NAME|TOML]
+    """
     placebo_sample: int | None
     """Photos whose placebo sweeps are asked about if asking costs money. [default: 200]"""
     dropped_sample: int | None
@@ -242,7 +244,9 @@ class _RunOptions(TypedDict, total=False):
     batch: bool | None
     """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     task: str | Sequence[str] | None
-    """What every llm: classifier without a prompt is asked, by name or file; may be repeated. [NAME|TOML]"""
+    """What every llm: classifier, or transformers:MODEL,task=answer, without a prompt is asked, by name or file; may
+    be repeated. [NAME|TOML]
+    """
     placebo_sample: int | None
     """Photos whose placebo sweeps are asked about if asking costs money. [default: 200]"""
     dropped_sample: int | None
@@ -538,7 +542,9 @@ class _ScoreOptions(TypedDict, total=False):
     batch: bool | None
     """Ask language models by batch: half the price, within a day; stop, and come back with the same command."""
     task: str | Sequence[str] | None
-    """What every llm: classifier without a prompt is asked, by name or file; may be repeated. [NAME|TOML]"""
+    """What every llm: classifier, or transformers:MODEL,task=answer, without a prompt is asked, by name or file; may
+    be repeated. [NAME|TOML]
+    """
     placebo_sample: int | None
     """Photos whose placebo sweeps are asked about if asking costs money. [default: 200]"""
     dropped_sample: int | None

@@ -17,6 +17,7 @@ try:
     import from_code
     import from_gallery
     import from_json
+    import from_models
     import from_options
     import from_papers
     import house
@@ -32,6 +33,7 @@ MACROS = {
     **from_code.MACROS,
     **from_gallery.MACROS,
     **from_json.MACROS,
+    **from_models.MACROS,
     **from_papers.MACROS,
     **house.MACROS,
 }
@@ -48,8 +50,9 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages and pictures that are made."""
-    for made in (from_code.pages(), from_gallery.pages(), from_json.pages(), from_papers.pages()):
-        for path, content in made.items():
+    sources = from_code, from_gallery, from_json, from_models, from_papers
+    for source in sources:
+        for path, content in source.pages().items():
             files.append(File.generated(config, path, content=content))
     return files
 
@@ -87,6 +90,7 @@ def _fill(section: Any) -> None:
         **from_code.titles(),
         **from_gallery.titles(),
         **from_json.titles(),
+        **from_models.titles(),
         **from_papers.titles(),
     }
     for entries in section.values():
