@@ -13,9 +13,9 @@ similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is t
 a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has an independent score.
 
 A model for conversations about pictures answers the prompts of ``llm:``, in the same words and with the same labels.
-A choice is scored, not written: after the question comes the beginning of the answer, ``{"answer": "``, and an
-option's score is the probability that the model goes on with its letter, or with its text, among all options. So it
-cannot refuse. A number, a text, labels and a caption are written greedily, once: every repeat would be the same.
+Up to 20 options are scored, not written: after the question comes the beginning of the answer, ``{"answer": "``, and an
+option's score is the probability that the model goes on with its letter, among the letters. So it cannot refuse. The
+rest is written greedily, once, since every repeat would be the same: more options, a number, a text, labels, a caption.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from os.path import commonprefix
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -307,56 +308,44 @@ class Answerer(Prompted, Writer):
         """
         arrays = decoded(pictures)
         own = [self._order(hexdigest(picture)) for picture in pictures]
-        scored = "logprobs" if self.prompt.options else "repeats"
-        answers: list[Any] = [
-            {"model": "", "order": list(order), "scored": scored, "replies": []} for order in own
+        rounds = zip(*map(self.prompt.asked_in, own), strict=True)
+        replies = zip(*(self._asked(arrays, orders) for orders in rounds), strict=True)
+        scored = "logprobs" if self.prompt.lettered else "repeats"
+        return [
+            {"model": "", "order": list(order), "scored": scored, "replies": list(of_picture)}
+            for order, of_picture in zip(own, replies, strict=True)
         ]
-        for orders in zip(*map(self.prompt.asked_in, own), strict=True):
-            replies = self._replies(arrays, orders)
-            for answer, order, reply in zip(answers, orders, replies, strict=True):
-                answer["replies"].append(reply | {"order": list(order)})
-        return answers
 
-    def _replies(self, pictures: Any, orders: Sequence[Order]) -> list[JsonObject]:
+    def _asked(self, pictures: Any, orders: Sequence[Order]) -> list[JsonObject]:
         """The reply about each picture, with its options in this order."""
         prompt = self.prompt
         texts = [f"{prompt.system}\n{prompt.text(order)}".strip() for order in orders]
-        if not prompt.options:
-            return self._written(pictures, texts)
-        keys = list(prompt.answers(orders[0]))  # of all, but for their order
+        answered = self._scored if prompt.lettered else self._written
+        replies = answered(pictures, texts)
         return [
-            {"letters": dict(zip(keys, row, strict=True)), "text": keys[row.argmax()]}
-            for row in self._scored(pictures, texts, keys).numpy().round(6)
+            {**reply, "order": list(order)} for reply, order in zip(replies, orders, strict=True)
         ]
 
-    def _scored(self, pictures: Any, texts: list[str], keys: list[str]) -> Any:
-        """(pictures, keys) log-probabilities of each key as the answer.
-
-        Of its first token if that tells it from the others, as a letter's does, else of all to the closing quote.
-        """
+    def _scored(self, pictures: Any, texts: Sequence[str]) -> list[JsonObject]:
+        """The likeliest letter about each picture, with the log-probabilities of all as the first token."""
         import torch
 
+        letters = ascii_uppercase[: len(self.prompt.options)]
         tokenizer = self._processor.tokenizer
-        rows = [tokenizer(f'{BEGUN}{key}"', add_special_tokens=False)["input_ids"] for key in keys]
+        rows = [
+            tokenizer(f"{BEGUN}{letter}", add_special_tokens=False)["input_ids"]
+            for letter in letters
+        ]
         shared = commonprefix(rows)  # noqa: RUF071  # of lists, item by item
-        tails = [row[len(shared) :] for row in rows]
-        firsts = [tail[0] for tail in tails]
-        if len({*firsts}) == len(keys):
-            return self._chances(pictures, texts, tokenizer.decode(shared), 0)[:, 0, firsts]
-        columns = []
-        for key, tail in zip(keys, tails, strict=True):
-            chances = self._chances(pictures, texts, f'{BEGUN}{key}"', len(tail))
-            columns.append(chances[:, range(len(tail)), tail].sum(1))
-        return torch.stack(columns, 1)
-
-    def _chances(self, pictures: Any, texts: list[str], begun: str, last: int) -> Any:
-        """(pictures, last + 1, vocabulary) log-probabilities of the last tokens, and of the one after them."""
-        import torch
-
+        firsts = [row[len(shared)] for row in rows]
+        inputs = self._inputs(pictures, texts, tokenizer.decode(shared))
         with torch.inference_mode():
-            inputs = self._inputs(pictures, texts, begun)
-            logits = self._model(**inputs, logits_to_keep=last + 1).logits
-        return logits[:, -last - 1 :].double().log_softmax(-1).cpu()
+            logits = self._model(**inputs, logits_to_keep=1).logits[:, -1].double()
+        chances = logits.log_softmax(-1)[:, firsts].cpu().numpy().round(6)
+        return [
+            {"letters": dict(zip(letters, row, strict=True)), "text": letters[row.argmax()]}
+            for row in chances
+        ]
 
 
 def _loaded(
