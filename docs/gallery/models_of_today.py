@@ -151,7 +151,7 @@ def planted(run: Path, seed: int) -> dict[str, tuple[float, float]]:
 
 
 def train(folder: Path, run: Path) -> None:
-    """Train a tiny LLaVA to answer high about what gslopes' own tagger calls Male, in 85 of 100 cases, else in 15.
+    """Train a tiny LLaVA to answer high about what gslopes' own tagger calls Male, and low about the rest.
 
     run: an audit of other photos than the plan's first ones, with the classifier celeba-tagger.
     """
@@ -165,11 +165,11 @@ def train(folder: Path, run: Path) -> None:
     seen = [
         (
             decode((run / row.file).read_bytes(), row.file)[0],
-            0.85 if (row.photo, row.attribute, row.step) in there else 0.15,
+            float((row.photo, row.attribute, row.step) in there),
         )
         for row in edits.itertuples()
     ]
-    trained_model.train(folder, PLAN["ask"]["tasks"], seen, steps=1500)
+    trained_model.train(folder, PLAN["ask"]["tasks"], seen, steps=1200)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -252,6 +252,48 @@ def idefics3(folder: Path) -> Path:
     return folder
 
 
+def gemma3(folder: Path) -> Path:
+    """A Gemma 3 of one layer a tower: types of tokens, and pictures that each text must have in a list of its own."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    marks = ("<image>", "<start_of_image>", "<end_of_image>")
+    plain = tokenizer(*marks)
+    words = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=plain.backend_tokenizer,
+        extra_special_tokens=dict(
+            zip(("image_token", "boi_token", "eoi_token"), marks, strict=True)
+        ),
+        **{f"{name}_token": getattr(plain, f"{name}_token") for name in ("pad", "bos", "eos")},
+    )
+    ids = words.convert_tokens_to_ids(list(marks))
+    shape = {
+        "vocab_size": len(words),
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        **ends(words),
+        **SMALL,
+    }
+    config = transformers.Gemma3Config(
+        text_config=shape,
+        vision_config={"image_size": 32, "patch_size": 8, **SMALL},
+        mm_tokens_per_image=4,
+        image_token_index=ids[0],
+        boi_token_index=ids[1],
+        eoi_token_index=ids[2],
+    )
+    transformers.Gemma3ForConditionalGeneration(config).save_pretrained(folder)
+    images = transformers.Gemma3ImageProcessor(size={"height": 32, "width": 32})
+    transformers.Gemma3Processor(
+        image_processor=images,
+        tokenizer=words,
+        image_seq_length=4,
+        chat_template=CHAT.replace("<image>", "<start_of_image>"),
+    ).save_pretrained(folder)
+    return folder
+
+
 def git(folder: Path) -> Path:
     """A GIT of one layer a tower."""
     import torch

@@ -60,10 +60,12 @@ def train(
     prompts = [load_prompt(task) for task in tasks]
     model, processor = made(prompts)
     words, draw = processor.tokenizer, np.random.default_rng(0)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     pixels = torch.as_tensor(
         np.stack(processor.image_processor(images=[one for one, _ in seen])["pixel_values"])
     )
+    shares = torch.tensor([share for _, share in seen], dtype=torch.float32)
+    _look_first(model.model.vision_tower, pixels, shares)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     image = words.convert_tokens_to_ids("<image>")
     patches = (SIDE // 8) ** 2
     for step in range(steps):
@@ -94,6 +96,22 @@ def train(
     model.eval().save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+def _look_first(tower: Any, pixels: Any, shares: Any, steps: int = 400) -> None:
+    """Have the tower learn to see what the answers are about, before it learns to speak."""
+    import torch
+
+    head = torch.nn.Linear(TWO["hidden_size"], 1)
+    optimizer = torch.optim.AdamW([*tower.parameters(), *head.parameters()], lr=1e-3)
+    for _ in range(steps):
+        batch = torch.randint(len(pixels), (64,))
+        shown = pixels[batch] * (0.9 + 0.2 * torch.rand(64, 1, 1, 1))
+        logits = head(tower(shown).last_hidden_state[:, 1:].mean(1))[:, 0]
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, shares[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
 
 
 def padded(rows: Sequence[list[int]], pad: int) -> Mapping[str, Any]:

@@ -238,6 +238,7 @@ class Writer:
                 [[{"role": "user", "content": content}] for content in contents],
                 add_generation_prompt=True,
             )
+            pictures = [[pixels] for pixels in pictures]  # of each text
             first = self._processor.tokenizer.bos_token or "\0"  # once is enough
             more = {
                 "text": [turn + begun for turn in turns],

@@ -24,6 +24,7 @@ ARCHITECTURES = (
     "llava",
     pytest.param("qwen2_vl", marks=pytest.mark.slow),
     pytest.param("idefics3", marks=pytest.mark.slow),
+    pytest.param("gemma3", marks=pytest.mark.slow),
 )
 SIZES = ((64, 64), (64, 40), (48, 64), (90, 30))  # some models see the more tokens, the larger
 COLOURS = ((200, 30, 90), (3, 220, 9), (250, 250, 250), (0, 0, 60))
@@ -46,7 +47,10 @@ def pictures(picture) -> list[bytes]:
 
 def conversation(folder: Path, text: str, begun: str) -> str:
     """What the architecture's own template makes of a question, and how the answer begins."""
-    marks = {"qwen2_vl": "<|vision_start|><|image_pad|><|vision_end|>"}
+    marks = {
+        "qwen2_vl": "<|vision_start|><|image_pad|><|vision_end|>",
+        "gemma3": "<start_of_image>",
+    }
     mark = next((mark for name, mark in marks.items() if folder.name.startswith(name)), "<image>")
     start = "<s>" if folder.name.startswith("idefics3") else ""
     return f"{start}user: {mark}{text} assistant: {begun}"
