@@ -5,6 +5,7 @@ trained it; it knows nothing of people.
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,13 @@ def train(
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     image = words.convert_tokens_to_ids("<image>")
     patches = (SIDE // 8) ** 2
+    likely = shares.numpy() > 0.5
+    groups = [np.flatnonzero(likely == high) for high in (False, True)]  # as many of both
     for step in range(steps):
         rows, shown, starts = [], [], []
         for _ in range(16):
-            place, prompt = draw.integers(len(seen)), prompts[draw.integers(len(prompts))]
+            place = draw.choice(groups[draw.integers(len(groups))])
+            prompt = prompts[draw.integers(len(prompts))]
             order = draw.permutation(len(prompt.options)).tolist()
             question = f"{prompt.system}\n{prompt.text(order)}".strip()
             before = words(f"user: <image>{question} assistant: ")["input_ids"]
@@ -91,6 +95,8 @@ def train(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        if os.environ.get("LOUD") and step % 50 == 49:
+            print(step, round(loss.item(), 4), flush=True)
         for group in optimizer.param_groups:
             group["lr"] = 2e-3 * min(1, 2 * (1 - (step + 1) / (steps + 1)))
     model.eval().save_pretrained(folder)
@@ -105,7 +111,8 @@ def _look_first(tower: Any, pixels: Any, shares: Any, steps: int = 400) -> None:
     head = torch.nn.Linear(TWO["hidden_size"], 1)
     optimizer = torch.optim.AdamW([*tower.parameters(), *head.parameters()], lr=1e-3)
     for _ in range(steps):
-        batch = torch.randint(len(pixels), (64,))
+        weights = torch.where(shares > 0.5, 1 / (shares > 0.5).sum(), 1 / (shares <= 0.5).sum())
+        batch = torch.multinomial(weights, 64, replacement=True)
         shown = pixels[batch] * (0.9 + 0.2 * torch.rand(64, 1, 1, 1))
         logits = head(tower(shown).last_hidden_state[:, 1:].mean(1))[:, 0]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, shares[batch])
