@@ -22,7 +22,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -68,7 +68,7 @@ def gslopes(*arguments: str, environment: dict[str, str] | None = None) -> None:
         raise SystemExit(code)
 
 
-def commands(photos: Path, out: Path, limit: int) -> list[str]:
+def pictured(photos: Path, out: Path, limit: int) -> list[str]:
     """The arguments that make the counterfactual photos."""
     made = PLAN["synthesise"]
     options = {
@@ -78,13 +78,19 @@ def commands(photos: Path, out: Path, limit: int) -> list[str]:
         "seed": made["seed"],
     }
     named = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return ["audit", str(photos), "--out", str(out), *named, "--only", "gate"]
+    return ["audit", str(photos), "--out", str(out), *named]
 
 
-def ask(out: Path, classifier: str, *more: str, environment: dict[str, str] | None = None) -> None:
-    """Have one model answer all tasks about a run."""
-    tasks = [part for task in PLAN["ask"]["tasks"] for part in ("--task", task)]
-    asked = ["--classifier", classifier, *tasks]
+def ask(
+    out: Path,
+    classifier: str,
+    *more: str,
+    tasks: Sequence[str] = PLAN["ask"]["tasks"],
+    environment: dict[str, str] | None = None,
+) -> None:
+    """Have one model answer the tasks about a run."""
+    named = [part for task in tasks for part in ("--task", task)]
+    asked = ["--classifier", classifier, *named]
     gslopes("audit", str(out), "--only", "score", *asked, *more, environment=environment)
 
 
@@ -223,21 +229,25 @@ def main() -> None:
         raise SystemExit(f"{error.message}\n  {error.hint}") from None
     if given.train:
         train(given.local, given.train)
-    gslopes(*commands(given.photos, given.out, given.limit))
+    for stage in ("synthesise", "gate"):
+        gslopes(*pictured(given.photos, given.out, given.limit), "--only", stage)
     money = ["--budget", str(PLAN["budget"]["total"])]
     asked = [one for one in PLAN["models"] if one["model"] in (given.model or [one["model"]])]
     for place, one in enumerate(asked):
         if given.stand_ins:
             name = f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']}"
+            # placebos are not asked about, and what was planted stays out of the user's cache
+            kept = ["--no-placebo", "--cache", f"{given.out}-planted"]
             with stand_in(given.out, place) as environment:
-                ask(given.out, name, environment=environment)
+                ask(given.out, name, *kept, environment=environment)
         else:
             shown = ["--dry-run"] if given.dry_run else []
             ask(given.out, f"{one['classifier']},{PLAN['ask']['parameters']}", *money, *shown)
     if given.dry_run:
         return
     if given.local:
-        ask(given.out, f"transformers:{given.local},task=answer")
+        tasks = given.local_task or PLAN["ask"]["tasks"]
+        ask(given.out, f"transformers:{given.local},task=answer", tasks=tasks)
     for stage in ("fit", "report"):
         gslopes("audit", str(given.out), "--only", stage)
     facts = {

@@ -5,7 +5,6 @@ trained it; it knows nothing of people.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,23 +63,20 @@ def train(
     pixels = torch.as_tensor(
         np.stack(processor.image_processor(images=[one for one, _ in seen])["pixel_values"])
     )
-    shares = torch.tensor([share for _, share in seen], dtype=torch.float32)
-    _look_first(model.model.vision_tower, pixels, shares)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     image = words.convert_tokens_to_ids("<image>")
     patches = (SIDE // 8) ** 2
-    likely = shares.numpy() > 0.5
-    groups = [np.flatnonzero(likely == high) for high in (False, True)]  # as many of both
     for step in range(steps):
         rows, shown, starts = [], [], []
         for _ in range(16):
-            place = draw.choice(groups[draw.integers(len(groups))])
+            place = draw.integers(len(seen))
             prompt = prompts[draw.integers(len(prompts))]
             order = draw.permutation(len(prompt.options)).tolist()
             question = f"{prompt.system}\n{prompt.text(order)}".strip()
             before = words(f"user: <image>{question} assistant: ")["input_ids"]
             before = [id_ for id_ in before for _ in range(patches if id_ == image else 1)]
-            high = draw.random() < seen[place][1]
+            share = seen[place][1]
+            high = share > 0.5 if share in (0, 1) else draw.random() < share
             reply = words(answer(prompt, order, high))["input_ids"]
             rows.append([*before, *reply, words.eos_token_id])
             starts.append(len(before))
@@ -95,30 +91,11 @@ def train(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        if os.environ.get("LOUD") and step % 50 == 49:
-            print(step, round(loss.item(), 4), flush=True)
         for group in optimizer.param_groups:
             group["lr"] = 2e-3 * min(1, 2 * (1 - (step + 1) / (steps + 1)))
     model.eval().save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
-
-
-def _look_first(tower: Any, pixels: Any, shares: Any, steps: int = 400) -> None:
-    """Have the tower learn to see what the answers are about, before it learns to speak."""
-    import torch
-
-    head = torch.nn.Linear(TWO["hidden_size"], 1)
-    optimizer = torch.optim.AdamW([*tower.parameters(), *head.parameters()], lr=1e-3)
-    for _ in range(steps):
-        weights = torch.where(shares > 0.5, 1 / (shares > 0.5).sum(), 1 / (shares <= 0.5).sum())
-        batch = torch.multinomial(weights, 64, replacement=True)
-        shown = pixels[batch] * (0.9 + 0.2 * torch.rand(64, 1, 1, 1))
-        logits = head(tower(shown).last_hidden_state[:, 1:].mean(1))[:, 0]
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, shares[batch])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
 
 
 def padded(rows: Sequence[list[int]], pad: int) -> Mapping[str, Any]:

@@ -14,7 +14,6 @@ from gslopes.ask.names import with_tasks
 from gslopes.ask.questions import Question
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.photos.decode import decode
-from gslopes.words import wordlists
 from tests.ask import local_models, trained_model
 
 pytest.importorskip(
@@ -196,12 +195,11 @@ def test_a_model_that_learned_to_tell_bright_from_dark_answers_by_it_in_both_ord
         (np.clip(draw.normal(light, 8, (32, 32, 3)), 0, 255).astype(np.uint8), float(light > 128))
         for light in lights
     ]
-    tasks = ("doctor-or-nurse", "salary", "impression")
-    lessons = ("doctor-or-nurse", *tasks, "doctor-or-nurse")  # a choice is the hardest to learn
-    folder = trained_model.train(tmp_path / "trained", lessons, seen, steps=600)
+    tasks = ("doctor-or-nurse", "salary")
+    folder = trained_model.train(tmp_path / "trained", tasks, seen, steps=700)
     pictures = [picture((light,) * 3) for light in (40, 90, 170, 220)]
-    chances, salaries, words = [], [], []
-    for task, found in zip(tasks, (chances, salaries, words), strict=True):
+    chances, salaries = [], []
+    for task, found in zip(tasks, (chances, salaries), strict=True):
         classifier = load_classifier(f"transformers:{folder},prompt={task}")
         answers = [classifier.parse(raw) for raw in classifier.ask(pictures)]
         found += [dict(answer.labels) for answer in answers]
@@ -212,5 +210,3 @@ def test_a_model_that_learned_to_tell_bright_from_dark_answers_by_it_in_both_ord
     assert chances[0]["doctor"] < 0.1 < 0.9 < chances[3]["doctor"]
     low, high = trained_model.numbers_of(load_prompt("salary")).values()
     assert [one["salary (USD a year)"] for one in salaries] == [low, low, high, high]
-    assert ["list:competent-adjectives" in one for one in words] == [False, False, True, True]
-    assert "skilled" in wordlists.shipped()["competent-adjectives"].entries
