@@ -229,15 +229,15 @@ def main() -> None:
         raise SystemExit(f"{error.message}\n  {error.hint}") from None
     if given.train:
         train(given.local, given.train)
+    few = ["--no-placebo"] if given.stand_ins else []  # what is planted has no placebos
     for stage in ("synthesise", "gate"):
-        gslopes(*pictured(given.photos, given.out, given.limit), "--only", stage)
+        gslopes(*pictured(given.photos, given.out, given.limit), *few, "--only", stage)
     money = ["--budget", str(PLAN["budget"]["total"])]
     asked = [one for one in PLAN["models"] if one["model"] in (given.model or [one["model"]])]
     for place, one in enumerate(asked):
         if given.stand_ins:
             name = f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']}"
-            # placebos are not asked about, and what was planted stays out of the user's cache
-            kept = ["--no-placebo", "--cache", f"{given.out}-planted"]
+            kept = ["--cache", f"{given.out}-planted"]  # not among the user's paid answers
             with stand_in(given.out, place) as environment:
                 ask(given.out, name, *kept, environment=environment)
         else:

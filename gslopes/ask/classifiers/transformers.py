@@ -22,7 +22,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from os.path import commonprefix
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal, cast
@@ -332,17 +331,11 @@ class Answerer(Prompted, Writer):
         import torch
 
         letters = ascii_uppercase[: len(self.prompt.options)]
-        tokenizer = self._processor.tokenizer
-        rows = [
-            tokenizer(f"{BEGUN}{letter}", add_special_tokens=False)["input_ids"]
-            for letter in letters
-        ]
-        shared = commonprefix(rows)  # noqa: RUF071  # of lists, item by item
-        firsts = [row[len(shared)] for row in rows]
-        inputs = self._inputs(pictures, texts, tokenizer.decode(shared))
+        ids = self._processor.tokenizer.convert_tokens_to_ids([*letters])
+        inputs = self._inputs(pictures, texts, BEGUN)
         with torch.inference_mode():
             logits = self._model(**inputs, logits_to_keep=1).logits[:, -1].double()
-        chances = logits.log_softmax(-1)[:, firsts].cpu().numpy().round(6)
+        chances = logits.log_softmax(-1)[:, ids].cpu().numpy().round(6)
         return [
             {"letters": dict(zip(letters, row, strict=True)), "text": letters[row.argmax()]}
             for row in chances
