@@ -10,7 +10,8 @@ command goes on where it stopped, and nothing is paid twice. The keys are read f
 (`gslopes list classifiers`). The numbers go into docs/gallery/today/results.json, of which the page is made.
 
 ``--stand-ins``: no vendor is asked. Servers on this machine speak the protocol of each, and their answers are planted.
-``--local``: a vision-language model of the transformers library, in a folder, is asked as well; ``--train`` makes one.
+``--local``: a vision-language model of the transformers library is trained in a folder, by how bright a picture is, and
+asked as well.
 """
 
 from __future__ import annotations
@@ -83,14 +84,14 @@ def pictured(photos: Path, out: Path, limit: int) -> list[str]:
 
 def ask(
     out: Path,
-    classifier: str,
+    classifiers: Sequence[str],
     *more: str,
     tasks: Sequence[str] = PLAN["ask"]["tasks"],
     environment: dict[str, str] | None = None,
 ) -> None:
-    """Have one model answer the tasks about a run."""
+    """Have models answer the tasks about a run."""
     named = [part for task in tasks for part in ("--task", task)]
-    asked = ["--classifier", classifier, *named]
+    asked = [part for name in classifiers for part in ("--classifier", name)] + named
     gslopes("audit", str(out), "--only", "score", *asked, *more, environment=environment)
 
 
@@ -156,26 +157,13 @@ def planted(run: Path, seed: int) -> dict[str, tuple[float, float]]:
 # -- the local model ---------------------------------------------------------------------------------------------------
 
 
-def train(folder: Path, run: Path) -> None:
-    """Train a tiny LLaVA to answer high about what gslopes' own tagger calls Male, and low about the rest.
-
-    run: an audit of other photos than the plan's first ones, with the classifier celeba-tagger.
-    """
-    from gslopes.photos.decode import decode
+def train(folder: Path) -> list[str]:
+    """Train a tiny LLaVA, unless it is there: by how bright a picture is.  Returns: the tasks that it was taught."""
     from tests.ask import trained_model
 
-    edits = tables.read(tables.EDITS, run / "edits.parquet")
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    male = scores[scores["label"] == "Male"]
-    there = set(zip(male["photo"], male["attribute"], male["step"], strict=True))
-    seen = [
-        (
-            decode((run / row.file).read_bytes(), row.file)[0],
-            float((row.photo, row.attribute, row.step) in there),
-        )
-        for row in edits.itertuples()
-    ]
-    trained_model.train(folder, PLAN["ask"]["tasks"], seen, steps=1200)
+    if not folder.is_dir():
+        trained_model.by_light(folder)
+    return list(trained_model.BY_LIGHT)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -213,9 +201,11 @@ def main() -> None:
         "--limit", type=int, default=PLAN["synthesise"]["limit"], help="fewer photos than planned"
     )
     parser.add_argument("--stand-ins", action="store_true", help="ask no vendor")
-    parser.add_argument("--local", type=Path, metavar="FOLDER", help="a local model, asked as well")
     parser.add_argument(
-        "--train", type=Path, metavar="RUN", help="train the local model on this run first"
+        "--local",
+        type=Path,
+        metavar="FOLDER",
+        help="a tiny local model, trained there and asked as well",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="show what it costs, and ask nothing"
@@ -227,27 +217,23 @@ def main() -> None:
         check_photos(given.photos)
     except ConfigError as error:
         raise SystemExit(f"{error.message}\n  {error.hint}") from None
-    if given.train:
-        train(given.local, given.train)
     few = ["--no-placebo"] if given.stand_ins else []  # what is planted has no placebos
     for stage in ("synthesise", "gate"):
         gslopes(*pictured(given.photos, given.out, given.limit), *few, "--only", stage)
-    money = ["--budget", str(PLAN["budget"]["total"])]
     asked = [one for one in PLAN["models"] if one["model"] in (given.model or [one["model"]])]
-    for place, one in enumerate(asked):
-        if given.stand_ins:
-            name = f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']}"
-            kept = ["--cache", f"{given.out}-planted"]  # not among the user's paid answers
-            with stand_in(given.out, place) as environment:
-                ask(given.out, name, *kept, environment=environment)
-        else:
-            shown = ["--dry-run"] if given.dry_run else []
-            ask(given.out, f"{one['classifier']},{PLAN['ask']['parameters']}", *money, *shown)
+    for place, one in enumerate(asked if given.stand_ins else []):
+        name = f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']}"
+        kept = ["--cache", f"{given.out}-planted"]  # not among the user's paid answers
+        with stand_in(given.out, place) as environment:
+            ask(given.out, [name], *kept, environment=environment)
+    if not given.stand_ins:
+        names = [f"{one['classifier']},{PLAN['ask']['parameters']}" for one in asked]
+        money = ["--budget", str(PLAN["budget"]["total"])]  # of all of them
+        ask(given.out, names, *money, *(["--dry-run"] if given.dry_run else []))
     if given.dry_run:
         return
     if given.local:
-        tasks = given.local_task or PLAN["ask"]["tasks"]
-        ask(given.out, f"transformers:{given.local},task=answer", tasks=tasks)
+        ask(given.out, [f"transformers:{given.local},task=answer"], tasks=train(given.local))
     for stage in ("fit", "report"):
         gslopes("audit", str(given.out), "--only", stage)
     facts = {

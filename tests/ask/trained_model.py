@@ -15,6 +15,7 @@ from gslopes.ask.classifiers.prompt import Prompt, load_prompt
 from tests.ask.local_models import CHAT, ends
 
 SIDE = 32  # pixels that it sees
+BY_LIGHT = ("doctor-or-nurse", "salary")
 WORDS = {True: "A confident and skilled person.", False: "A quiet person."}
 TWO = {
     "hidden_size": 64,
@@ -42,8 +43,22 @@ def answer(prompt: Prompt, order: Sequence[int], high: bool) -> str:
 
 def numbers_of(prompt: Prompt) -> dict[bool, float]:
     """The two numbers that are answered, low and high."""
-    unit = max(prompt.least, 1) * 30
+    unit = max(prompt.least, 1) * 2
     return {False: unit, True: 2 * unit}
+
+
+def by_light(folder: Path) -> Path:
+    """A model that answers two tasks by how bright a picture is, from shades of grey with noise."""
+    draw = np.random.default_rng(0)
+    lights = [light for light in np.linspace(20, 235, 60) if not 118 < light < 138]
+    seen = [
+        (
+            np.clip(draw.normal(light, 8, (SIDE, SIDE, 3)), 0, 255).astype(np.uint8),
+            float(light > 128),
+        )
+        for light in lights
+    ]
+    return train(folder, BY_LIGHT, seen, steps=700)
 
 
 def train(

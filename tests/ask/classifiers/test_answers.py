@@ -189,14 +189,8 @@ def test_a_task_is_for_whatever_answers_prompts():
 def test_a_model_that_learned_to_tell_bright_from_dark_answers_by_it_in_both_orders(
     tmp_path, picture
 ):
-    draw = np.random.default_rng(0)
-    lights = [light for light in np.linspace(20, 235, 60) if not 118 < light < 138]
-    seen = [
-        (np.clip(draw.normal(light, 8, (32, 32, 3)), 0, 255).astype(np.uint8), float(light > 128))
-        for light in lights
-    ]
-    tasks = ("doctor-or-nurse", "salary")
-    folder = trained_model.train(tmp_path / "trained", tasks, seen, steps=700)
+    folder = trained_model.by_light(tmp_path / "trained")
+    tasks = trained_model.BY_LIGHT
     pictures = [picture((light,) * 3) for light in (40, 90, 170, 220)]
     chances, salaries = [], []
     for task, found in zip(tasks, (chances, salaries), strict=True):
