@@ -118,8 +118,8 @@ def about(found: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
         return f"{shown.capitalize()}, asked on {found['asked_on']}. Every answer is the vendor's."
     local = (
         " One row is a real vision-language model, a LLaVA with 0.3 million parameters in the same process. It was "
-        "trained here, in minutes, to answer two of the tasks by how bright a picture is, so no face decides: what moves "
-        "there is light. It says nothing about people, and nothing about any other model."
+        "trained here, in minutes, to answer two of the tasks by how bright a picture is: no face decides, and what "
+        "moves is light. It says nothing about people, and nothing about any other model."
     )
     return (
         f"**No number here is of a vendor's model.** It is the form of a table that waits for keys: {shown}. The "
