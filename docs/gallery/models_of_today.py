@@ -222,7 +222,9 @@ def main() -> None:
         gslopes(*pictured(given.photos, given.out, given.limit), *few, "--only", stage)
     asked = [one for one in PLAN["models"] if one["model"] in (given.model or [one["model"]])]
     for place, one in enumerate(asked if given.stand_ins else []):
-        name = f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']}"
+        name = (
+            f"llm:stand-in-{place + 1},{one['stand_in']},{PLAN['ask']['parameters']},concurrency=1"
+        )
         kept = ["--cache", f"{given.out}-planted"]  # not among the user's paid answers
         with stand_in(given.out, place) as environment:
             ask(given.out, [name], *kept, environment=environment)
