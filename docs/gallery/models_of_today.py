@@ -10,6 +10,7 @@ command goes on where it stopped, and nothing is paid twice. The keys are read f
 (`gslopes list classifiers`). The numbers go into docs/gallery/today/results.json, of which the page is made.
 
 ``--stand-ins``: no vendor is asked. Servers on this machine speak the protocol of each, and their answers are planted.
+They have new addresses each time, so OUT must be new as well.
 ``--local``: a vision-language model of the transformers library is trained in a folder, by how bright a picture is, and
 asked as well.
 """
