@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.llm import LlmOptions
 from gslopes.ask.classifiers.prompt import SHIPPED
 from gslopes.core.errors import ConfigError
 
@@ -87,9 +86,13 @@ def test_a_table_without_vendors_says_so_in_its_heading_and_names_none(hook):
     assert "No number here is of a vendor's model" in page
     named = [one["model"] for one in PLAN["models"]] + VENDORS
     assert not [name for name in named if name in table]
-    rows = [line.split(" | ")[0].strip("| ") for line in table.splitlines() if " of 10 |" in line]
+    rows = [
+        line.split(" | ")[0].strip("| ")
+        for line in table.splitlines()
+        if re.search(r" of \d+ \|", line)
+    ]
     assert rows == ["stand-in, Responses", "stand-in, Converse", "LLaVA, trained here"]
-    assert re.search(r"LLaVA, trained here \| 1 of 10 \|.*\*\*", table)
+    assert re.search(r"LLaVA, trained here \| 1 of 2 \|.*\*\*", table)
 
 
 def test_a_table_of_vendors_names_them(hook, monkeypatch):
@@ -99,7 +102,7 @@ def test_a_table_of_vendors_names_them(hook, monkeypatch):
     page = hook.page()
     assert page.startswith("# Language models of today, 2026-11-30\n")
     assert "Every answer is the vendor's" in page
-    assert f"| OpenAI, `{PLAN['models'][0]['model']}` | 1 of 10 |" in page
+    assert f"| OpenAI, `{PLAN['models'][0]['model']}` | 1 of 2 |" in page
 
 
 def test_the_list_of_models_is_a_table_with_their_dates(hook):
@@ -107,11 +110,3 @@ def test_the_list_of_models_is_a_table_with_their_dates(hook):
     assert "| `gpt-4o-2024-11-20` | OpenAI | 2024-11-20 | 2027-01-14 |" in table
     assert "claude-3-7-sonnet" not in table  # it has ended
     assert f"as read until {MODELS['checked']['on']}" in table
-
-
-def test_the_names_of_the_plan_are_understood():
-    """Every option of a planned classifier is one that there is."""
-    known = set(LlmOptions.__dataclass_fields__)
-    for one in PLAN["models"]:
-        _, items = names.split(one["classifier"])
-        assert {item.partition("=")[0] for item in items[1:]} <= known

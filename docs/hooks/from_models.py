@@ -27,6 +27,10 @@ PROTOCOLS = {
     "converse": "Converse",
 }
 NOT_SHOWN = "–"
+PLANTED = (
+    " No placebo was asked about here, so nothing is a finding. Numbers were planted to fall or rise by 5 % of their "
+    "mean per unit, or to stay: 3,000 USD a year of `salary`."
+)
 
 
 # -- models with dates -------------------------------------------------------------------------------------------------
@@ -136,7 +140,7 @@ def findings(found: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
     for who, answers in found["models"].items():
         cells = [cell(answers.get(task)) for task in tasks]
         count = sum(is_finding(answers.get(task)) for task in tasks)
-        rows.append((called(who, planned, found), f"{count} of {len(tasks)}", *cells))
+        rows.append((called(who, planned, found), f"{count} of {len(answers)}", *cells))
     return table(("model", "findings", *(f"`{task}`" for task in tasks)), rows)
 
 
@@ -152,11 +156,13 @@ def called(who: str, planned: Mapping[str, Any], found: Mapping[str, Any]) -> st
 
 
 def cell(answer: Mapping[str, Any] | None) -> str:
-    """A slope with its interval."""
-    label = (answer or {}).get("label")
+    """A slope with its interval; nothing of a task that was not asked."""
+    if answer is None:
+        return ""
+    label = answer["label"]
     if not label:
         return NOT_SHOWN
-    shown = slope(label)
+    shown = slope(label).replace(" per unit", "")
     return f"**{shown}**" if label["decision"] == decisions.FINDING else shown
 
 
@@ -171,7 +177,8 @@ def reading() -> str:
     return (
         "Slopes per unit of perceived gender, from feminine to masculine, with 95 % intervals over photos: of what a "
         "task's scale counts as high. Bold: a finding of the run's page, q below 0.05 over the ten tasks of a model. "
-        f"{NOT_SHOWN}: cannot be judged. Models are not ranked."
+        f"{NOT_SHOWN}: cannot be judged; empty: not asked. Models are not ranked."
+        f"{'' if results()['real'] else PLANTED}"
     )
 
 
