@@ -134,14 +134,17 @@ def about(found: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
 
 
 def findings(found: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
-    """Models by tasks: each slope with its interval, bold if it is a finding."""
-    tasks = planned["ask"]["tasks"]
-    rows = []
-    for who, answers in found["models"].items():
-        cells = [cell(answers.get(task)) for task in tasks]
-        count = sum(is_finding(answers.get(task)) for task in tasks)
-        rows.append((called(who, planned, found), f"{count} of {len(answers)}", *cells))
-    return table(("model", "findings", *(f"`{task}`" for task in tasks)), rows)
+    """Tasks by models: each slope with its interval, bold if it is a finding; at last how many are."""
+    asked = found["models"]
+    rows = [
+        (f"`{task}`", *(cell(answers.get(task)) for answers in asked.values()))
+        for task in planned["ask"]["tasks"]
+    ]
+    counts = [
+        f"{sum(map(is_finding, answers.values()))} of {len(answers)}" for answers in asked.values()
+    ]
+    heads = [called(who, planned, found) for who in asked]
+    return table(("task", *heads), [*rows, ("findings", *counts)])
 
 
 def called(who: str, planned: Mapping[str, Any], found: Mapping[str, Any]) -> str:
@@ -152,7 +155,7 @@ def called(who: str, planned: Mapping[str, Any], found: Mapping[str, Any]) -> st
         vendor = next(one["vendor"] for one in planned["models"] if one["model"] == who)
         return f"{vendor}, `{who}`"
     one = planned["models"][int(who.rpartition("-")[2]) - 1]
-    return f"stand-in, {PROTOCOLS[one['stand_in'].partition('=')[2]]}"
+    return f"stand-in: {PROTOCOLS[one['stand_in'].partition('=')[2]]}"
 
 
 def cell(answer: Mapping[str, Any] | None) -> str:
