@@ -253,7 +253,7 @@ def idefics3(folder: Path) -> Path:
 
 
 def gemma3(folder: Path) -> Path:
-    """A Gemma 3 of one layer a tower: types of tokens, and pictures that each text must have in a list of its own."""
+    """A Gemma 3 of one layer a tower: types of tokens, and a list of pictures for each text."""
     import torch
     import transformers
 

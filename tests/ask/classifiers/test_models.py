@@ -53,7 +53,7 @@ def ending(model: dict, day: datetime.date) -> bool:
 def test_every_model_that_a_text_names_is_in_the_list_and_does_not_end_soon_after_the_release():
     """Between releases the day of the list's last check counts: a day that passes breaks no build.
 
-    With a release its own date counts, and a list that was checked more than 60 days before it is too old.
+    With a release that day counts, and a list that was checked more than 60 days before it is too old.
     """
     day = release() or CHECKED
     places = named()
