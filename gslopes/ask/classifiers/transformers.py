@@ -292,7 +292,7 @@ class Answerer(Prompted, Writer):
     MOST = 200
 
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
-        prompt = load_prompt(options.prompt)
+        prompt = load_prompt(options.prompt, "one")  # two people in one picture
         super().__init__(name, options, device)
         if not self._template:
             raise ModelError(

@@ -120,6 +120,14 @@ def test_pictures_of_one_photo_are_asked_in_one_order(llava, pictures):
         assert set(orders) == {one.prompt.order("a photo", 3)}
 
 
+def test_two_people_are_asked_about_in_one_picture(llava, pictures):
+    classifier = load_classifier(f"transformers:{llava},prompt=who-is-the-boss")
+    assert classifier.traits.pairs
+    (raw,) = classifier.ask(pictures[:1])
+    assert set(raw["replies"][0]["letters"]) == {*"ABCDEFGH"[: len(classifier.prompt.options)]}
+    assert classifier.parse(raw).status == "answered"
+
+
 def test_it_says_what_it_is(llava):
     one, other = (
         load_classifier(f"transformers:{llava},prompt={task}") for task in ("salary", "loan")
