@@ -4,8 +4,8 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import field, replace
-from functools import partial
 from datetime import date
+from functools import partial
 from typing import Any
 
 from gslopes.ask.classifiers import chat, service
