@@ -39,7 +39,6 @@ from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceE
 from gslopes.core.files import JsonObject, hexdigest
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
-from gslopes.core.traits import Traits
 
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
@@ -107,7 +106,7 @@ class Prompted(Resuming):
     """
 
     version: str
-    traits: Traits
+    traits: Any
     _options: Any
 
     def _take(self, prompt: Prompt, **traits: Any) -> None:
