@@ -105,6 +105,7 @@ TABLES = read_tables(Path(__file__).with_name("tables.toml"))
     SOURCES,
     CENSUS,
     COMPOSITION,
+    SOUNDNESS,
     EDITING,
 ) = TABLES.values()
 
