@@ -188,10 +188,14 @@ class ClassifierCache:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
         if not self._cache or not keys:
             return {}
-        answers = self._answers(self._cache.find(self._number, keys))
+        answers = self._answers(self.raw(keys))
         if unusable := [key for key, answer in answers.items() if answer.status == "failed"]:
             self._cache.forget(self._number, unusable)
         return {key: answer for key, answer in answers.items() if answer.status != "failed"}
+
+    def raw(self, keys: list[bytes]) -> dict[bytes, CachedAnswer]:
+        """The answers that there are as they were sent."""
+        return self._cache.find(self._number, keys) if self._cache else {}
 
     def claim(self, keys: list[bytes]) -> tuple[set[bytes], Answers, set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""

@@ -106,6 +106,7 @@ TABLES = read_tables(Path(__file__).with_name("tables.toml"))
     CENSUS,
     COMPOSITION,
     SOUNDNESS,
+    AGREEMENT,
     EDITING,
 ) = TABLES.values()
 

@@ -110,12 +110,11 @@ def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[s
 
 
 def _answers(run: Path, table: tables.Table) -> pa.Table:
-    """A table of answers, with those about dropped sweeps at its end."""
-    table_of_all = tables.read_arrow(table, run / f"{table.name}.parquet")
-    dropped = run / f"dropped-{table.name}.parquet"
-    if not dropped.exists():
-        return table_of_all
-    return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
+    """A table of answers, with those about dropped sweeps, and a judge's marks, at its end."""
+    files = [run / f"{kind}{table.name}.parquet" for kind in ("", "dropped-", "marked/")]
+    files[1:] = filter(Path.exists, files[1:])
+    parts = [tables.read_arrow(table, file) for file in files]
+    return pa.concat_tables(parts).unify_dictionaries()
 
 
 def reach_of(run: Path, values: crossed.Values) -> DataFrame | None:

@@ -184,6 +184,7 @@ ALONE = {
     "gate": _gated,
     "score": _answered,
     "unedited": lambda result: ("", {}),
+    "judge": lambda result: ("", {}),
     "fit": lambda result: (str(result), {}),
     "report": lambda result: (show(result.page) if result.page else "", {}),
 }

@@ -56,6 +56,14 @@ def reading(prompt: Prompt, order: Order, reply: JsonObject) -> tuple[str, ...]:
     return labels or (UNUSABLE,)
 
 
+def texts(prompt: Prompt, raw: object) -> list[str]:
+    """The free texts of a raw answer, without those that are refused or hold none."""
+    replies = problems.within(raw, "replies") or ()
+    kept = [reply for reply in replies if reading(prompt, (), reply)[0] not in LOST]
+    plain = [answer_text(reply.get("text")) for reply in kept]
+    return [str(_content(text, ANSWERS["words"]["key"]) or text) for text in plain]
+
+
 def cut_short(reply: JsonObject) -> bool:
     """Whether the server ended a reply at its limit of tokens."""
     return str(reply.get("finish")).lower() in REPLIES["cut_short"]

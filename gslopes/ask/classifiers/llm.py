@@ -127,13 +127,16 @@ class Llm(Resuming, Batching):
         if options.scores != "logprobs":
             requests *= options.repeats
         most = (self._question * requests, options.max_tokens * requests)
+        limits = replace(
+            self._priced(most, requests),
+            picture_bytes=self._dialect.picture_bytes,
+            **self.batches.get("limits", {}),
+        )
+        if prompt.about == "text":
+            limits = replace(limits, formats=(), picture_bytes=0)
         self.traits = replace(
             self.traits,
-            limits=replace(
-                self._priced(most, requests),
-                picture_bytes=self._dialect.picture_bytes,
-                **self.batches.get("limits", {}),
-            ),
+            limits=limits,
             posts=bool(self.batches),
             cached=True,
             kept_under=kept_under,
@@ -278,6 +281,9 @@ class Llm(Resuming, Batching):
         first = number < len(self.prompt.asked_in(order)) and "logprobs" not in dropped
         if first and options.scores != "repeats" and self.prompt.lettered:
             request |= {"logprobs": True, "top_logprobs": TOP}
+        if self.prompt.about == "text":
+            request["text"] += f"\n\nText: {picture.decode()}"
+            request["pictures"] = None
         for name in dropped & set(request):
             del request[name]
         if "max_tokens" in dropped:

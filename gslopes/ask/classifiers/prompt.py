@@ -79,7 +79,7 @@ class Prompt:
     scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
     unit, least, most: of a number.  lists: name to words.  source: on what it is modelled.
     unknowable: whether no picture shows the answer.  abstain: what may be answered by who cannot tell, an option of a
-    choice; empty for nothing.
+    choice; empty for nothing.  about: what is asked about; of a text it is by ``score.judges``.
     """
 
     name: str
@@ -98,6 +98,7 @@ class Prompt:
     source: str = ""
     unknowable: bool = False
     abstain: str = ""
+    about: Literal["picture", "text"] = "picture"
     people: int = 1
 
     def __post_init__(self) -> None:
@@ -117,6 +118,7 @@ class Prompt:
             "unit": kind != "number" and self.unit,
             "orders": kind != "choice" and self.orders == "both",
             "abstain": kind not in ("choice", "number") and self.abstain,
+            "rubric": self.about == "text" and not (self.scoring == ORDER and len(given) <= 7),
             "lists": kind != "words" and self.lists,
             "brackets": set("()") & set(self.unit + self.measures),
             "between": not self.least < self.most,

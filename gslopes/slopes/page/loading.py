@@ -150,7 +150,7 @@ def unanswered(run: Path) -> list[str]:
 def notes(run: Path) -> list[str]:
     """What a user should know of how sweeps were judged and classifiers asked; none of a stamp that is damaged."""
     sentences: list[str] = []
-    for stage in ("gate", "score"):
+    for stage in ("gate", "score", "agreement"):
         with suppress(OSError, ValueError, AttributeError, TypeError):
             told = files.read_json(run / "parts" / f"{stage}.json").get("notes", [])
             sentences += map(words.printable, told)
