@@ -180,6 +180,8 @@ def score_photos(
         traits_of(model).pairs for model in walk_plan.models.values()
     ):
         walk_plan = replace(walk_plan, only=("score", UNEDITED))
+    if score.judges:
+        walk_plan = replace(walk_plan, only=(*walk_plan.only, "judge"))
     return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
