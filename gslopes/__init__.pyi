@@ -137,6 +137,8 @@ class _RunOptionsScore(TypedDict, total=False):
     """Sweeps that the gate dropped, asked about for comparison; not in the tables. [default: 50]"""
     unedited: bool | None
     """Ask about each photo as it was, too. [default: with groups]"""
+    judges: str | Sequence[str] | None
+    """A language model that marks free texts, such as of impression, by a rubric."""
 
 class _RunOptionsFit(TypedDict, total=False):
     permutations: int | None
@@ -253,6 +255,8 @@ class _RunOptions(TypedDict, total=False):
     """Sweeps that the gate dropped, asked about for comparison; not in the tables. [default: 50]"""
     unedited: bool | None
     """Ask about each photo as it was, too. [default: with groups]"""
+    judge: str | Sequence[str] | None
+    """A language model that marks free texts, such as of impression, by a rubric."""
     photos_csv: str | Path | None
     """A CSV with one row per photo, for --groups, --cluster and --truth. [CSV]"""
     groups: str | Sequence[str] | None
@@ -277,7 +281,7 @@ class _RunOptions(TypedDict, total=False):
     """The options region, blend, format, masks, parser, placebo as one mapping."""
     score: _RunOptionsScore | None
     """The options cache, budget, confirm_above, yes, retry_failed, batch, classifiers, tasks, placebo_sample,
-    dropped_sample, unedited as one mapping.
+    dropped_sample, unedited, judges as one mapping.
     """
     fit: _RunOptionsFit | None
     """The options permutations, presence, min_varying, photos_csv, groups, cluster, truth as one mapping."""
@@ -551,6 +555,8 @@ class _ScoreOptions(TypedDict, total=False):
     """Sweeps that the gate dropped, asked about for comparison; not in the tables. [default: 50]"""
     unedited: bool | None
     """Ask about each photo as it was, too. [default: with groups]"""
+    judge: str | Sequence[str] | None
+    """A language model that marks free texts, such as of impression, by a rubric."""
     config: str | Path | None
     """A TOML file with these options, and with sections."""
 

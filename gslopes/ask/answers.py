@@ -29,7 +29,7 @@ from gslopes.core.errors import (
 )
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Answer, Classifier
+from gslopes.core.records import ABSTAINS, Answer, Classifier
 from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.core.traits import Able, traits_of
 
@@ -50,7 +50,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     """
     if getattr(answer, "status", None) not in ("answered", "refused", "failed"):
         raise AnswerError(f"The answer is {str(answer)[:80]!r}, not an Answer with a known status.")
-    if answer.labels and answer.status != "answered":
+    if answer.status != "answered" and {label for label, _ in answer.labels} - {ABSTAINS}:
         raise AnswerError(f"It gave labels with the status {answer.status}.")
     pairs = tuple(_checked(label, score, numbers) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
@@ -61,7 +61,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     version = str(answer.version)
     if answer.status == "answered":
         return replace(answer, labels=pairs, reason="", version=version, map=None)
-    return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
+    return Answer(answer.status, pairs, scrub(str(answer.reason)) or "no reason given", version)
 
 
 def parse_answer(classifier: Classifier, raw: object) -> Answer:
@@ -188,10 +188,14 @@ class ClassifierCache:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
         if not self._cache or not keys:
             return {}
-        answers = self._answers(self._cache.find(self._number, keys))
+        answers = self._answers(self.raw(keys))
         if unusable := [key for key, answer in answers.items() if answer.status == "failed"]:
             self._cache.forget(self._number, unusable)
         return {key: answer for key, answer in answers.items() if answer.status != "failed"}
+
+    def raw(self, keys: list[bytes]) -> dict[bytes, CachedAnswer]:
+        """The answers that there are as they were sent."""
+        return self._cache.find(self._number, keys) if self._cache else {}
 
     def claim(self, keys: list[bytes]) -> tuple[set[bytes], Answers, set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""

@@ -5,6 +5,8 @@ from pathlib import Path
 from gslopes.ask.names import with_tasks
 from gslopes.core import frozen
 
+RUBRIC = ("warmth", "competence")  # what a judge is asked unless its name tells
+
 
 @frozen
 class CostLimits:
@@ -33,6 +35,9 @@ class ScoreConfig(AskingConfig):
     placebo_sample: int = 200
     dropped_sample: int = 50
     unedited: bool = False
+    judges: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        marked = with_tasks(self.judges, RUBRIC) if self.judges else ()
+        object.__setattr__(self, "judges", marked)
         object.__setattr__(self, "classifiers", with_tasks(self.classifiers, self.tasks))

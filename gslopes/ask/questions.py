@@ -18,7 +18,7 @@ from gslopes.core.errors import PhotoError, TableError, UsageError
 from gslopes.core.files import inside, read_regular
 from gslopes.core.placebo import CROSS
 from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Answer
+from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
 from gslopes.core.traits import traits_of
 from gslopes.photos.decode import LARGEST_FILE
 
@@ -187,7 +187,12 @@ class PartProgress:
             key = (question.photo, question.attribute, question.step)
             why = SkipReason.of(answer.reason, answer.status)
             asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
-            score_rows += [(*key, question.value, name, *label) for label in answer.labels]
+            for label, score in answer.labels:
+                whose = name
+                if label == ABSTAINS:  # counted by itself: of refused pictures, too
+                    whose = f"{name},{ABSTENTIONS}"
+                    asked_rows.append((*key, whose, "answered", "", ""))
+                score_rows.append((*key, question.value, whose, label, score))
         asked, scores = (
             tables.typed(
                 table, tables.frame_of(table, rows).sort_values([*table.key], ignore_index=True)

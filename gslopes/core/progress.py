@@ -133,7 +133,9 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
                 return
             last += since
             told = left
-            rest = f", {minutes(left)} for the other {total - now:,}" * (0 < left < math.inf)
+            rest = ""
+            if 0 < left < math.inf:
+                rest = f", {minutes(left)} for the other {total - now:,}"
             tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{rest}")
 
     tell(f"{label:<10} {done:,} of {total:,} {unit}")

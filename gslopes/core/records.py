@@ -16,6 +16,11 @@ from gslopes.core import frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers
 
 FloatArray = NDArray[np.float32]
+# Label with the share of replies that give no answer, of a language model's task to which no picture shows one.
+ABSTAINS = "(abstains)"
+ABSTENTIONS = (
+    "counts=abstentions"  # after the classifier's name: it is the one label of these answers
+)
 ByteArray = NDArray[np.uint8]
 
 
@@ -107,7 +112,7 @@ class Answer:
     """A model's answer about one picture: labels, a box, a map or another picture.
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
-    labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
+    labels: (label, score) pairs, score in [0, 1]; only the labels that were returned; of a refusal ``ABSTAINS`` alone.
     box: what a cropper keeps.  map: of a saliency model.  picture: the file that an editor gives.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service names it with each answer; empty if it does not.

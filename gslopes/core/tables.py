@@ -105,6 +105,8 @@ TABLES = read_tables(Path(__file__).with_name("tables.toml"))
     SOURCES,
     CENSUS,
     COMPOSITION,
+    SOUNDNESS,
+    AGREEMENT,
     EDITING,
 ) = TABLES.values()
 

@@ -127,7 +127,9 @@ class _Asking:
 
     def wanted(self, run: Run) -> dict[str, SweepSelection]:
         """What each classifier is asked about: only a sample of the placebo sweeps if asking costs money."""
-        sample = getattr(run.config.score, "placebo_sample", None)
+        sample = None
+        if self.gate is not None:
+            sample = getattr(run.config.score, "placebo_sample", None)
         return {
             name: self.selected(run, None if traits_of(model).limits.free else sample)
             for name, model in self.whom(run).items()

@@ -9,8 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
+from gslopes.core import csv_table, files, frozen
+from gslopes.core.errors import DataMissing
 from gslopes.report.inline import render
+
+_HINT = "Save it from review.html (key S)."
 
 
 @frozen
@@ -25,6 +28,29 @@ class Question:
     keys: Mapping[str, tuple[str, Mapping[str, str] | str]]
     moving: Collection[str]
     folded: str = ""
+
+
+def read_answers(
+    file: Path,
+    columns: Sequence[str],
+    unique: Sequence[str],
+    values: Mapping[str, Collection[str]],
+    *,
+    required: bool,
+) -> list[dict[str, str]]:
+    """Rows of a review's CSV, each an answer of a reviewer, or only a note.
+
+    columns: of the CSV.  unique: those that no two rows may share.  values: column to the answers that it may have.
+
+    Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
+        or two rows of one reviewer about one item.
+    """
+    if not required and not files.is_file(file):
+        return []
+    table = csv_table.read_csv(file, columns, raises=DataMissing, hint=_HINT)
+    cells = {name: (*answers, "") for name, answers in values.items()}
+    rows = table.checked(unique, cells).rows()
+    return [{name: files.without_guard(row[name]) for name in columns} for _, row in rows]
 
 
 def render_review(

@@ -39,7 +39,7 @@ from gslopes.photos.folder import PhotoFile, passed_over
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
-from gslopes.slopes import method, outcome, outside
+from gslopes.slopes import judged, method, outcome, outside
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder
 from gslopes.slopes.measures.options import LEAST_KEPT
@@ -56,9 +56,10 @@ ASKS = {"score", UNEDITED}
 HOME = Path(__file__).parent
 STAGES = declared_stages(HOME)
 TABLES = tables.TABLES | ANSWERS
-TABLES |= {  # about the unedited photos
-    f"{UNEDITED}/{name}": replace(TABLES[name], name=f"{UNEDITED}/{name}")
+TABLES |= {  # about the unedited photos, about texts, and a judge's marks of these
+    f"{folder}/{name}": replace(TABLES[name], name=f"{folder}/{name}")
     for name in ("edits", "scores", "asked")
+    for folder in (UNEDITED, judged.FOLDER, judged.MARKED)
 }
 
 
@@ -179,6 +180,8 @@ def score_photos(
         traits_of(model).pairs for model in walk_plan.models.values()
     ):
         walk_plan = replace(walk_plan, only=("score", UNEDITED))
+    if score.judges:
+        walk_plan = replace(walk_plan, only=(*walk_plan.only, "judge"))
     return cast("Walked", carry_out(walk_plan, executor, progress))
 
 
@@ -245,6 +248,7 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
         *load_classifiers(names, plan.config.device, plan.trust, plan.config.score.batch),
         *(plan.given or Ready()).classifiers,
     ]
+    judged.check_about(models, "picture")
     return {classifier.name: classifier for classifier in models}
 
 
@@ -264,7 +268,7 @@ def check_before(run: Run, executor: Executor) -> None:
         reader_digest()
     models = tuple(run.models.values())
     prices = prices_of(run)
-    more = []
+    more = [*run.once(judged.judges).values()]
     if walk.editor is not None:
         more.append(walk.asked_of_editor())
     check_models(run, prices, executor, more)
@@ -440,6 +444,13 @@ ABOUT_ORIGINALS = ask(
     most=lambda run, classifier: (worst_parts(len(run.inputs.files), run.inputs.parts), 0),
 )
 
+JUDGED = ask(
+    **STAGES["judge"],
+    gate=None,
+    whom=lambda run: run.once(judged.judges),
+    most=lambda run, judge: ([judged.texts_at_most(run, asked_at_most)], 0),
+)
+
 SLOPES = Audit(
     name="audit",
     home=HOME,
@@ -483,6 +494,9 @@ SLOPES = Audit(
         ),
         Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
         ABOUT_ORIGINALS,
+        Stage(**STAGES["texts"], work=judged.write_texts, here=True, when=JUDGED.when),
+        JUDGED,
+        Stage(**STAGES["agreement"], work=judged.agree, when=JUDGED.when),
         Stage(**STAGES["fit"], work=fit),
     ),
     page=sections.SECTIONS,

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
 from gslopes.core import crossed, placebo, runfolder, tables
 from gslopes.core.geometry import TONE, step_of
 from gslopes.core.progress import Watch, counted
+from gslopes.core.records import ABSTAINS
 from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
@@ -48,9 +50,10 @@ def fit_folder(
 
     Raises: TableError, ConfigError, StorageError.
     """
-    from gslopes.slopes.measures.analysis import analyse
+    from gslopes.slopes.measures.analysis import Fit, analyse
     from gslopes.slopes.measures.crossed import views
     from gslopes.slopes.measures.selection import EDITOR
+    from gslopes.slopes.measures.soundness import soundness_rows
 
     scores, asked, limits = answers_of(run, config)
     editing = tables.read_rows(tables.EDITING, run)
@@ -81,8 +84,11 @@ def fit_folder(
     sweeps = asked.group_by(["classifier", "attribute"]).aggregate([]).num_rows
     grid = crossed.grid_of(values)
     sweeps *= len(views(grid)) if grid else 1
+    options = config.options(seed)
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
-        fitted = analyse(scores, asked, study, options=config.options(seed), tick=tick)
+        fitted = analyse(scores, asked, study, options=options, tick=tick)
+    abstentions = tables.read_rows(tables.SCORES, run, None, pc.field("label") == ABSTAINS)
+    soundness = soundness_rows(Fit(abstentions, asked, study, options))
     named = dict(sorted(limits.items()))
     cuts = {name: str(cut) for name, cut in named.items()}
     limited = {name: asdict(cut) for name, cut in named.items()}
@@ -90,7 +96,7 @@ def fit_folder(
         run / method.PRESENCE, {"presence": config.presence, "cuts": cuts, "limits": limited}
     )
     slopes = fitted.slopes.assign(cut=fitted.slopes["classifier"].map(cuts))
-    return replace(fitted, slopes=expected.marked(slopes))
+    return replace(fitted, slopes=expected.marked(slopes), soundness=soundness)
 
 
 def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[str, Cut]]:
@@ -104,12 +110,11 @@ def answers_of(run: Path, config: FitConfig) -> tuple[pa.Table, pa.Table, dict[s
 
 
 def _answers(run: Path, table: tables.Table) -> pa.Table:
-    """A table of answers, with those about dropped sweeps at its end."""
-    table_of_all = tables.read_arrow(table, run / f"{table.name}.parquet")
-    dropped = run / f"dropped-{table.name}.parquet"
-    if not dropped.exists():
-        return table_of_all
-    return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
+    """A table of answers, with those about dropped sweeps, and a judge's marks, at its end."""
+    files = [run / f"{kind}{table.name}.parquet" for kind in ("", "dropped-", "marked/")]
+    files[1:] = filter(Path.exists, files[1:])
+    parts = [tables.read_arrow(table, file) for file in files]
+    return pa.concat_tables(parts).unify_dictionaries()
 
 
 def reach_of(run: Path, values: crossed.Values) -> DataFrame | None:

@@ -23,12 +23,12 @@ from gslopes.slopes.page.loading import (
     cautions,
     drawings,
     funnels,
-    lost,
     outcomes_of,
     placebos,
     unanswered,
     with_facts,
 )
+from gslopes.slopes.page.observed import soundness
 
 Counts = dict[str, int]
 
@@ -86,12 +86,14 @@ class Walked(Result):
             "funnel": list(map(asdict, funnels(self.folder))),
             "findings": rows(self.findings),
             "slopes": rows(self.tables["slopes"]),
+            "soundness": rows(tables.read_rows(tables.SOUNDNESS, self.folder)),
         }
 
     @property
     def places(self) -> list[str]:
         """What became of the photos and the answers, and the place of every file, a line each."""
-        facts = {"result": self, "lost": lost(self.folder), "show": show}
+        outcomes = outcomes_of(self.folder, ["classifier"])
+        facts = {"result": self, "outcomes": outcomes, "show": show}
         told = plain("places.txt.j2", Path(__file__).parent / "templates", **facts)
         return [*told.split("\n"), *super().places]
 
@@ -142,7 +144,8 @@ def terminal(found: Tables) -> str:
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
     slopes = with_facts(found["slopes"], run)
-    said = [*unanswered(run), *map(wrap, cautions(run))]
+    told = [*cautions(run), *soundness(run)["sentences"]]
+    said = [*unanswered(run), *map(wrap, told)]
     drawn = drawings(run)
     fakes = placebos(run, slopes)
     return print_evidence(
@@ -181,6 +184,7 @@ ALONE = {
     "gate": _gated,
     "score": _answered,
     "unedited": lambda result: ("", {}),
+    "judge": lambda result: ("", {}),
     "fit": lambda result: (str(result), {}),
     "report": lambda result: (show(result.page) if result.page else "", {}),
 }

@@ -42,6 +42,19 @@ def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(
     ]
 
 
+def test_a_minute_in_which_nothing_is_done_has_a_line_without_an_end(
+    screen: Any, clock: list[float]
+) -> None:
+    text = screen(False)
+    with progress.progress_line(True, {0: 50}, "fit", "sweeps", 0) as tick:
+        clock[0] += 70
+        tick(0)
+    assert text.getvalue().splitlines() == [
+        "fit        0 of 50 sweeps",
+        "fit        0 of 50 sweeps, 0.0 a second",
+    ]
+
+
 def test_the_last_line_is_printed_once_though_work_reports_again(
     screen: Any, clock: list[float]
 ) -> None:

@@ -48,6 +48,7 @@ class ChatSettings:
     thinking: tokens of reasoning before an answer, of the native endpoints.
     prefers: of two people, by how much the first one's probability rises with each unit that its a is larger by.
     undecided: of two people, the probability of any option beside them.
+    abstains: if a number may be answered by “cannot tell”, the share at the centre and the slope of that.
     """
 
     slopes: dict[str, float] = field(
@@ -59,6 +60,7 @@ class ChatSettings:
     number: tuple[float, float] = (60_000.0, 0.0)
     prefers: float = 0.0
     undecided: float = 0.0
+    abstains: tuple[float, float] = (0.0, 0.0)
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
     thinking: int = 0
@@ -180,6 +182,9 @@ class Chat(Service):
             if '"labels"' in text:
                 return _message(json.dumps({"labels": ["person", *second]}))
             if "a number of" in text:
+                share, slope = settings.abstains
+                if '"cannot tell"' in text and share and (3 * u) % 1 < share * (1 + slope * a):
+                    return _message(json.dumps({"answer": "cannot tell"}))
                 centre, slope = settings.number
                 message = centre * (1 + slope * a) * (0.8 + 0.4 * u) * lot.uniform(0.98, 1.02)
                 return _message(json.dumps({"answer": round(message, 2)}))

@@ -22,6 +22,7 @@ from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
 from gslopes.core.errors import AnswerError
 from gslopes.core.files import JsonObject, parse_json
+from gslopes.core.records import ABSTAINS
 from gslopes.words import wordlists
 
 # -- replies -----------------------------------------------------------------------------------------------------------
@@ -53,6 +54,14 @@ def reading(prompt: Prompt, order: Order, reply: JsonObject) -> tuple[str, ...]:
     if not labels and PATTERNS["apology"].search(text):
         return (REFUSED,)
     return labels or (UNUSABLE,)
+
+
+def texts(prompt: Prompt, raw: object) -> list[str]:
+    """The free texts of a raw answer, without those that are refused or hold none."""
+    replies = problems.within(raw, "replies") or ()
+    kept = [reply for reply in replies if reading(prompt, (), reply)[0] not in LOST]
+    plain = [answer_text(reply.get("text")) for reply in kept]
+    return [str(_content(text, ANSWERS["words"]["key"]) or text) for text in plain]
 
 
 def cut_short(reply: JsonObject) -> bool:
@@ -117,6 +126,14 @@ def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, fl
     )
 
 
+def abstained(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
+    """``ABSTAINS`` with the share of the replies that give no answer, of a task to which no picture shows one."""
+    if not prompt.unknowable:
+        return {}
+    share = sum(score for label, score in labels.items() if label in (*LOST, prompt.abstain))
+    return {ABSTAINS: min(share, 1.0)}
+
+
 def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
     """The labels with the task's number: the mean over the replies, or over the options' probabilities.
 
@@ -125,10 +142,10 @@ def with_number(prompt: Prompt, labels: Mapping[str, float]) -> Scores:
     Returns: nothing if all was refused, since no number means that.
     Raises: AnswerError if no reply can be used.
     """
-    lost = {label: score for label, score in labels.items() if label in LOST}
-    answers = {label: score for label, score in labels.items() if label not in LOST}
+    lost = {label: score for label, score in labels.items() if label in (*LOST, prompt.abstain)}
+    answers = {label: score for label, score in labels.items() if label not in lost}
     if not answers:
-        if REFUSED in lost:
+        if lost.keys() - {UNUSABLE}:
             return {}
         raise AnswerError(f"The model's reply holds no answer to the task {prompt.name}.")
     positions = {option: position for position, option in enumerate(prompt.options, 1)}
@@ -231,6 +248,8 @@ def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
         labels = (" ".join(item.casefold().split()) for item in value)
         return tuple(dict.fromkeys(filter(None, labels)))
     if kind == "number":
+        if prompt.abstain and _choice(text, {prompt.abstain: prompt.abstain}):
+            return (prompt.abstain,)
         number = numbers.said(text, prompt)
         return (repr(number),) if prompt.least <= number <= prompt.most else ()
     if kind == "words" and value is None:

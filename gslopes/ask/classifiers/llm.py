@@ -53,7 +53,7 @@ class LlmOptions(CompatibleOptions):
     """Fields of ``CompatibleOptions``, and what to ask, and how often.
 
     dialect: in which it is asked.
-    prompt: one that ships, or a TOML file.
+    prompt: one that ships, or a TOML file.  abstain: whether “cannot tell” is among its answers.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture and order if shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
@@ -69,6 +69,7 @@ class LlmOptions(CompatibleOptions):
 
     dialect: Literal["auto", "chat", "responses", "messages", "gemini", "converse"] = "auto"
     prompt: str = "occupation"
+    abstain: bool = False
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
     temperature: float = 1.0
@@ -85,7 +86,7 @@ class LlmOptions(CompatibleOptions):
                 "At temperature 0 all repeats give the same answer.",
                 "Write repeats=1, or a temperature.",
             )
-        prompt = load_prompt(self.prompt)
+        prompt = load_prompt(self.prompt, abstain=self.abstain)
         if self.scores == "logprobs" and not prompt.lettered:
             raise ConfigError(
                 f"The prompt {prompt.name!r} has no options with letters.",
@@ -116,7 +117,8 @@ class Prompted(Resuming):
         kept_under = self.version
         if prompt.read_by:  # another reading of the replies costs no call
             self.version = f"{self.version} read {prompt.read_by}"
-        about = {"task": prompt.name, "scale": prompt.scale, "source": prompt.source}
+        task = prompt.name + " or cannot tell" * bool(prompt.abstain)
+        about = {"task": task, "scale": prompt.scale, "source": prompt.source}
         self.traits = replace(
             self.traits,
             cached=True,
@@ -151,16 +153,19 @@ class Prompted(Resuming):
         scores = chat.by_order(prompt, raw)
         labels = chat.joined_orders(scores)
         orders = chat.order_effects(prompt, scores)
+        abstained = chat.abstained(prompt, labels)
         if not prompt.numbered:
-            return Answer("answered", service.best(labels.items()), version=version, orders=orders)
+            pairs = service.best((labels | abstained).items())
+            return Answer("answered", pairs, version=version, orders=orders)
         numbers = chat.with_number(prompt, labels)
         if not numbers:
-            return Answer("refused", (), Reason.REFUSED, version)
+            return Answer("refused", tuple(abstained.items()), Reason.REFUSED, version)
         if (
             prompt.people > 1
         ):  # over a photo's questions each picture is ahead as often as behind, but for the order
             orders = (*orders, ("", numbers[prompt.scale] / 100, 0.0))
-        return Answer("answered", tuple(numbers.items()), version=version, orders=orders)
+        pairs = tuple((numbers | abstained).items())
+        return Answer("answered", pairs, version=version, orders=orders)
 
 
 class Llm(Prompted, Batching):
@@ -173,7 +178,7 @@ class Llm(Prompted, Batching):
     SERVICE = "llm"
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        prompt = load_prompt(options.prompt, options.pictures)
+        prompt = load_prompt(options.prompt, options.pictures, abstain=options.abstain)
         super().__init__(name, options, device)
         text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
@@ -183,13 +188,16 @@ class Llm(Prompted, Batching):
         if options.scores != "logprobs":
             requests *= options.repeats
         most = (self._question * requests, options.max_tokens * requests)
+        limits = replace(
+            self._priced(most, requests),
+            picture_bytes=self._dialect.picture_bytes,
+            **self.batches.get("limits", {}),
+        )
+        if prompt.about == "text":
+            limits = replace(limits, formats=(), picture_bytes=0)
         self._take(
             prompt,
-            limits=replace(
-                self._priced(most, requests),
-                picture_bytes=self._dialect.picture_bytes,
-                **self.batches.get("limits", {}),
-            ),
+            limits=limits,
             posts=bool(self.batches),
             resumes=True,
             counts=True,
@@ -291,6 +299,9 @@ class Llm(Prompted, Batching):
         first = number < len(self.prompt.asked_in(order)) and "logprobs" not in dropped
         if first and options.scores != "repeats" and self.prompt.lettered:
             request |= {"logprobs": True, "top_logprobs": TOP}
+        if self.prompt.about == "text":
+            request["text"] += f"\n\nText: {picture.decode()}"
+            request["pictures"] = None
         for name in dropped & set(request):
             del request[name]
         if "max_tokens" in dropped:

@@ -9,6 +9,8 @@ A prompt is a TOML file:
     options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
     orders = "both"                       # each picture is asked in an order and its reverse; "drawn": in one
     scoring = "doctor"                    # what counts as high if tasks are compared
+    unknowable = true                     # no picture shows the answer: shares of abstentions are reported
+    abstain = "cannot tell"               # may be answered as well; abstain=yes of any classifier adds it
     source = "..."                        # on what it is modelled; shown with the result
 
 ============  ======================================  ==============================================================
@@ -62,6 +64,7 @@ ANSWERS = read_beside(__file__, "answers.toml")
 Order = Sequence[int]  # places of the options, in which they are asked
 ORDER = "order"
 UNITS = {1: "levels", 2: "points ahead"}  # of choices with a number, by people
+CANNOT_TELL = "cannot tell"
 LOG = "log points"
 _DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
 
@@ -75,6 +78,8 @@ class Prompt:
     orders: ``both``: each picture is asked in the drawn order (of levels the file's) and in its reverse.
     scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
     unit, least, most: of a number.  lists: name to words.  source: on what it is modelled.
+    unknowable: whether no picture shows the answer.  abstain: what may be answered by who cannot tell, an option of a
+    choice; empty for nothing.  about: what is asked about; of a text it is by ``score.judges``.
     """
 
     name: str
@@ -91,6 +96,9 @@ class Prompt:
     most: float = math.inf
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
+    unknowable: bool = False
+    abstain: str = ""
+    about: Literal["picture", "text"] = "picture"
     people: int = 1
 
     def __post_init__(self) -> None:
@@ -109,6 +117,8 @@ class Prompt:
             "no words": kind == "words" and not (self.lists and all(self.lists.values())),
             "unit": kind != "number" and self.unit,
             "orders": kind != "choice" and self.orders == "both",
+            "abstain": kind not in ("choice", "number") and self.abstain,
+            "rubric": self.about == "text" and not (self.scoring == ORDER and len(given) <= 7),
             "lists": kind != "words" and self.lists,
             "brackets": set("()") & set(self.unit + self.measures),
             "between": not self.least < self.most,
@@ -126,7 +136,7 @@ class Prompt:
         content = {
             name: getattr(self, name) for name in ("name", "kind", "question", "system", "options")
         }
-        return _digest(content | self._given("orders", "unit"))
+        return _digest(content | self._given("orders", "unit", "abstain"))
 
     @property
     def read_by(self) -> str:
@@ -134,6 +144,8 @@ class Prompt:
         reading = self._given("measures", "least", "most", "lists")
         if self.scoring == ORDER:
             reading["scoring"] = ORDER
+        if self.unknowable:
+            reading["unknowable"] = True
         if reading:
             return _digest(reading)[:16]
         return ""
@@ -189,6 +201,8 @@ class Prompt:
         ]
         form = ANSWERS[self.kind]["letters" if self.lettered else "form"]
         form = form.replace("UNIT", self.unit)
+        if self.abstain and not self.options:
+            form += ANSWERS["abstain"]["form"].replace("ABSTAIN", self.abstain)
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
     def schema(self, order: Order) -> JsonObject:
@@ -197,14 +211,17 @@ class Prompt:
         value = dict(ANSWERS[self.kind]["schema"])
         if self.kind == "choice":
             value["enum"] = list(self.answers(order))
+        elif self.abstain:
+            value = {"anyOf": [value, {"type": "string", "enum": [self.abstain]}]}
         return ANSWERS["object"] | {"properties": {key: value}, "required": [key]}
 
 
-def load_prompt(name: str, pictures: str = "auto") -> Prompt:
+def load_prompt(name: str, pictures: str = "auto", *, abstain: bool = False) -> Prompt:
     """A shipped prompt by its name, or one of the user's own.
 
     name: one of ``SHIPPED``, or a TOML file.  pictures: how two people are shown, a key of ``answers.toml``'s people:
-        the first options are these.
+        the first options are these.  abstain: whether ``CANNOT_TELL`` may be answered if the file has no answer that
+        abstains.
     Raises: UnknownName for an unknown prompt; ConfigError for a missing file, or a wrong one.
     """
     place = Path(name).expanduser()
@@ -225,9 +242,13 @@ def load_prompt(name: str, pictures: str = "auto") -> Prompt:
             str(entry): sorted(wordlists.shipped()[str(entry)].entries) for entry in words
         }
     prompt = from_dict(Prompt, content, where=f"the prompt {name}")
+    answer = prompt.abstain or CANNOT_TELL * abstain
+    options = prompt.options
     if prompt.people > 1:
-        prompt = replace(prompt, options=(*ANSWERS["people"][pictures], *prompt.options))
-    return prompt
+        options = (*ANSWERS["people"][pictures], *options)
+    if answer and options and answer not in options:
+        options = (*options, answer)
+    return replace(prompt, abstain=answer, options=options)
 
 
 def _digest(content: JsonObject) -> str:

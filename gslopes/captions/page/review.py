@@ -17,8 +17,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import csv_table, files, runfolder
-from gslopes.core.errors import DataMissing
+from gslopes.core import runfolder
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.core.text import many
 from gslopes.frame.spec import Made, Run
@@ -32,21 +31,12 @@ COLUMNS = ("case", "answer", "reviewer", "note")
 SAMPLE = 200  # cases of each technique: an hour of a reader's time
 HARMS: dict[str, list[str]] = SENTENCES["harms"]
 NO_TRUTH = "not asked: the caption alone is read"
-_HINT = "Save it from review.html (key S)."
 
 
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
-    """Rows of a review's CSV, each an answer of a reviewer about a case, or only a note.
-
-    Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
-        or two rows of one reviewer about one case.
-    """
-    if not required and not files.is_file(file):
-        return []
-    values = {"answer": (*ANSWERS, "")}
-    table = csv_table.read_csv(file, COLUMNS, raises=DataMissing, hint=_HINT)
-    rows = table.checked(("case", "reviewer"), values).rows()
-    return [{name: files.without_guard(row[name]) for name in COLUMNS} for _, row in rows]
+    """Rows of a review's CSV, each an answer of a reviewer about a case, or only a note.  Raises: DataMissing."""
+    values = {"answer": ANSWERS}
+    return pages.read_answers(file, COLUMNS, ("case", "reviewer"), values, required=required)
 
 
 def confirmed(cases: DataFrame, reviews: DataFrame) -> list[Row]:

@@ -60,6 +60,7 @@ class FitTables:
     observed: differences between groups in unedited photos, if those were asked about, see ``measures.observed``.
     drawing: what drawing a face does by itself, see ``slopes.measures.drawing``.
     explained: what goes with what else moved, see ``slopes.measures.explained``.
+    soundness: how often what no picture shows is answered, see ``slopes.measures.soundness``.
     """
 
     slopes: DataFrame
@@ -74,6 +75,7 @@ class FitTables:
     observed: DataFrame
     drawing: DataFrame
     explained: DataFrame
+    soundness: DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, DataFrame]]:
         """Each table's schema with its rows."""

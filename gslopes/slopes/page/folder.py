@@ -200,6 +200,11 @@ class WalkPage(Page):
         return observed.panels(self.run.folder)
 
     @cached_property
+    def soundness(self) -> Content:
+        """See ``observed``."""
+        return observed.soundness(self.run.folder)
+
+    @cached_property
     def errors(self) -> list[Content]:
         """See ``observed``."""
         return observed.error_panels(self.run.folder)

@@ -23,8 +23,9 @@ from gslopes.core import (
 )
 from gslopes.core.arrays import Array
 from gslopes.core.config import read_beside
-from gslopes.report import fonts, words
+from gslopes.report import fonts, inline, words
 from gslopes.slopes.measures.options import NEVER
+from gslopes.slopes.page.decisions import HOUSE
 
 Outcome = tuple[int, str]  # how many, and why
 Embed = Literal["thumbs", "none"]
@@ -140,46 +141,16 @@ def outcomes_of(
     return result
 
 
-def lost(run: Path) -> dict[str, str]:
-    """Classifier to how many of its pictures were refused or failed and why; those that answered all are left out.
-
-    'planted' to '5 refused (no face found) of 120 pictures'
-    """
-    result = {}
-    for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
-        parts = [
-            f"{statuses[status][0]:,} {status} ({statuses[status][1]})"
-            for status in ("refused", "failed")
-            if status in statuses
-        ]
-        if parts:
-            result[name] = f"{' and '.join(parts)} of {words.many(_asked(statuses), 'picture')}"
-    return result
-
-
 def unanswered(run: Path) -> list[str]:
     """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
-    ends = {"failed": "pictures failed", "refused": "pictures were refused"}
-    sentences = []
-    for (name,), statuses in outcomes_of(run, ["classifier"]).items():
-        if "answered" not in statuses:
-            texts = [
-                f"{number:,} of {_asked(statuses):,} {ends[status]}"
-                for status, (number, _) in statuses.items()
-            ]
-            sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
-    return sentences
-
-
-def _asked(statuses: Mapping[str, Outcome]) -> int:
-    """About how many pictures a classifier was asked."""
-    return sum(number for number, _ in statuses.values())
+    by_name = outcomes_of(run, ["classifier"])
+    return inline.plain("unanswered.txt.j2", HOUSE, outcomes=by_name).splitlines()
 
 
 def notes(run: Path) -> list[str]:
     """What a user should know of how sweeps were judged and classifiers asked; none of a stamp that is damaged."""
     sentences: list[str] = []
-    for stage in ("gate", "score"):
+    for stage in ("gate", "score", "agreement"):
         with suppress(OSError, ValueError, AttributeError, TypeError):
             told = files.read_json(run / "parts" / f"{stage}.json").get("notes", [])
             sentences += map(words.printable, told)

@@ -64,23 +64,32 @@ def _panel(part: DataFrame) -> Content:
     by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
     part = part.assign(shown=are_findings(part))
     printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
-    first = printed[0]
-    count = part["agreement"].value_counts()
+    facts = {"first": printed[0], "counts": part["agreement"].value_counts(), "order": ORDER}
     judged = int((part["note"] == "").sum())
-    counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
-    lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
-    apart = numbers.of_row(first, "distance", numbers.signed, "distance")
-    if first["distance"] == first["distance"]:
-        lead += f" The reader sees the groups {apart} log-odds apart."
-    sentences = [text for text in map(sentence, printed) if text]
+    lead = inline.plain("observed.txt.j2", decisions.HOUSE, judged=judged, **facts)
+    sentences = filter(None, map(sentence, printed))
     return {
-        "first": first,
-        "sentences": [lead, *sentences[:3]],
+        "sentences": [lead, *list(sentences)[:3]],
         "rows": printed,
         "meanings": MEANING,
         "units": UNITS,
         "left": len(part) - len(printed),
     }
+
+
+# -- what no picture shows ---------------------------------------------------------------------------------------------
+
+
+def soundness(run: Path) -> Content:
+    """How often what no picture shows is answered, for soundness.html.j2; sentences: one a classifier and attribute.
+
+    Raises: TableError if a table is damaged.
+    """
+    slopes = tables.reading(tables.read_rows(tables.SLOPES, run))
+    frames = {"rows": tables.read_rows(tables.SOUNDNESS, run), "moves": slopes}
+    shown = {name: frame.to_dict("records") for name, frame in frames.items()}
+    told = inline.plain("soundness.txt.j2", decisions.HOUSE, **shown)
+    return {**shown, "sentences": told.splitlines()}
 
 
 # -- error rates ------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import ends, records
 from gslopes.frame.page import Content
-from gslopes.report import numbers, words
+from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
@@ -126,17 +126,7 @@ def titles_of(finding: Finding) -> DataFrame:
 
 def sentence(rank: Content) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
-    rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
-    evidence = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
-    titles_rise, photos_rise = (
-        (rank[f"{name}_low"] > 0) - (rank[f"{name}_high"] < 0) for name in ("rho", "line")
-    )
-    if titles_rise and titles_rise == photos_rise:
-        end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
-        return f"The more women have a job, the further its title moves towards {end} faces: {evidence}."
-    if titles_rise:
-        return f"The titles are in order, but chance in these photos may have moved all of them: {evidence}."
-    return f"It is not shown that the slopes follow the share of women in the job: {evidence}."
+    return inline.plain("occupation.txt.j2", decisions.HOUSE, rank=rank, ends=words.ends(ATTRIBUTE))
 
 
 def scatter(part: DataFrame) -> Content:

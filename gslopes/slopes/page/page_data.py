@@ -12,7 +12,7 @@ from pandas import DataFrame, Series
 from gslopes.core import frozen_identity, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
-from gslopes.report import numbers, units, words
+from gslopes.report import inline, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.reach import HALF
@@ -24,10 +24,6 @@ Places = Mapping[str, int]
 Cells = list[list[Any]]
 BY_MEASURE = "by its measure"
 PER_REACH = ", per unit of reach"
-WHY = (
-    " One group is moved less than half as far as another: raw slopes would compare how far the edit goes, so these"
-    " groups are compared per unit of reach alone."
-)
 PHOTOS_A_FILE = 20
 _NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_test", "q")
 _FLOOR = ("placebo_slope", "low", "high", "difference", "ci_low", "ci_high")
@@ -281,19 +277,9 @@ def reaches(reach: DataFrame, uneven: Collection[str], attribute: str, span: flo
     """
     ends = ["reach", "reach_low", "reach_high"]
     rows = reach[reach["column"] != ""].drop_duplicates(["column", "group"])
-    sentences = []
-    for column, part in rows.assign(**span * rows[ends]).groupby("column"):
-        by_group = [
-            f"{words.printable(row['group'])} {numbers.of_row(row, 'reach', numbers.ratio, 'reach')}"
-            f" ({words.many(row['n'], 'photo')})"
-            for row in part.to_dict("records")
-        ]
-        text = (
-            f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
-            f" {words.perceived(attribute)} from end to end: {', '.join(by_group)}."
-        )
-        sentences.append(text + WHY * (column in uneven))
-    return sentences
+    shown = {"rows": rows.assign(**span * rows[ends]).to_dict("records"), "uneven": uneven}
+    told = inline.plain("reaches.txt.j2", decisions.HOUSE, attribute=attribute, **shown)
+    return told.splitlines()
 
 
 def clusters(run: Path, classifier: str, attribute: str) -> list[int]:

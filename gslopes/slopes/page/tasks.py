@@ -4,8 +4,6 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 from gslopes.ask import names
@@ -64,20 +62,6 @@ def sentences(scales: Sequence[Scale | None]) -> list[str]:
 
     scales: of each classifier along each attribute; None if it has no task.
     """
-    group = attrgetter("model", "attribute")
-    grouped = sorted(filter(None, scales), key=group)
-    groups = [list(alike) for _, alike in groupby(grouped, key=group)]
-    compared = [alike for alike in groups if len(alike) > 1]
-    models = {alike[0].model for alike in compared}
-    return [
-        f"{words.printable(alike[0].model)}: " * (len(models) > 1) + _sentence(alike)
-        for alike in compared
-    ]
-
-
-def _sentence(scales: Sequence[Scale]) -> str:
-    """One model's tasks along one attribute."""
-    ends = words.ends(scales[0].attribute)
-    return inline.plain(
-        "tasks.txt.j2", decisions.HOUSE, scales=scales, ends=ends, by_order=decisions.BY_ORDER
-    )
+    known = list(filter(None, scales))
+    told = inline.plain("tasks.txt.j2", decisions.HOUSE, scales=known, by_order=decisions.BY_ORDER)
+    return told.splitlines()

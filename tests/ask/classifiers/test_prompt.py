@@ -7,6 +7,7 @@ import pytest
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.chat import (
     REFUSED,
+    abstained,
     by_order,
     joined_orders,
     order_effects,
@@ -274,4 +275,65 @@ def test_the_option_in_the_middle_of_three_has_no_earlier_place(tmp_path):
 def test_a_number_that_is_refused_is_a_refused_picture(provider: FakeProvider):
     provider.chat.refusals = (1.0, 0.0)
     _, answer = answered("llm:m,prompt=salary,repeats=2", paint(0, 0.2))
-    assert (answer.status, answer.labels) == ("refused", ())
+    assert (answer.status, answer.labels) == ("refused", (("(abstains)", 1.0),))
+
+
+# -- what no picture shows ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "reply", "label"),
+    [
+        ("salary", '{"answer": "cannot tell"}', "cannot tell"),
+        ("salary", "Cannot tell.", "cannot tell"),
+        ("salary", '{"answer": 41000}', "41000.0"),
+        ("salary", '{"answer": ""}', "(unusable answer)"),
+        ("crime", '{"answer": "C"}', "cannot tell"),
+        ("crime", "cannot tell", "cannot tell"),
+        ("education", '{"answer": "F"}', "cannot tell"),
+    ],
+)
+def test_an_answer_that_abstains_is_read_of_a_number_a_choice_and_levels(task, reply, label):
+    prompt = load_prompt(task, abstain=True)
+    assert reading(prompt, range(len(prompt.options)), said(reply)) == (label,)
+
+
+def test_the_answer_that_abstains_is_offered_only_if_it_is_asked_for():
+    plain, abstaining = (load_prompt("salary", abstain=wanted) for wanted in (False, True))
+    assert "cannot tell" not in plain.text(())
+    assert abstaining.text(()).endswith(
+        '{"answer": a number of USD a year} or {"answer": "cannot tell"}'
+    )
+    forms = abstaining.schema(())["properties"]["answer"]["anyOf"]
+    assert forms == [{"type": "number"}, {"type": "string", "enum": ["cannot tell"]}]
+    assert plain.digest != abstaining.digest
+    assert load_prompt("doctor-nurse", abstain=True).options == load_prompt("doctor-nurse").options
+    with pytest.raises(ConfigError, match="is no choice and no number"):
+        load_prompt("impression", abstain=True)
+
+
+def test_a_file_may_word_its_own_abstention(tmp_path):
+    mine = own(tmp_path, CHOICE + 'options = ["a", "b"]\nabstain = "no idea"\nunknowable = true\n')
+    assert load_prompt(mine).options == load_prompt(mine, abstain=True).options
+    assert load_prompt(mine).options[-1] == "no idea"
+
+
+def test_levels_and_numbers_are_means_without_the_abstentions():
+    prompt = load_prompt("education", abstain=True)
+    levels = {"high school": 0.25, "bachelor's degree": 0.25, "cannot tell": 0.5}
+    assert with_number(prompt, levels)["education (levels)"] == pytest.approx(3.0)
+    assert with_number(prompt, {"cannot tell": 1.0}) == {}
+
+
+@pytest.mark.parametrize(
+    ("labels", "share"),
+    [
+        ({"yes": 1.0}, 0.0),
+        ({"yes": 0.4, "cannot tell": 0.3, "(refused)": 0.2, "(unusable answer)": 0.1}, 0.6),
+        ({"(refused)": 1.0}, 1.0),
+    ],
+)
+def test_abstentions_are_refusals_answers_without_use_and_cannot_tell(labels, share):
+    found = abstained(load_prompt("crime", abstain=True), labels)
+    assert found == {"(abstains)": pytest.approx(share)}
+    assert abstained(load_prompt("loan"), labels) == {}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from gslopes.core import placebo, tables
 from gslopes.core.errors import TableError
 from gslopes.core.tables import SOURCES
+from gslopes.report import inline
 from gslopes.report.words import link
 from gslopes.slopes.page import loading, write_report
+from gslopes.slopes.page.decisions import HOUSE
 from gslopes.slopes.page.loading import load, with_facts
 from tests.slopes.page.conftest import placebos_of
 
@@ -81,7 +84,14 @@ def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
     assert found == {
         ("celeba-tagger", "gender"): {"answered": (559, ""), "refused": (1, "too small")}
     }
-    assert loading.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
+    told = inline.plain(
+        "places.txt.j2",
+        HOUSE,
+        result=SimpleNamespace(used=1, photos=1, skipped={}, dropped={}, folder=one),
+        outcomes=loading.outcomes_of(one, ["classifier"]),
+        show=str,
+    )
+    assert "answers    celeba-tagger: 1 refused (too small) of 560 pictures\n" in told
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 no more", None])
