@@ -40,7 +40,7 @@ def finding(
 
 def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
     values = {one.attribute: one.values for one in findings}
-    return occupations.panels(folder, RunTables(folder, {}, pd.DataFrame(), values, findings))
+    return occupations.panels(folder, RunTables(folder, {"config": {}}, pd.DataFrame(), values, findings))
 
 
 @pytest.mark.row("slopes-4.3-gap")
