@@ -184,3 +184,9 @@ def test_a_model_that_is_known_to_think_is_asked_fittingly_at_once(provider: Fak
         [paint(0, 0.2)]
     )
     assert provider.log.of("chat")[-1].parameters["max_completion_tokens"] == 950
+
+
+def test_two_people_are_shown_in_one_picture_to_a_model_that_takes_one(provider: FakeProvider):
+    for model, apart in {"llama3.2-vision:11b": False, "llava:7b": False, "gpt-4o": True}.items():
+        assert load_classifier(f"llm:{model},prompt=who-earns-more")._apart is apart
+    assert load_classifier("llm:llava:7b,prompt=who-earns-more,pictures=two")._apart
