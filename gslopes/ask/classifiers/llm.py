@@ -17,7 +17,7 @@ server gives log-probabilities, otherwise the share of ``repeats`` answers. The 
 of the options, the tokens and the model that answered; a parameter that the server does not take is left out, with a
 note, and for the rest of the month it is asked without from the start.
 
-    llm:gpt-5.2,reasoning_effort=low                    effort and detail in the vendor's words
+    llm:gpt-6-luna,reasoning_effort=low                 effort and detail in the vendor's words
     llm:m,url=https://openrouter.ai/api/v1,extra.provider.only=["azure"],extra.top_p=0.9
     llm:m,url=https://gateway.example/v1,header.X-Api-Key=env:GATEWAY_KEY,header.X-Team=research
     llm:DEPLOYMENT,url=https://NAME.openai.azure.com/openai/v1,key=entra
