@@ -486,6 +486,7 @@ def names() -> dict[str, dict[str, str]]:
     for each in kinds.values():
         for one in each:
             keys = [key.partition("=")[0] + "=" for key in one.parameters if "=" in key]
+            keys = [key.replace(".NAME=", ".") for key in keys]
             for end in "," if _begun(one).endswith(":") else ":,":
                 found[one.name + end] = found.get(one.name + end, {}) | dict.fromkeys(keys, "")
     found["llm,"] |= dict.fromkeys((f"prompt={name}" for name in prompts), "")

@@ -199,6 +199,10 @@ class Client:
 
     def _submit(self, pictures: Encoded) -> None:
         self._jobs.add(self._pool.submit(self._worker.ask, pictures))
+        # alone: what counts tokens may tell by its first answer that it needs longer replies, at another price
+        traits = traits_of(self.classifier)
+        if traits.counts and not traits.posts and not self.usage.asked:
+            self._collect(wait(self._jobs).done)
 
     # -- answers ------------------------------------------------------------------------------------------------------
 

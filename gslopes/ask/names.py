@@ -6,6 +6,8 @@ r"""Names with parameters: one grammar for the command line, the configuration a
 Croppers have the same. Options are a frozen dataclass: fields are the keys, their types are checked. One made by
 ``field(metadata=ARGUMENT)`` is written right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
 answer (a rate, a price) and is left out of the canonical name; of our own options.toml tells so, next to the module.
+A field that is ``open`` is a tuple of any NAME=VALUE, written ``extra.top_p=0.9,extra.provider.only=x``. The pattern
+``form`` must be found in what is written, or the two sentences of ``fault`` are said.
 A list of numbers is written with slashes
 (``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults, so that
 one classifier with one set of parameters has one name in the tables however it was typed.
@@ -21,7 +23,7 @@ from configparser import ConfigParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from gslopes.ask.secrets import scrub, secret_in_address
+from gslopes.ask.secrets import is_secret, scrub, secret_in_address
 from gslopes.core import ConfigError, frozen, nearest
 from gslopes.core.config import facts_of, read_beside
 
@@ -150,7 +152,11 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     Raises: ConfigError if an item is unknown (naming the nearest), given twice, missing, or not of its type.
     """
     fields = {item.name: item for item in dataclasses.fields(cls)}
-    leading = next((name for name, told in facts_of(cls).items() if "argument" in told), None)
+    facts = facts_of(cls)
+    leading = next((name for name, told in facts.items() if "argument" in told), None)
+    keys = sorted(
+        f"{name}{told.get('open', '')}" for name, told in facts.items() if name != leading
+    )
     texts = {}
     if leading and items and items[0].partition("=")[0] not in fields:
         texts[leading], items = items[0], items[1:]
@@ -161,14 +167,17 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
                 f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value.",
                 r"A comma inside a value is written \,.",
             )
-        keys = sorted(name for name in fields if name != leading)
-        if key not in keys:
+        name, dot, _ = key.partition(".")
+        if (f"{name}.NAME" if dot else key) not in keys:
             hint = nearest(key, keys, f"It has: {', '.join(keys) or 'no parameters'}.")
             raise ConfigError(f"The {kind} {base!r} has no parameter {key!r}.", hint)
         if key in texts:
             raise ConfigError(
                 f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once."
             )
+        told = facts.get(name, {})
+        if not re.search(told.get("form", ""), item) or (dot and is_secret(value)):
+            raise ConfigError(*(text.format(key, value) for text in told["fault"]))
         texts[key] = value
     public = ConfigParser.BOOLEAN_STATES.get(texts.get("public", "").lower(), False)
     # A name is stored in tables and caches; nothing of an address is repeated.
@@ -187,7 +196,14 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
             raise ConfigError(f"The {kind} {base!r} needs its {name}.", f"Write {shape}.")
     kinds = get_type_hints(cls)
-    return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
+    values: dict[str, Any] = {}
+    for key, text in sorted(texts.items()):
+        name, dot, inner = key.partition(".")
+        if dot:
+            values[name] = (*values.get(name, ()), f"{inner}={text}")
+        else:
+            values[name] = _value(f"{base}'s {name}", kinds[name], text)
+    return cls(**values)
 
 
 def canonical(base: str, options: DataclassInstance) -> str:
@@ -197,6 +213,9 @@ def canonical(base: str, options: DataclassInstance) -> str:
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if value == item.default or "operational" in facts[item.name]:
+            continue
+        if "open" in facts[item.name]:
+            items += [(f"{item.name}.", _escape(text)) for text in value]
             continue
         key = "" if "argument" in facts[item.name] else f"{item.name}="
         items.append((key, _escape(value)))
@@ -213,7 +232,7 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     rows = []
     kinds = get_type_hints(cls)
     facts = facts_of(cls)
-    groups = ("argument", "", "operational")
+    groups = ("argument", "", "form", "operational")
     for item in sorted(
         dataclasses.fields(cls), key=lambda item: groups.index(next(iter(facts[item.name]), ""))
     ):
@@ -221,10 +240,9 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
             item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
         )
         if "argument" in facts[item.name]:
-            choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
-            rows.append("|".join(choices) or default)
+            rows.append("|".join(get_args(kinds[item.name])) or default)
         else:
-            rows.append(f"{item.name}={default}")
+            rows.append(f"{item.name}{facts[item.name].get('open', '')}={default}")
     return tuple(rows)
 
 

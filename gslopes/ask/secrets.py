@@ -192,9 +192,9 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
     for name, value in parse_qsl(
         f"{parts.query}&{parts.fragment}", keep_blank_values=True, separator="&"
     ):
-        if (value and _NAMED.search(name)) or _is_secret(value):
+        if (value and _NAMED.search(name)) or is_secret(value):
             return f"a key in its parameter {name[:40]}"
-    if _is_secret(unquote(parts.path)):
+    if is_secret(unquote(parts.path)):
         return "a key in its path"
     if public:
         return ""
@@ -272,8 +272,9 @@ def secrets_within(url: str) -> list[str]:
 
 
 def _may_be_key(part: str) -> bool:
-    return looks_random(part) or _is_secret(part)
+    return looks_random(part) or is_secret(part)
 
 
-def _is_secret(value: str) -> bool:
+def is_secret(value: str) -> bool:
+    """Whether a text holds a known secret, or a key of a known shape."""
     return bool(_SHAPED.search(value)) or any(secret in value for secret in secret_values())

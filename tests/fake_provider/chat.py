@@ -24,13 +24,18 @@ from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Requ
 
 NAME = "chat"
 SURE = 0.9
-_RANGES = {"temperature": (0, 2), "top_logprobs": (0, 20), "max_tokens": (1, 4096)}
+_RANGES = {
+    "temperature": (0, 2),
+    "top_logprobs": (0, 20),
+    "max_tokens": (1, 4096),
+    "max_completion_tokens": (1, 128_000),
+}
 _FIELDS = {
     *_RANGES,
     "model",
     "messages",
     "seed",
-    "max_completion_tokens",
+    "reasoning_effort",
     "stream",
     "response_format",
     "logprobs",
@@ -49,6 +54,9 @@ class ChatSettings:
     prefers: of two people, by how much the first one's probability rises with each unit that its a is larger by.
     undecided: of two people, the probability of any option beside them.
     abstains: if a number may be answered by “cannot tell”, the share at the centre and the slope of that.
+    reasons: the same of chat completions, strictly as OpenAI's: they count as output, and while it reasons it takes no
+        temperature, max_tokens and logprobs. With reasoning_effort none it does not.
+    also: further fields that are taken.
     """
 
     slopes: dict[str, float] = field(
@@ -64,6 +72,8 @@ class ChatSettings:
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
     thinking: int = 0
+    reasons: int = 0
+    also: set[str] = field(default_factory=set)
 
 
 class Unsupported(Bad):
@@ -110,8 +120,11 @@ class Chat(Service):
             raise Bad(
                 "invalid", f"We could not parse the JSON body of your request: {error!r}"
             ) from error
-        _check(content)
-        for name in sorted(self.settings.unsupported & set(content)):
+        _check(content, self.settings.also)
+        refused = set(self.settings.unsupported)
+        if self._reasons(content):
+            refused |= {"temperature", "max_tokens", "logprobs", "top_logprobs"}
+        for name in sorted(refused & set(content)):
             raise Unsupported(name)
         for image in images:
             self.check(image)
@@ -132,6 +145,11 @@ class Chat(Service):
         choice = self._choice(text, questions, places, positions[0]["u"], lot)
         message = max(1, len(str(choice["message"]["content"] or "")) // 4)
         asked_for = 85 + len(text) // 4
+        thought = self._reasons(questions)
+        most = int(questions.get("max_completion_tokens") or message + thought)
+        if message + thought > most:
+            choice = _message("") | {"finish_reason": "length"}
+            thought, message = min(thought, most), max(0, most - thought)
         content = {
             "id": f"chatcmpl-{sha256[:12]}",
             "object": "chat.completion",
@@ -141,8 +159,9 @@ class Chat(Service):
             "choices": [choice],
             "usage": {
                 "prompt_tokens": asked_for,
-                "completion_tokens": message,
-                "total_tokens": asked_for + message,
+                "completion_tokens": message + thought,
+                "total_tokens": asked_for + message + thought,
+                "completion_tokens_details": {"reasoning_tokens": thought},
             },
         }
         return Reply.of(200, content)
@@ -159,6 +178,10 @@ class Chat(Service):
         }
 
     # --- the model ---
+
+    def _reasons(self, body: Mapping[str, object]) -> int:
+        """Tokens before an answer."""
+        return self.settings.reasons * (body.get("reasoning_effort") != "none")
 
     def _choice(
         self,
@@ -298,9 +321,9 @@ def _conversation(messages: list[dict[str, Any]]) -> tuple[list[bytes], str]:
     return images, texts[0]
 
 
-def _check(body: Mapping[str, Any]) -> None:
-    """The parameters, as strictly as the protocol is written.  Raises: Bad."""
-    if unknown := set(body) - _FIELDS:
+def _check(body: Mapping[str, Any], also: set[str]) -> None:
+    """The parameters, as strictly as the protocol is written.  also: further ones.  Raises: Bad."""
+    if unknown := set(body) - _FIELDS - also:
         raise Bad("invalid", f"Unrecognized request argument supplied: {sorted(unknown)[0]}.")
     if body.get("stream"):
         raise Bad("invalid", "Streaming is turned off on this server.")

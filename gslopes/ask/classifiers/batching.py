@@ -35,7 +35,7 @@ from threading import Event
 from typing import Any
 
 from gslopes.ask.classifiers.compatible import CompatibleService
-from gslopes.ask.classifiers.dialect import shaped
+from gslopes.ask.classifiers.dialect import Dialect, shaped
 from gslopes.ask.classifiers.resuming import Begun
 from gslopes.ask.retry import RETRYABLE, Stopped
 from gslopes.core.errors import ConfigError, ServiceError
@@ -53,10 +53,10 @@ class Batching(CompatibleService):
     Raises: ConfigError if its dialect has no batches.
     """
 
-    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
+    def __init__(self, name: str, options: Any, device: str, dialect: Dialect) -> None:
         self.batches: JsonObject = {}
         if options.by_batch:
-            self.batches = self._spoken(options).batches or {}
+            self.batches = dialect.batches or {}
             if not self.batches:
                 raise ConfigError(*NONE)
             self.SECONDS = 3600.0
@@ -67,7 +67,7 @@ class Batching(CompatibleService):
                 price_in=options.price_in * share,
                 price_out=options.price_out * share,
             )
-        super().__init__(name, options, device)
+        super().__init__(name, options, device, dialect)
         self._posted: list[JsonObject] = []  # requests, each with its ``name``
         self._waiting: list[Begun] = []  # pictures that they are about
         self._come: dict[str, bool | None] = {"": True}  # by batch; None: of an earlier command

@@ -1,24 +1,37 @@
 """What is asked in a dialect: its key, what an error in a reply means, and parameters not taken."""
 
 import os
+import re
 import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from gslopes.ask.cache import cache_folder, writable_cache
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.cost import TokenOptions, said
 from gslopes.ask.secrets import remember_secret
-from gslopes.core import frozen
+from gslopes.core import (
+    JsonObject,
+    StorageError,
+    Unfinished,
+    frozen,
+    hexdigest,
+    parse_json,
+    read_json,
+)
 from gslopes.core.config import read_beside
-from gslopes.core.errors import Unfinished
-from gslopes.core.files import JsonObject
+from gslopes.core.runfolder import write_json
 from gslopes.core.traits import Limits, RequestUsage
 
 _MODELS = read_beside(__file__, "models.toml")
+_VARIABLE = re.compile(r"env:(\w+)")
 
 
 @frozen
@@ -26,13 +39,17 @@ class CompatibleOptions(TokenOptions):
     """Fields of ``TokenOptions``, and whom to ask.
 
     model: as the server names it.  url: of the API; empty: the dialect's variable, or the vendor's own.
-    key: the name of the environment variable that holds the key, empty: the dialect's; a server on this machine needs
-        none.
+    key: the name of the environment variable that holds the key, empty: the dialect's; ``entra``: who is signed in at
+        Azure.  A server on this machine needs none, nor does one that gets a header from a variable.
+    header: of each request; ``env:VARIABLE`` stands for a secret.
+    extra: fields of its body, each read as JSON if it is; dots lead into objects.
     """
 
     model: str = field(kw_only=True)
     url: str = ""
     key: str = ""
+    header: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 @frozen
@@ -48,45 +65,50 @@ class CompatibleService(service.OnePictureService):
     """A service that takes one picture a request, and a key that a server on this machine does without.
 
     Its options are ``CompatibleOptions``; its raw answers have ``usage``, the tokens in and out of each request.
-    SECONDS: of a request, at most; 0: as ``ask.transport`` has it.
+    SECONDS: of a request, at most; 0: as ``ask.transport`` has it.  dialect: None: chat completions.
     """
 
     SECONDS = 0.0
 
-    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
-        self._dialect = self._spoken(options)
+    def __init__(
+        self, name: str, options: Any, device: str = "cpu", dialect: Dialect | None = None
+    ) -> None:
+        self._dialect = dialect or load_dialect("chat")
         self.ENDPOINT_VARIABLES = self._dialect.variables
         super().__init__(name, options, device)
         self._here = service.on_this_machine(self._address)
         self._home = self._address or self._dialect.home
         self._lock = threading.Lock()
-        self._dropped: set[str] = set()  # parameters that this server does not take
         known = said(
             "model.txt.j2", options=options, models=_MODELS, today=date.today(), here=self._here
         )
         self.notes += known.splitlines()
+        self._learned: JsonObject = {"left_out": [], "max_tokens": 0}
+        with suppress(StorageError, OSError, ValueError, TypeError):
+            self._learned |= read_json(self._memory)
+        self._tell(self._learned["left_out"])
 
     def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
         used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
         return self._options.billed(used)
 
-    def _spoken(self, options: Any) -> Dialect:
-        """The dialect in which it is asked."""
-        del options
-        return load_dialect("chat")
-
     @property
     def _variables(self) -> Sequence[str]:
-        return [self._options.key or self._dialect.key]
+        options = self._options
+        if options.key == "entra":
+            return service.ENTRA
+        named = _VARIABLE.findall(str(options.header))
+        return [options.key or next(iter(named), self._dialect.key), *named]
 
     def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
         dialect = self._dialect
-        key = os.environ.get(self._variables[0].split()[0], "")
-        signs = None
+        variable = self._variables[0].split()[0]
+        signs: Any = None
         if dialect.service:
+            key = os.environ.get(variable, "")
             asks = service.amazon(
                 dialect.service,
                 self.SERVICE,
@@ -96,12 +118,25 @@ class CompatibleService(service.OnePictureService):
             )
             self._home = asks.meta.endpoint_url
             signs = None if key else partial(service.signed, asks)
+        elif self._options.key == "entra":
+            signs = service.entra_signs(self.SERVICE)
         elif not self._here:
             self._credentials()
-        remember_secret(key)
-        headers = {name: form.format(key=key or "none") for name, form in dialect.headers.items()}
+        own = (given.split("=", 1) for given in self._options.header)
+        headers = {
+            name.lower(): _VARIABLE.sub(_value_of, form.replace("{key}", f"env:{variable}"))
+            for name, form in (*dialect.headers.items(), *own)
+        }
         client = transport.client(headers=headers, seconds=self.SECONDS, auth=signs)
         return client, client.close
+
+    def _extended(self, body: JsonObject) -> JsonObject:
+        """The body of a request, with the fields that the user adds."""
+        fields: JsonObject = dict(given.split("=", 1) for given in self._options.extra)
+        for name, text in fields.items():
+            with suppress(ValueError):
+                fields[name] = parse_json(text)
+        return service.nested(fields, body)
 
     def _priced(self, tokens: tuple[int, int], requests: int = 1) -> Limits:
         """Its limits with a picture's price.  tokens: in and out, of all its requests.  requests: about it, at most."""
@@ -137,7 +172,7 @@ class CompatibleService(service.OnePictureService):
         Raises: Unfinished if it is to be asked again without a parameter; the error that the reply holds.
         """
         if reply:  # it may be about a request before this one
-            names = names | self._dropped
+            names = names.union(self._learned["left_out"])
         reply = reply or self._sent("POST", path, **sent)
         status = reply.status_code
         good = status < 400
@@ -169,9 +204,34 @@ class CompatibleService(service.OnePictureService):
     def _drop(self, names: Sequence[str]) -> None:
         """Ask without these parameters from now on.  Raises: Unfinished."""
         with self._lock:
-            fresh = [name for name in names if name not in self._dropped]
-            self.notes += [
-                f"{self.name} does not take {name}: it is asked without." for name in fresh
-            ]
-            self._dropped.update(fresh)
+            fresh = [name for name in names if name not in self._learned["left_out"]]
+            self._learned["left_out"] += fresh
+            self._tell(fresh)
+            self._remember()
         raise Unfinished(f"{', '.join(names)} is not taken.")
+
+    def _tell(self, names: Sequence[str]) -> None:
+        self.notes += [f"{self.name} does not take {name}: it is asked without." for name in names]
+
+    # -- what a server tells of a model -------------------------------------------------------------------------------
+
+    @property
+    def _memory(self) -> Path:
+        """A file beside the answers, without any key, of one model at one address in one month."""
+        effort = getattr(self._options, "reasoning_effort", "")
+        about = f"{self._address or self._dialect.home} {self._options.model} {effort}"
+        month = time.strftime("%Y-%m")
+        return cache_folder() / f"{self.SERVICE}-{month}-{hexdigest(about)[:32]}.json"
+
+    def _remember(self) -> None:
+        """Keep for this month what was learned: parameters that are not taken, and how long a reply must be."""
+        with suppress(StorageError):
+            writable_cache()
+            write_json(self._memory, self._learned)
+
+
+def _value_of(found: re.Match[str]) -> str:
+    """The value of the variable that is named, which no text repeats; ``none`` if there is none."""
+    value = os.environ.get(found[1], "none")
+    remember_secret(value)
+    return value

@@ -12,15 +12,18 @@ A file says where the vendor is and how it knows who asks, and has two expressio
 Its table ``batches`` tells how requests are sent by batch, see ``batching``.
 """
 
+import os
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.config import from_dict, read_toml
-from gslopes.core.files import JsonObject
+from gslopes.core import JsonObject, frozen
+from gslopes.core.config import from_dict, read_beside, read_toml
 
 _FOLDER = Path(__file__).with_name("dialects")
+_FAMILIES = read_beside(__file__, "families.toml")
 DIALECTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
@@ -66,6 +69,23 @@ def shaped(expression: str, value: Any) -> Any:
     import jmespath
 
     return _without_nulls(jmespath.search(expression, value))
+
+
+def family_of(model: str) -> JsonObject:
+    """What families.toml says of a model.  model: its name, a blank, and the effort that the user asks for."""
+    families = _FAMILIES["families"].values()
+    found = (family for family in families if re.search(family["names"], model))
+    return dict(_FAMILIES["others"] | next(found, {}))
+
+
+def spoken(name: str, family: JsonObject, url: str) -> Dialect:
+    """The dialect of this name; ``auto``: of the family at its vendor, of another address what is spoken there."""
+    if name != "auto":
+        return load_dialect(name)
+    if url or os.environ.get("OPENAI_BASE_URL"):
+        native = (name for name, form in _FAMILIES["native"].items() if re.search(form, url))
+        return load_dialect(next(native, "chat"))
+    return replace(load_dialect(family["dialect"]), **family["vendor"])
 
 
 def _without_nulls(value: Any) -> Any:

@@ -152,7 +152,7 @@ class Endpoint(service.Service):
         kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
         if self._options.body == "json":
             text = base64.b64encode(picture).decode("ascii")
-            return self._posted(url, json=_nested({**fields, field or "picture": text}))
+            return self._posted(url, json=service.nested({**fields, field or "picture": text}))
         if self._options.body == "raw":
             url = str(URL(url).copy_merge_params(fields))
             return self._posted(url, content=picture, headers={"Content-Type": kind})
@@ -205,18 +205,6 @@ def filled(template: str, wanted: Mapping[str, Any], written: Callable[[str], st
         return wanted[whole[1]]
     texts = {name: "" if value is None else f"{value}" for name, value in wanted.items()}
     return PLACE.sub(lambda place: written(texts.get(place[1], place[0])), template)
-
-
-def _nested(fields: Mapping[str, Any]) -> JsonObject:
-    """An object in which the dots of names lead into others."""
-    body: JsonObject = {}
-    for name, value in fields.items():
-        *folders, last = name.split(".")
-        folder = body
-        for inner in folders:
-            folder = folder.setdefault(inner, {})
-        folder[last] = value
-    return body
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,15 @@ generateContent, Bedrock's Converse, which needs ``pip install 'gslopes[bedrock]
 Each request asks about one picture, in a new conversation. The score of an option is its probability if the
 server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order
 of the options, the tokens and the model that answered; a parameter that the server does not take is left out, with a
-note.
+note, and for the rest of the month it is asked without from the start.
+
+    llm:gpt-6-luna,reasoning_effort=low                 effort and detail in the vendor's words
+    llm:m,url=https://openrouter.ai/api/v1,extra.provider.only=["azure"],extra.top_p=0.9
+    llm:m,url=https://gateway.example/v1,header.X-Api-Key=env:GATEWAY_KEY,header.X-Team=research
+    llm:DEPLOYMENT,url=https://NAME.openai.azure.com/openai/v1,key=entra
+
+What a model is known to take is in families.toml. Models that think before they answer pay for that as output: those
+that are known get 4,000 tokens a reply, and others as soon as their first one is cut off, unless you give max_tokens.
 """
 
 import base64
@@ -30,19 +38,27 @@ from gslopes.ask.classifiers.batching import Batching
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply
-from gslopes.ask.classifiers.dialect import Dialect, load_dialect
+from gslopes.ask.classifiers.dialect import family_of, spoken
 from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.pictures import halves
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
-from gslopes.core.files import JsonObject, hexdigest
+from gslopes.core import (
+    AnswerError,
+    ConfigError,
+    GslopesError,
+    JsonObject,
+    ServiceError,
+    Unfinished,
+    frozen,
+    hexdigest,
+)
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits
 
 TOP = 20  # log-probabilities a token
+ENOUGH = 4000  # tokens of a reply, if the first one was cut off
 # When replies are given up: nearly all of the first ones are of no use.
-MIN_CUT_SHORT = 3
 MIN_UNUSABLE = 8
 FIRST_REPLIES = 100
 NEARLY_ALL = 0.9
@@ -57,8 +73,11 @@ class LlmOptions(CompatibleOptions):
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture and order if shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
-    max_tokens: of an answer.
-    image_tokens: that a picture is billed at; what a reply reports of its question does not move the bill.
+    reasoning_effort: as the vendor names it; empty: its own default, or the family's in families.toml.
+    detail: in which a picture is looked at, as the vendor names it.
+    max_tokens: of an answer and its reasoning; None: the family's, or more if a model's first reply is cut off.
+    image_tokens: that a picture is billed at, None: the family's; what a reply reports of its question does not move
+        the bill.
     pictures: how two people are shown, if the prompt asks about two: ``two`` pictures, which most models take, or
         ``one`` with both side by side.
     by_batch: whether requests are sent by batch, see ``batching``.
@@ -74,8 +93,10 @@ class LlmOptions(CompatibleOptions):
     repeats: int = 5
     temperature: float = 1.0
     seed: int = 0
-    max_tokens: int = 200
-    image_tokens: int = 1105
+    reasoning_effort: str = ""
+    detail: str = "auto"
+    max_tokens: int | None = None
+    image_tokens: int | None = None
     pictures: Literal["auto", "one", "two"] = "auto"
     by_batch: bool = False
 
@@ -178,18 +199,21 @@ class Llm(Prompted, Batching):
     SERVICE = "llm"
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        prompt = load_prompt(options.prompt, options.pictures, abstain=options.abstain)
-        super().__init__(name, options, device)
+        family = self._family = family_of(f"{options.model} {options.reasoning_effort}")
+        shown = options.pictures.replace("auto", family["pictures"])
+        prompt = self.prompt = load_prompt(options.prompt, shown, abstain=options.abstain)
+        dialect = spoken(options.dialect, family, options.url)
+        super().__init__(name, options, device, dialect)
+        self.version = family["version"] + self.version
+        self.notes += [note.format(name) for note in family["notes"]]
+        self._most = options.max_tokens or max(family["max_tokens"], self._learned["max_tokens"])
         text = f"{prompt.system}{prompt.text(range(len(prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
-        self._apart = prompt.people > 1 and options.pictures != "one"
-        self._question = options.image_tokens * (1 + self._apart) + -(-len(text.encode()) // 3)
-        requests = len(prompt.asked_in(()))
-        if options.scores != "logprobs":
-            requests *= options.repeats
-        most = (self._question * requests, options.max_tokens * requests)
+        self._apart = prompt.people > 1 and shown != "one"
+        pictures = (options.image_tokens or family["image_tokens"]) * (1 + self._apart)
+        self._question = pictures + -(-len(text.encode()) // 3)
         limits = replace(
-            self._priced(most, requests),
+            self._longest(),
             picture_bytes=self._dialect.picture_bytes,
             **self.batches.get("limits", {}),
         )
@@ -203,7 +227,14 @@ class Llm(Prompted, Batching):
             counts=True,
         )
         self._noted = False
-        self._replies = self._unusable = self._cut_short = 0
+        self._replies = self._unusable = 0
+
+    def _longest(self) -> Limits:
+        """Its limits if each reply is as long as it may be."""
+        requests = len(self.prompt.asked_in(()))
+        if self._options.scores != "logprobs":
+            requests *= self._options.repeats
+        return self._priced((self._question * requests, self._most * requests), requests)
 
     def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
         """Go on with a picture that an earlier process could not finish, if its options have the same order."""
@@ -225,8 +256,9 @@ class Llm(Prompted, Batching):
         known = self._begun[key]
         known.order = list(self._order(key))
         begun = known.results
-        with self._lock:
-            dropped = frozenset(self._dropped)
+        dropped = {*self._family["without"], *self._learned["left_out"]}
+        if self._options.scores == "logprobs":
+            dropped.discard("logprobs")
         orders = self.prompt.asked_in(known.order)
         order_now = orders[len(begun) % len(orders)]
         request = self._request(picture, order_now, len(begun), dropped)
@@ -237,9 +269,12 @@ class Llm(Prompted, Batching):
             for number in range(len(begun), max(sure, len(begun) + 1)):
                 asked = self._request(picture, orders[number % len(orders)], number, dropped)
                 name = f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"
-                due.append({"name": name, "request": self._dialect.asked(asked)})
+                due.append({"name": name, "request": self._extended(self._dialect.asked(asked))})
             reply = self._delivered(known, due)
         result = self._asked(request, order_now, reply)
+        first = not self._replies and not self.batches
+        if first and all(map(chat.cut_short, result["replies"])):
+            self._lengthen(result["used"])
         if len(orders) > 1:
             result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
@@ -272,9 +307,7 @@ class Llm(Prompted, Batching):
             "left_out": sorted(dropped),
         }
 
-    def _request(
-        self, picture: bytes, order: Order, number: int, dropped: frozenset[str]
-    ) -> JsonObject:
+    def _request(self, picture: bytes, order: Order, number: int, dropped: set[str]) -> JsonObject:
         """The fields of one request, see ``dialect``.  number: of the requests about this picture before it."""
         options = self._options
         pictures = halves(picture) if self._apart else [picture]
@@ -287,13 +320,16 @@ class Llm(Prompted, Batching):
                 {
                     "media_type": f"image/{kind}",
                     "data": base64.b64encode(data).decode("ascii"),
-                    "detail": "auto",
+                    "detail": options.detail,
                 }
                 for data in pictures
             ],
             "temperature": options.temperature,
             "seed": options.seed * 1000 + number,
-            "max_tokens": options.max_tokens,
+            "max_tokens": self._most,
+            "reasoning_effort": options.reasoning_effort
+            or self._family["reasoning_effort"]
+            or None,
             "response_format": self.prompt.schema(order),
         }
         first = number < len(self.prompt.asked_in(order)) and "logprobs" not in dropped
@@ -305,11 +341,8 @@ class Llm(Prompted, Batching):
         for name in dropped & set(request):
             del request[name]
         if "max_tokens" in dropped:
-            request["max_completion_tokens"] = options.max_tokens
+            request["max_completion_tokens"] = self._most
         return request
-
-    def _spoken(self, options: LlmOptions) -> Dialect:
-        return load_dialect("chat" if options.dialect == "auto" else options.dialect)
 
     def _asked(self, request: JsonObject, order: Order, reply: Any = None) -> JsonObject:
         """What one reply of the server is kept as.  reply: that came by batch.
@@ -318,10 +351,12 @@ class Llm(Prompted, Batching):
             asked for again.
         """
         path = self._dialect.path.format(model=quote(self._options.model, safe=""))
-        came = self._exchanged(path, set(request), reply, json=self._dialect.asked(request))
+        came = self._exchanged(
+            path, {*request, "too_few"}, reply, json=self._extended(self._dialect.asked(request))
+        )
         used: Sequence[int] = (0, 0)  # a failure is not billed
         if came.good:
-            used = chat.tokens_used(came.body, self._question, self._options.max_tokens) or ()
+            used = chat.tokens_used(came.body, self._question, self._most) or ()
         self._note_tokens(came.body)
         try:
             replies = self._read(came, order)
@@ -383,15 +418,33 @@ class Llm(Prompted, Batching):
             raise _Paid(*self._no_probabilities)
         return reply
 
+    def _lengthen(self, used: Sequence[int]) -> None:
+        """Ask for longer replies from now on.
+
+        Raises: Unfinished; ServiceError if the user set the length, or none suffices.  used: as of ``Unfinished``.
+        """
+        most = self._most
+        if self._options.max_tokens or most >= ENOUGH:
+            raise _Paid(
+                f"The first reply of {self._options.model} holds no answer: max_tokens={most} was reached first.",
+                f"Give more, such as max_tokens={max(4 * most, ENOUGH)}. Answers so far are kept.",
+            )
+        self._most = self._learned["max_tokens"] = ENOUGH
+        self._remember()
+        self.traits = replace(self.traits, limits=self._longest())
+        self.notes.append(
+            f"{self.name} was cut off after {most:,} tokens, as models are that think before they answer: "
+            f"from now on a reply may have {self._most:,}, and a picture costs more."
+        )
+        raise Unfinished("A longer reply is wanted.", tuple(used))
+
     def _require_sense(self, replies: Sequence[JsonObject], order: Order) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         unusable = [reading(self.prompt, order, reply) == (UNUSABLE,) for reply in replies]
         with self._lock:
             self._replies += len(replies)
             self._unusable += sum(unusable)
-            self._cut_short += sum(map(chat.cut_short, replies))
-            few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
-            early = few <= self._replies <= FIRST_REPLIES
+            early = MIN_UNUSABLE <= self._replies <= FIRST_REPLIES
             hopeless = early and self._unusable >= NEARLY_ALL * self._replies
         if not hopeless:
             return
@@ -403,8 +456,8 @@ class Llm(Prompted, Batching):
                 f"One number of {self.prompt.unit} counts, from {self.prompt.least:,.15g} to "
                 f"{self.prompt.most:,.15g}: change the prompt."
             )
-        if self._cut_short:
-            why = f"max_tokens={self._options.max_tokens} was reached first"
+        if chat.cut_short(replies[-1]):
+            why = f"max_tokens={self._most} was reached first"
             hint = "Give more, such as max_tokens=4000."
         elif replies[-1].get("mismatch"):
             why = "their log-probabilities spell another text than their content"
@@ -418,6 +471,10 @@ class Llm(Prompted, Batching):
 
     def _drop(self, names: Sequence[str]) -> None:
         """Ask without these parameters from now on.  Raises: Unfinished; ServiceError if one must be there."""
+        if "too_few" in names and self._replies:
+            raise AnswerError("The model's reply was cut off before it said anything.")
+        if "too_few" in names:
+            self._lengthen(())
         if "logprobs" in names and self._options.scores == "logprobs":
             raise ServiceError(*self._no_probabilities)
         super()._drop(names)

@@ -42,6 +42,7 @@ from gslopes.core import (
     Throttled,
     Unavailable,
     Unfinished,
+    UsageError,
     parse_json,
 )
 from gslopes.core.config import read_beside
@@ -111,6 +112,18 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     for label, score in pairs:
         scores[label] = max(scores.get(label, 0.0), min(float(score), 1.0))
     return tuple(scores.items())
+
+
+def nested(fields: Mapping[str, Any], body: JsonObject | None = None) -> JsonObject:
+    """An object in which the dots of names lead into others.  body: to which the fields are added."""
+    body = body or {}
+    for name, value in fields.items():
+        *folders, last = name.split(".")
+        folder = body
+        for inner in folders:
+            folder = folder.setdefault(inner, {})
+        folder[last] = value
+    return body
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -337,6 +350,26 @@ def entra_account(service: str) -> Any:
     except ClientAuthenticationError:
         raise CredentialsError(service, ENTRA) from None
     return account
+
+
+def entra_signs(service: str) -> Callable[[Any], Any]:
+    """What gives a request of httpx a token of ``entra_account``, a new one before the last one ends.
+
+    Raises: CredentialsError; UsageError if azure-identity is not installed.
+    """
+    try:
+        from azure.identity import get_bearer_token_provider
+    except ModuleNotFoundError:
+        raise UsageError(*_ERRORS["entra"]["missing"]) from None
+    token = get_bearer_token_provider(entra_account(service), ENTRA_SCOPE)
+
+    def sign(request: Any) -> Any:
+        value = token()
+        remember_secret(value)
+        request.headers["Authorization"] = f"Bearer {value}"
+        return request
+
+    return sign
 
 
 def mount(session: Any) -> None:

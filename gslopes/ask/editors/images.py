@@ -57,7 +57,7 @@ from gslopes.ask.editors import CATALOGUE, Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import AnswerError, ConfigError, JsonObject, PhotoError, Refused, frozen
+from gslopes.core import AnswerError, JsonObject, PhotoError, Refused, frozen
 from gslopes.core.arrays import Integers
 from gslopes.core.records import Answer
 
@@ -66,8 +66,6 @@ SIZES = ("1024x1024", "1536x1024", "1024x1536")
 MULTIPLE = 16  # of which sides are that a model takes
 FETCHES = 3  # of a picture at an address, which is paid for
 ALIKE = 0.03  # by how much the shape of what comes back may differ from what was sent
-_SIZE = r"auto|photo|[1-9]\d{1,4}x[1-9]\d{1,4}"
-_SEND = r"((?!(model|prompt|image|n|size|seed)=)[\w\[\]]+=[^/]+(/(?!$)|$))*"
 
 
 @frozen
@@ -78,8 +76,6 @@ class ImagesOptions(CompatibleOptions):
     takes: the photo, or a ``chip``: the aligned face, hair to chin, 1,024 pixels.
     size: see above.  send: more fields of the form, with slashes between them.
     tokens_in, tokens_out: that a picture is billed at, at most.
-
-    Raises: ConfigError if one is not of its form.
     """
 
     prompt: str = ""  # the sentence itself is in each picture's name
@@ -88,18 +84,6 @@ class ImagesOptions(CompatibleOptions):
     send: str = ""
     tokens_in: int = 7000
     tokens_out: int = 6300
-
-    def __post_init__(self) -> None:
-        CompatibleOptions.__post_init__(self)
-        if not re.fullmatch(_SIZE, self.size):
-            raise ConfigError(
-                f"images has no size {self.size!r}.", "Give auto, photo, or such as 1024x1024."
-            )
-        if not re.fullmatch(_SEND, self.send):
-            raise ConfigError(
-                f"images cannot send {self.send!r}.",
-                "Such as send=quality=high/input_fidelity=high.",
-            )
 
 
 class ImagesEditor(Wished, CompatibleService):
@@ -155,11 +139,11 @@ class ImagesEditor(Wished, CompatibleService):
     def _form(self, size: str) -> JsonObject:
         """The fields of a request, without its picture."""
         options = self._options
-        form: JsonObject = dict(re.findall("([^/=]+)=([^/]+)", options.send))
+        form = self._extended(dict(re.findall("([^/=]+)=([^/]+)", options.send)))
         form |= {"model": options.model, "prompt": self._wish.text, "n": 1, "size": size}
         form["seed"] = self._wish.seed * 1000 + self._wish.draw
-        for name in self._dropped & set(form):
-            del form[name]
+        for name in self._learned["left_out"]:
+            form.pop(name, None)
         return form
 
     def _picture(self, body: JsonObject) -> bytes:

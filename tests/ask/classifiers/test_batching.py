@@ -85,12 +85,15 @@ def made(provider: FakeProvider) -> int:
     ],
 )
 def test_answers_are_those_of_single_requests_at_half_the_price(
-    provider: FakeProvider, tmp_path, options, unsupported, batches
+    provider: FakeProvider, tmp_path, monkeypatch, options, unsupported, batches
 ):
     name = NAME.replace(",prompt=doctor-nurse", "") + options
     name += ",prompt=doctor-nurse" if "prompt" not in options else ""
     provider.chat.unsupported = set(unsupported)
     live = ask(tmp_path / "live", name)
+    monkeypatch.setenv(
+        "GSLOPES_CACHE", str(tmp_path / "unknown")
+    )  # nor what the server does not take
     batch = ask(tmp_path / "batch", f"{name},by_batch=yes")
     assert batch.rows == live.rows
     assert len(batch.rows) == 4

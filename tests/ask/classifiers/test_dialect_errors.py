@@ -533,6 +533,7 @@ def asked() -> Iterator[Any]:
             name = f"llm:m,prompt=doctor-nurse,dialect={dialect},url={url}{more}"
             classifier = load_classifier(name, prepare=dialect not in first)
             classifier._client = first.setdefault(dialect, classifier)._client
+            classifier._replies = 1  # a first one that is cut off is asked for again, longer
             try:
                 (raw,) = classifier.ask([PICTURE])
             except GslopesError as error:

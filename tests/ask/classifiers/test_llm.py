@@ -1,6 +1,7 @@
 """A language model behind the chat endpoint; the fake server speaks the protocol strictly."""
 
 import json
+import time
 from functools import partial
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget
 from gslopes.ask.questions import Question
 from gslopes.core.errors import (
+    AnswerError,
     BudgetReached,
     ConfigError,
     CredentialsError,
@@ -203,3 +205,244 @@ def test_parameters_out_of_range_are_said_before_anything_is_sent(
     with pytest.raises(UsageError, match=said):
         load_classifier(f"llm:m,{parameters}")
     assert not provider.log.calls
+
+
+# -- models that think before they answer ------------------------------------------------------------------------------
+
+PRICES = "price_in=1,price_out=10"
+PICTURES = [paint(0, place / 12) for place in range(12)]
+
+
+def audited(provider: FakeProvider, name: str, budget: Budget, pictures=PICTURES, **options):
+    """The client that asked about these pictures, and the sum that the server would bill."""
+    classifier = load_classifier(name)
+    client = Client(classifier, budget=budget, **options)
+    questions = [Question(f"{place}", partial(bytes, data)) for place, data in enumerate(pictures)]
+    try:
+        client.ask_parts([(0, questions)], print)
+    except (BudgetReached, ServiceError) as error:
+        return client, error
+    return client, None
+
+
+def billed(provider: FakeProvider, classifier, thought: int) -> float:
+    """USD that a vendor would ask for: each answered request has its question, and all that it wrote."""
+    tokens_out = 0
+    for call in provider.log.of("chat"):
+        if call.outcome == "answered":
+            most = call.parameters.get("max_completion_tokens") or call.parameters["max_tokens"]
+            tokens_out += min(most, thought + len('{"answer": "A"}') // 4)
+    requests = sum(call.outcome == "answered" for call in provider.log.of("chat"))
+    return (requests * classifier._question + 10 * tokens_out) / 1e6
+
+
+def limits_asked(provider: FakeProvider) -> list[int]:
+    """The longest reply that each answered request allowed, in their order."""
+    calls = [call.parameters for call in provider.log.of("chat") if call.outcome == "answered"]
+    return [call.get("max_completion_tokens") or call["max_tokens"] for call in calls]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_model_that_thinks_costs_one_empty_reply_then_each_request_fits(
+    provider: FakeProvider, threads
+):
+    provider.chat.reasons = 900
+    budget = Budget(agreed=1.0)
+    name = f"{NAME},repeats=2,{PRICES}"
+    client, error = audited(provider, name, budget, threads=threads)
+    assert error is None
+    assert client.usage.pictures == 12
+    asked_for = limits_asked(provider)
+    assert (asked_for[0], set(asked_for[1:])) == (200, {4000})
+    assert len(asked_for) == 1 + 12 * 2
+    # each parameter that it does not take was refused once, although others were waiting
+    assert sum(call.outcome == "invalid" for call in provider.log.of("chat")) == 3
+    classifier = client.classifier
+    assert budget.spent == pytest.approx(billed(provider, classifier, 900), abs=1e-12)
+    told = [note for note in classifier.notes if "think before they answer" in note]
+    assert len(told) == 1
+    assert "4,000" in told[0]
+
+
+def test_what_was_learned_is_remembered_by_the_next_command(provider: FakeProvider):
+    provider.chat.reasons = 900
+    first, _ = audited(provider, f"{NAME},repeats=2,{PRICES}", Budget(), PICTURES[:1])
+    provider.log.clear()
+    other = "llm:some-model,prompt=salary,repeats=1,price_in=1,price_out=10"
+    promised = load_classifier(other).traits.limits
+    second, error = audited(provider, other, Budget(), PICTURES[:2])
+    assert error is None
+    assert [call.outcome for call in provider.log.of("chat")] == ["answered"] * 2
+    assert promised.tokens[1] == 4000
+    assert second.usage.spent <= promised.cost(2)
+    assert any("does not take temperature" in note for note in second.classifier.notes)
+    # answers of before are found again: what was learned is no part of their key
+    again = load_classifier(f"{NAME},repeats=2,{PRICES}")
+    assert again.traits.kept_under == first.classifier.traits.kept_under
+
+
+def test_memory_ends_with_a_month_and_holds_no_key(provider: FakeProvider, monkeypatch, tmp_path):
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path))
+    provider.chat.reasons = 900
+    audited(provider, f"{NAME},repeats=2", Budget(), PICTURES[:1])
+    (file,) = tmp_path.glob("llm-*.json")
+    assert json.loads(file.read_text()) == {
+        "left_out": ["logprobs", "max_tokens", "temperature"],
+        "max_tokens": 4000,
+    }
+    now = time.strftime
+    with monkeypatch.context() as later:
+        month = time.gmtime(time.time() + 32 * 86_400)
+        later.setattr(time, "strftime", lambda form: now(form, month))
+        assert load_classifier(NAME)._learned == {"left_out": [], "max_tokens": 0}
+    for damaged in ("[]", "{", "7", '{"left_out": ["seed"]}'):
+        file.write_text(damaged)
+        assert load_classifier(NAME)._learned["max_tokens"] == 0
+    elsewhere = load_classifier(f"{NAME},url=http://localhost:1/v1")
+    assert elsewhere._learned["left_out"] == []
+
+
+def test_longer_replies_that_are_not_paid_for_stop_the_command_in_one_sentence(
+    provider: FakeProvider,
+):
+    provider.chat.reasons = 900
+    name = f"{NAME},repeats=2,{PRICES}"
+    agreed = load_classifier(name).traits.limits.cost(12)
+    budget = Budget()
+    budget.agree(agreed)
+    client, error = audited(provider, name, budget, threads=4)
+    assert isinstance(error, BudgetReached)
+    assert "What was agreed to" in error.message
+    assert "larger --budget" in error.hint
+    assert billed(provider, client.classifier, 900) <= budget.spent + 1e-12 <= agreed
+    small = Budget(usd=agreed / 12)
+    provider.log.clear()
+    _, error = audited(provider, f"{name},seed=9", small, threads=4)
+    assert isinstance(error, BudgetReached)
+    assert not limits_asked(provider)  # 4,000 tokens are known to be needed, and are not paid for
+
+
+def test_a_length_that_the_user_set_is_kept_and_one_reply_is_enough_to_say_so(
+    provider: FakeProvider,
+):
+    provider.chat.reasons = 900
+    name = f"{NAME},repeats=2,max_tokens=300,{PRICES}"
+    client, error = audited(provider, name, Budget(), threads=4)
+    assert isinstance(error, ServiceError)
+    assert "max_tokens=300 was reached first" in error.message
+    assert "max_tokens=4000" in error.hint
+    assert limits_asked(provider) == [300]
+    assert client.usage.spent == pytest.approx(client.classifier.traits.limits.cost(1) / 2)
+
+
+def test_a_plain_model_is_asked_as_ever(provider: FakeProvider):
+    client, _ = audited(provider, f"{NAME},{PRICES}", Budget(), threads=4)
+    digest = client.classifier.prompt.digest[:16]
+    at = client.classifier.version.partition(" at ")[2]
+    assert client.classifier.version == f"prompt {digest} at {at}"
+    assert set(limits_asked(provider)) == {200}
+    assert all("image_tokens" in note for note in client.classifier.notes)
+
+
+class TooFew(QuietHandler):
+    """Refuses a reply of too few tokens, as OpenAI does if a model thinks for longer."""
+
+    def do_POST(self) -> None:  # noqa: N802
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.service.asked.append(body["max_tokens"])
+        if body["max_tokens"] < self.service.least:
+            words = (
+                "Could not finish the message because max_tokens or model output limit was reached. "
+                "Please try again with higher max_tokens."
+            )
+            error = {"message": words, "type": "invalid_request_error", "param": None, "code": None}
+            self.send(400, json.dumps({"error": error}).encode(), "application/json")
+            return
+        message = {"role": "assistant", "content": '{"answer": "A"}'}
+        reply = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
+        self.send(200, json.dumps(reply).encode(), "application/json")
+
+
+def test_a_reply_that_is_refused_for_its_length_is_asked_for_again():
+    with serving(SimpleNamespace(asked=[], least=1000), TooFew) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        raw = asked(load_classifier(f"llm:m,prompt=doctor-nurse,repeats=1,url={url}"), NURSE)
+        assert server.asked == [200, 4000]
+        assert raw["replies"][0]["text"] == '{"answer": "A"}'
+        # later on it is one picture that it thinks too long about
+        classifier = load_classifier(
+            f"llm:m,prompt=doctor-nurse,repeats=1,url={url},max_tokens=1000"
+        )
+        asked(classifier, NURSE)
+        server.least = 2000
+        with pytest.raises(AnswerError, match="cut off before it said anything"):
+            asked(classifier, DOCTOR)
+
+
+@pytest.mark.parametrize("model", ["o3", "some-model"])
+def test_log_probabilities_of_a_model_that_thinks_are_refused_before_anything_is_paid(
+    provider: FakeProvider, model
+):
+    provider.chat.reasons = 900
+    for _ in range(2):
+        with pytest.raises(ServiceError, match="gives no log-probabilities") as raised:
+            load_classifier(f"llm:{model},prompt=doctor-nurse,scores=logprobs").ask([NURSE])
+        assert "scores=repeats" in raised.value.hint
+    assert {call.outcome for call in provider.log.of("chat")} == {"invalid"}
+
+
+def test_effort_and_detail_are_sent_and_are_part_of_the_name(provider: FakeProvider):
+    provider.chat.reasons = 900
+    name = f"{NAME},reasoning_effort=none,detail=low"
+    classifier = load_classifier(name)
+    assert classifier.name == "llm:some-model,detail=low,prompt=doctor-nurse,reasoning_effort=none"
+    asked(classifier, NURSE)
+    (call,) = provider.log.of("chat")
+    assert call.parameters["reasoning_effort"] == "none"
+    assert call.parameters["logprobs"] is True
+    # another effort has a memory of its own: it thinks, and takes neither of these
+    asked(load_classifier(f"{NAME},reasoning_effort=high,repeats=1"), NURSE)
+    assert load_classifier(name)._learned["left_out"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["responses", "messages", "gemini", "converse"])
+def test_a_first_reply_that_is_cut_off_is_the_only_one_in_every_dialect(
+    provider: FakeProvider, dialect
+):
+    provider.chat.thinking = 900
+    name = f"{NAME},dialect={dialect},scores=repeats,repeats=2,{PRICES}"
+    client, error = audited(provider, name, Budget(), threads=4)
+    assert error is None
+    asked_for = [call.parameters["most"] for call in provider.log.of(dialect)]
+    assert asked_for == [200] + [4000] * 24
+    most = client.classifier._question + 10 * (900 + len('{"answer": "A"}') // 4)
+    first = client.classifier._question + 10 * 200
+    assert client.usage.spent == pytest.approx((24 * most + first) / 1e6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dialect", "option", "place", "value"),
+    [
+        ("responses", "extra.store=true", "store", True),
+        ("responses", "extra.reasoning.effort=high", "reasoning.effort", "high"),
+        (
+            "gemini",
+            "extra.generationConfig.thinkingConfig.thinkingLevel=high",
+            "generationConfig.thinkingConfig.thinkingLevel",
+            "high",
+        ),
+        ("messages", "extra.output_config.effort=high", "output_config.effort", "high"),
+        ("converse", "extra.outputConfig.effort=high", "outputConfig.effort", "high"),
+    ],
+)
+def test_further_fields_lead_into_the_objects_of_every_dialect(
+    provider: FakeProvider, dialect, option, place, value
+):
+    name = f"{NAME},dialect={dialect},reasoning_effort=low,repeats=1,{option}"
+    asked(load_classifier(name), NURSE)
+    body = provider.log.of(dialect)[-1].parameters["sent"]
+    for part in place.split("."):
+        body = body[part]
+    assert body == value
