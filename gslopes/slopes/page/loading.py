@@ -222,13 +222,13 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
     ).query("units < used")
     worth = slopes.join(known.set_index(keys)["effective_units"], keys)["effective_units"]
     label = [*keys, "label"]
-    of_two = slopes.query("estimator == 'share-of-two'").set_index(label)
-    shares = of_two.add_prefix("share_").reset_index()
+    of_two = slopes.query("estimator == 'share-of-two'").set_index(label).add_prefix("share_")
+    shares = of_two.reindex(pd.MultiIndex.from_frame(slopes[label])).set_axis(slopes.index)
     points = {
         name: facts.get("order_points")
         for name, facts in runfolder.read_manifest(run)["classifiers"].items()
     }
-    return slopes.merge(shares, "left", label).assign(
+    return slopes.join(shares).assign(
         units=(worth.fillna(slopes["n"]) + 1e-9).astype(int),
         by_order=pd.to_numeric(slopes["classifier"].map(points), errors="coerce"),
     )
