@@ -17,6 +17,7 @@ from gslopes.collect.search import women_of
 from gslopes.core import (
     PhotoError,
     SkipReason,
+    Tick,
     UsageError,
     frozen_identity,
     runfolder,
@@ -31,7 +32,6 @@ from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes, without_guard
 from gslopes.core.geometry import warp
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import Tick
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
+from gslopes.core.config import from_dict, read_beside, read_toml, to_dict
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -33,6 +34,7 @@ from gslopes.core.files import (
     sha256_of,
     show,
 )
+from gslopes.core.progress import Tick, tell
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.text import many
 
@@ -54,20 +56,26 @@ __all__ = (
     "StorageError",
     "TableError",
     "Throttled",
+    "Tick",
     "Unavailable",
     "Unfinished",
     "UnknownName",
     "UsageError",
+    "from_dict",
     "frozen",
     "frozen_identity",
     "hexdigest",
     "many",
     "nearest",
     "parse_json",
+    "read_beside",
     "read_json",
     "read_regular",
+    "read_toml",
     "sha256_of",
     "show",
+    "tell",
+    "to_dict",
 )
 
 T = TypeVar("T")

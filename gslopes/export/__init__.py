@@ -17,6 +17,7 @@ from pandas import DataFrame, Series
 from gslopes.core import (
     PhotoError,
     RunFolderMismatch,
+    Tick,
     UnknownName,
     UsageError,
     frozen,
@@ -27,7 +28,7 @@ from gslopes.core import (
 )
 from gslopes.core.files import csv_bytes, read_named
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import Tick, counted
+from gslopes.core.progress import counted
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
 from gslopes.faces.compose.encode import encode

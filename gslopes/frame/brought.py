@@ -16,16 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import RunFolderMismatch, UsageError, hexdigest
+from gslopes.core import RunFolderMismatch, UsageError, hexdigest, show, tell
 from gslopes.core.options import merged, options_of
-from gslopes.core.progress import tell
 from gslopes.core.runfolder import (
     GIVEN,
     GIVEN_TABLE,
     MANIFEST,
     make_folder,
     settle,
-    show,
     storage,
     write_changed,
 )

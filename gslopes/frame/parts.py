@@ -22,6 +22,7 @@ from gslopes.core import (
     ConfigError,
     ModelError,
     TableError,
+    Tick,
     UsageError,
     frozen,
     read_json,
@@ -32,7 +33,6 @@ from gslopes.core import (
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask, Work
 from gslopes.core.killpoints import kill_point
-from gslopes.core.progress import Tick
 from gslopes.core.runfolder import part_path
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables

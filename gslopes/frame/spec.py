@@ -21,10 +21,20 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import ConfigError, UsageError, frozen, runfolder, runtime, show, tables
-from gslopes.core.config import from_dict, read_toml, to_dict
+from gslopes.core import (
+    ConfigError,
+    Tick,
+    UsageError,
+    from_dict,
+    frozen,
+    read_toml,
+    runfolder,
+    runtime,
+    show,
+    tables,
+    to_dict,
+)
 from gslopes.core.executor import Executor
-from gslopes.core.progress import Tick
 from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import Table
 from gslopes.core.tables import Tables as Opened

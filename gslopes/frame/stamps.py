@@ -13,8 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import hexdigest, read_json, runfolder, runtime, sha256_of, show
-from gslopes.core.config import to_dict
+from gslopes.core import hexdigest, read_json, runfolder, runtime, sha256_of, show, to_dict
 from gslopes.core.files import inside, is_file
 from gslopes.core.tables import Table
 from gslopes.frame.result import notes_of

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pandas import DataFrame
 
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside
 from gslopes.core.text import printable
 from gslopes.report import inline
 

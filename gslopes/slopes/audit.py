@@ -15,8 +15,7 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
-from gslopes.core import runfolder, runtime, show, tables, text
-from gslopes.core.config import to_dict
+from gslopes.core import runfolder, runtime, show, tables, text, to_dict
 from gslopes.core.csv_table import read_csv
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes

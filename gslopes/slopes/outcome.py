@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import Reason, UsageError, many, runfolder, tables
+from gslopes.core import Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import listed
-from gslopes.core.runfolder import show
 from gslopes.core.tables import Tables
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline

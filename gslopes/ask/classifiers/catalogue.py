@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.core import ModelError, UsageError, frozen
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core import ModelError, UsageError, from_dict, frozen, read_toml
 from gslopes.core.registry import Registry, Target
 from gslopes.core.traits import LOCAL, Limits
 

@@ -44,9 +44,15 @@ from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.croppers import CATALOGUE
 from gslopes.ask.names import as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
-from gslopes.core.files import JsonObject, parse_json
+from gslopes.core import (
+    AnswerError,
+    ConfigError,
+    CredentialsError,
+    GslopesError,
+    JsonObject,
+    frozen,
+    parse_json,
+)
 from gslopes.core.records import Answer, Crop
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'

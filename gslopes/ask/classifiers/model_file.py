@@ -24,11 +24,20 @@ import numpy as np
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import Bounded, check_unit
 from gslopes.ask.pictures import batch_of, normalise
-from gslopes.core import frozen
+from gslopes.core import (
+    ClassifierError,
+    ConfigError,
+    ModelError,
+    Reason,
+    UnknownName,
+    UsageError,
+    frozen,
+    hexdigest,
+    sha256_of,
+    show,
+)
 from gslopes.core.arrays import Array
-from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
-from gslopes.core.files import hexdigest, inside, read_named, read_text, sha256_of, show
-from gslopes.core.reasons import Reason
+from gslopes.core.files import inside, read_named, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.core.traits import Traits
 

@@ -13,8 +13,7 @@ from functools import cache
 from typing import Any
 
 from gslopes.ask.secrets import scrub
-from gslopes.core.config import read_beside
-from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core import AnswerError, ConfigError, read_beside
 
 Pairs = tuple[tuple[str, Any], ...]
 _NAMES = read_beside(__file__, "picking.toml")

@@ -18,8 +18,8 @@ from gslopes.ask.croppers import Setting, load_cropper
 from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Price, estimate
+from gslopes.core import Tick
 from gslopes.core.arrays import batches
-from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, Finder
 
 PART = 16  # pictures that are made and asked about together

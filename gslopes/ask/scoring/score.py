@@ -20,13 +20,10 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
-from gslopes.core import runfolder
-from gslopes.core.errors import UsageError
+from gslopes.core import UsageError, many, read_json, runfolder
 from gslopes.core.executor import Executor
-from gslopes.core.files import read_json
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 

@@ -14,9 +14,18 @@ from gslopes.captions.config import STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
-from gslopes.core import DataMissing, Reason, SkipReason, UnknownName, UsageError, many, parse_json
+from gslopes.core import (
+    DataMissing,
+    Reason,
+    SkipReason,
+    UnknownName,
+    UsageError,
+    many,
+    parse_json,
+    show,
+)
 from gslopes.core.files import read_named
-from gslopes.core.runfolder import show, write_json
+from gslopes.core.runfolder import write_json
 from gslopes.core.text import plain
 from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
