@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy import special
 
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import Bounded, check_unit
@@ -285,11 +286,6 @@ def first_words(error: Exception) -> str:
 # --- scores ---
 
 
-def _softmax(outputs: Array) -> Array:
-    powers = np.exp(outputs - outputs.max())
-    return np.asarray(powers / powers.sum())
-
-
 def _bounded(outputs: Array) -> Array:
     """Scores without rounding errors at 0 and 1; anything further out is the client's to refuse."""
     near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
@@ -299,7 +295,7 @@ def _bounded(outputs: Array) -> Array:
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
-    "softmax": _softmax,
+    "softmax": special.softmax,
 }
 
 
