@@ -25,6 +25,7 @@ from gslopes.core import (
     ConfigError,
     UnknownName,
     UsageError,
+    csv_bytes,
     frozen,
     hexdigest,
     runfolder,
@@ -32,7 +33,6 @@ from gslopes.core import (
     tables,
 )
 from gslopes.core.config import check
-from gslopes.core.files import csv_bytes
 from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess

@@ -1,8 +1,5 @@
 """The foundation of every room: records, tables, errors, configuration, run folders."""
 
-from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
-
 from gslopes.core.config import from_dict, read_beside, read_toml, to_dict
 from gslopes.core.errors import (
     AnswerError,
@@ -25,18 +22,22 @@ from gslopes.core.errors import (
     UsageError,
     nearest,
 )
+from gslopes.core.executor import Executor
 from gslopes.core.files import (
     JsonObject,
+    csv_bytes,
     hexdigest,
     parse_json,
     read_json,
+    read_named,
     read_regular,
     sha256_of,
     show,
 )
+from gslopes.core.freeze import frozen, frozen_identity
 from gslopes.core.progress import Tick, tell
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.text import many
+from gslopes.core.text import many, plain
 
 __all__ = (
     "AnswerError",
@@ -44,6 +45,7 @@ __all__ = (
     "ConfigError",
     "CredentialsError",
     "DataMissing",
+    "Executor",
     "GslopesError",
     "JsonObject",
     "ModelError",
@@ -61,6 +63,7 @@ __all__ = (
     "Unfinished",
     "UnknownName",
     "UsageError",
+    "csv_bytes",
     "from_dict",
     "frozen",
     "frozen_identity",
@@ -68,8 +71,10 @@ __all__ = (
     "many",
     "nearest",
     "parse_json",
+    "plain",
     "read_beside",
     "read_json",
+    "read_named",
     "read_regular",
     "read_toml",
     "sha256_of",
@@ -77,17 +82,3 @@ __all__ = (
     "tell",
     "to_dict",
 )
-
-T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(kind: type[T]) -> type[T]:
-    """A dataclass with slots that cannot be changed."""
-    return dataclass(frozen=True, slots=True)(kind)
-
-
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
-def frozen_identity(kind: type[T]) -> type[T]:
-    """The same, equal only to itself: for arrays, of which == gives an array."""
-    return dataclass(frozen=True, slots=True, eq=False)(kind)

@@ -20,13 +20,14 @@ from gslopes.core import (
     Tick,
     UnknownName,
     UsageError,
+    csv_bytes,
     frozen,
     read_json,
+    read_named,
     runfolder,
     runtime,
     show,
 )
-from gslopes.core.files import csv_bytes, read_named
 from gslopes.core.options import build, with_options
 from gslopes.core.progress import counted
 from gslopes.export import card, writers

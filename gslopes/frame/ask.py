@@ -18,8 +18,7 @@ from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of
 from gslopes.ask.scoring.score import Scoring, models_of
-from gslopes.core import RunFolderMismatch, UsageError, frozen, many, runfolder, tables
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, RunFolderMismatch, UsageError, frozen, many, runfolder, tables
 from gslopes.core.records import Classifier
 from gslopes.core.text import twins
 from gslopes.core.traits import traits_of

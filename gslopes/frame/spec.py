@@ -23,6 +23,7 @@ from pandas import DataFrame
 from gslopes.ask.scoring.cost import Price
 from gslopes.core import (
     ConfigError,
+    Executor,
     Tick,
     UsageError,
     from_dict,
@@ -34,7 +35,6 @@ from gslopes.core import (
     tables,
     to_dict,
 )
-from gslopes.core.executor import Executor
 from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import Table
 from gslopes.core.tables import Tables as Opened

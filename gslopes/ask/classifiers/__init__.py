@@ -19,8 +19,7 @@ from gslopes.ask.classifiers.catalogue import (
     resolved,
 )
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core import ClassifierError, GslopesError, UnknownName
-from gslopes.core.executor import Executor
+from gslopes.core import ClassifierError, Executor, GslopesError, UnknownName
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device

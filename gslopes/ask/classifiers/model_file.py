@@ -34,11 +34,12 @@ from gslopes.core import (
     UsageError,
     frozen,
     hexdigest,
+    read_named,
     sha256_of,
     show,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.files import inside, read_named, read_text
+from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.core.traits import Traits
 

@@ -14,8 +14,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import said
 from gslopes.ask.questions import about_edits, digest
 from gslopes.ask.retry import RetryPolicy
-from gslopes.core import ConfigError, PhotoError, UsageError, frozen
-from gslopes.core.executor import Executor
+from gslopes.core import ConfigError, Executor, PhotoError, UsageError, frozen
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
 

@@ -20,8 +20,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
-from gslopes.core import UsageError, many, read_json, runfolder
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, UsageError, many, read_json, runfolder
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of

@@ -21,8 +21,7 @@ from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.pictures import beside, decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import ModelError, PhotoError, SkipReason, UsageError, frozen
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, ModelError, PhotoError, SkipReason, UsageError, frozen
 from gslopes.core.records import Answer, ByteArray, Classifier
 from gslopes.core.text import twins
 from gslopes.core.traits import Able, traits_of

@@ -22,11 +22,11 @@ from gslopes.core import (
     UsageError,
     many,
     parse_json,
+    plain,
+    read_named,
     show,
 )
-from gslopes.core.files import read_named
 from gslopes.core.runfolder import write_json
-from gslopes.core.text import plain
 from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST
