@@ -163,6 +163,12 @@ def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
 
 
+def registry_of(kind: str, entries: Mapping[str, Listed]) -> Registry:
+    """Of gslopes' own ones, as ``listed``, and of those of other packages."""
+    places = {name: entry.place for name, entry in entries.items()}
+    return Registry(kind, places, f"gslopes.{kind}s")
+
+
 SERVICES = listed("service")
 CATALOGUE = listed("local") | SERVICES
 
