@@ -28,10 +28,11 @@ from gslopes.core import (
     StorageError,
     Throttled,
     Unavailable,
+    gslopes_version,
+    is_out_of_memory,
 )
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import ABSTAINS, Answer, Classifier
-from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.core.traits import Able, traits_of
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."

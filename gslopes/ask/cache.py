@@ -25,10 +25,9 @@ from typing import Any
 from uuid import uuid4
 
 from gslopes.ask.secrets import scrub_json
-from gslopes.core import StorageError, frozen, show
+from gslopes.core import StorageError, frozen, gslopes_version, show
 from gslopes.core.arrays import batches
 from gslopes.core.runfolder import storage
-from gslopes.core.runtime import gslopes_version
 
 VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"

@@ -35,9 +35,10 @@ from gslopes.core.files import (
     show,
 )
 from gslopes.core.freeze import frozen, frozen_identity
-from gslopes.core.progress import Tick, tell
+from gslopes.core.progress import Tick, Watch, counted, tell
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.text import many, plain
+from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
+from gslopes.core.text import many, nudged, plain, printable, some_of, two_digits
 
 __all__ = (
     "AnswerError",
@@ -63,15 +64,22 @@ __all__ = (
     "Unfinished",
     "UnknownName",
     "UsageError",
+    "Watch",
+    "counted",
     "csv_bytes",
     "from_dict",
     "frozen",
     "frozen_identity",
+    "gslopes_version",
     "hexdigest",
+    "is_out_of_memory",
     "many",
     "nearest",
+    "nudged",
     "parse_json",
+    "pick_device",
     "plain",
+    "printable",
     "read_beside",
     "read_json",
     "read_named",
@@ -79,6 +87,8 @@ __all__ = (
     "read_toml",
     "sha256_of",
     "show",
+    "some_of",
     "tell",
     "to_dict",
+    "two_digits",
 )

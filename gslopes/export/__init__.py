@@ -20,6 +20,7 @@ from gslopes.core import (
     Tick,
     UnknownName,
     UsageError,
+    counted,
     csv_bytes,
     frozen,
     read_json,
@@ -29,7 +30,6 @@ from gslopes.core import (
     show,
 )
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import counted
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
 from gslopes.faces.compose.encode import encode

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import RunFolderMismatch, UsageError, hexdigest, show, tell
+from gslopes.core import RunFolderMismatch, UsageError, hexdigest, show, some_of, tell
 from gslopes.core.options import merged, options_of
 from gslopes.core.runfolder import (
     GIVEN,
@@ -27,7 +27,6 @@ from gslopes.core.runfolder import (
     storage,
     write_changed,
 )
-from gslopes.core.text import some_of
 from gslopes.frame.plan import plan
 from gslopes.frame.spec import Audit, Plan
 from gslopes.photos.decode import to_srgb

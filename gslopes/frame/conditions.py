@@ -22,8 +22,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core import UnknownName, UsageError, nearest, read_beside
-from gslopes.core.text import some_of
+from gslopes.core import UnknownName, UsageError, nearest, read_beside, some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,10 @@ from gslopes.core import (
     many,
     read_regular,
     show,
+    some_of,
 )
 from gslopes.core.files import NotRegular, TooLarge, open_regular, resolved
 from gslopes.core.records import ByteArray, Photo
-from gslopes.core.text import some_of
 from gslopes.photos.decode import (
     HEAD,
     LARGEST_FILE,

@@ -18,7 +18,6 @@ from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, show, tables, text, to_dict
 from gslopes.core.csv_table import read_csv
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components

@@ -16,10 +16,18 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate
-from gslopes.core import Executor, UsageError, frozen_identity, many, placebo, runfolder, tables
+from gslopes.core import (
+    Executor,
+    UsageError,
+    frozen_identity,
+    many,
+    placebo,
+    runfolder,
+    tables,
+    two_digits,
+)
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.records import Classifier
-from gslopes.core.text import two_digits
 from gslopes.report import caution, inline
 from gslopes.report.headline import Sentences
 from gslopes.stats import clusters, multiplicity, permutation

@@ -20,9 +20,15 @@ from gslopes.ask.classifiers.catalogue import (
     resolved,
 )
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core import ClassifierError, Executor, GslopesError, UnknownName
+from gslopes.core import (
+    ClassifierError,
+    Executor,
+    GslopesError,
+    UnknownName,
+    is_out_of_memory,
+    pick_device,
+)
 from gslopes.core.records import Classifier
-from gslopes.core.runtime import is_out_of_memory, pick_device
 from gslopes.core.traits import Able, check_traits, traits_of
 
 DEFAULT_CLASSIFIER = "celeba-tagger"

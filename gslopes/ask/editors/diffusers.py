@@ -22,8 +22,7 @@ from gslopes.ask.editors import Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, read_json
-from gslopes.core.runtime import pick_device
+from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, pick_device, read_json
 from gslopes.core.traits import Traits
 
 # An option to the parameter of a pipeline's call.
