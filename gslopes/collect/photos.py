@@ -23,6 +23,7 @@ from gslopes.collect.search import (
 from gslopes.collect.wikidata import Steps, Wikidata, people_of
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     UnknownName,
     UsageError,
     csv_bytes,
@@ -202,7 +203,7 @@ def _done(out: Path, searches: int) -> int:
     return min(runfolder.missing_parts(out, STAGE, MANIFEST, searches), default=searches)
 
 
-def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
+def _manifest(config: CollectConfig, queries: Sequence[Query]) -> JsonObject:
     lines = "\n".join(f"{query.occupation}\0{query.keyword}\0{query.soc}" for query in queries)
     limits = ("per_query", "per_person", "min_side")
     return {

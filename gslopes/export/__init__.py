@@ -15,6 +15,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     RunFolderMismatch,
     Tick,
@@ -59,7 +60,7 @@ class Exported:
     sets: int = 0
     splits: Mapping[str, int] = field(default_factory=dict)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """As JSON has it."""
         return {**asdict(self), "path": str(self.path)}
 

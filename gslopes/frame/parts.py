@@ -20,6 +20,7 @@ from pandas import DataFrame
 
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     ModelError,
     TableError,
     Tick,
@@ -241,7 +242,7 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
     runfolder.write_json(record, {**now, "uses": used | uses})
 
 
-def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[str, Any], bool]:
+def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject, bool]:
     """What the parts are made from, the models of those that are there, and whether these were made from others."""
     reads = reads_of(run, stage)
     now: dict[str, Any] = {"parts": count}

@@ -24,6 +24,7 @@ from gslopes.ask.scoring.cost import Price
 from gslopes.core import (
     ConfigError,
     Executor,
+    JsonObject,
     Tick,
     UsageError,
     from_dict,
@@ -299,7 +300,7 @@ class Plan:
         return self.audit.models(self)
 
     @cached_property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> JsonObject:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         content = runfolder.Manifest()
         if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
@@ -313,11 +314,11 @@ class Plan:
         return content
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What identifies the run."""
         return {name: self.manifest[name] for name in self.manifest["facts"]}
 
-    def _looked_at(self) -> dict[str, Any]:
+    def _looked_at(self) -> JsonObject:
         """What the inputs tell of themselves, as JSON has it."""
         inputs = self.inputs
         facts = dict(inputs.facts)
@@ -335,7 +336,7 @@ class Plan:
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
-def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> dict[str, Any]:
+def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> JsonObject:
     """The manifest of a run.
 
     Raises: UsageError for a run of this audit by a version that kept other facts and other tables.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     Reason,
     SkipReason,
@@ -324,7 +325,7 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     return SkipReason(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
 
 
-def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
+def listing(files: Sequence[PhotoFile]) -> JsonObject:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
     lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files])
     return {"photos": len(files), "digest": hexdigest(lines)}

@@ -18,6 +18,7 @@ from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate
 from gslopes.core import (
     Executor,
+    JsonObject,
     UsageError,
     frozen_identity,
     many,
@@ -74,7 +75,7 @@ class Drift:
         """Whether another model answers, or a label's mean changed, and not by less than would matter."""
         return self.another or bool(self.labels["changed"].any())
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
         before, now = map(list, self.models)
