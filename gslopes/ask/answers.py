@@ -16,21 +16,23 @@ import pandas as pd
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
-from gslopes.core.errors import (
+from gslopes.core import (
     AnswerError,
     ClassifierError,
     GslopesError,
     PhotoError,
+    Reason,
     Refused,
     ServiceError,
+    SkipReason,
     StorageError,
     Throttled,
     Unavailable,
+    gslopes_version,
+    is_out_of_memory,
 )
 from gslopes.core.killpoints import kill_point
-from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ABSTAINS, Answer, Classifier
-from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.core.traits import Able, traits_of
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."

@@ -25,10 +25,9 @@ from typing import Any
 from uuid import uuid4
 
 from gslopes.ask.secrets import scrub_json
-from gslopes.core import StorageError, frozen
+from gslopes.core import StorageError, frozen, gslopes_version, show
 from gslopes.core.arrays import batches
-from gslopes.core.runfolder import show, storage
-from gslopes.core.runtime import gslopes_version
+from gslopes.core.runfolder import storage
 
 VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"
@@ -194,7 +193,7 @@ class AnswerCache:
     def classifier_id(self, name: str, version: str) -> int:
         """The number under which one classifier's answers, in one version, are stored."""
         with self._transaction():
-            return self._id_of("classifiers", ("name", "version"), (name, version))
+            return self._id_of("classifiers", "name, version", name, version)
 
     def count(self, classifier_id: int) -> int:
         """How many answers a classifier has."""
@@ -232,8 +231,8 @@ class AnswerCache:
         with self._transaction():
             for picture, answer in answers.items():
                 asked_at = answer.asked or int(time.time())
-                by = (answer.model, answer.client or client)
-                source = self._id_of("sources", ("model", "client"), by)
+                by = answer.client or client
+                source = self._id_of("sources", "model, client", answer.model, by)
                 row = (classifier_id, picture, answer.status, _packed(answer.raw), source, asked_at)
                 self._db.execute(insert, row)
             self._delete(self._claims, classifier_id, answers)
@@ -312,22 +311,20 @@ class AnswerCache:
         keys = [(classifier_id, picture) for picture in pictures]
         self._db.executemany(f"DELETE FROM {rows} classifier = ? AND picture = ?", keys)
 
-    def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
-        first, second = columns
-        self._db.execute(f"INSERT OR IGNORE INTO {table} ({first}, {second}) VALUES (?, ?)", values)
-        row = self._db.execute(
-            f"SELECT id FROM {table} WHERE {first} = ? AND {second} = ?", values
-        ).fetchone()
+    def _id_of(self, table: str, columns: str, *values: str) -> int:
+        self._db.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES (?, ?)", values)
+        (row,) = self._db.execute(f"SELECT id FROM {table} WHERE ({columns}) = (?, ?)", values)
         return int(row[0])
 
     # -- claims of others ---------------------------------------------------------------------------------------------
 
     def _claimed_by_others(self, classifier_id: int, pictures: Sequence[bytes]) -> set[bytes]:
-        query = "SELECT picture, owner, until FROM claims WHERE classifier = ?"
-        rows = list(self._rows_about(pictures, query, classifier_id))
-        owners = {owner: owner != self.owner and self._is_alive(owner) for _, owner, _ in rows}
-        now = time.time()
-        return {picture for picture, owner, until in rows if owners[owner] and until > now}
+        query = """
+            SELECT picture, owner FROM claims WHERE classifier = ? AND owner != ? AND until > ?
+        """
+        rows = list(self._rows_about(pictures, query, classifier_id, self.owner, time.time()))
+        alive = set(filter(self._is_alive, {owner for _, owner in rows}))
+        return {picture for picture, owner in rows if owner in alive}
 
     def _is_alive(self, owner: str) -> bool:
         """Whether that process still runs: it holds the lock on its file as long as it does."""

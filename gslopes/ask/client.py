@@ -18,10 +18,8 @@ from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import fit_pictures
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.retry import Encoded, RateLimiter, RequestSender, RetryPolicy
-from gslopes.core.errors import ClassifierError, PhotoError, Refused
-from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core import ClassifierError, PhotoError, Reason, Refused, SkipReason, many
 from gslopes.core.records import Answer, Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import Able, traits_of
 
 ByDigest = dict[bytes, list[Question]]

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Template
 
 from gslopes.ask.names import Bounded
-from gslopes.core import frozen
-from gslopes.core.errors import BudgetReached, ConfigError
+from gslopes.core import ConfigError, frozen
+from gslopes.core.errors import BudgetReached
 from gslopes.core.traits import Limits, RequestUsage
 
 

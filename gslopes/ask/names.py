@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import is_secret, scrub, secret_in_address
-from gslopes.core import ConfigError, frozen, nearest
-from gslopes.core.config import facts_of, read_beside
+from gslopes.core import ConfigError, frozen, nearest, read_beside
+from gslopes.core.config import facts_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

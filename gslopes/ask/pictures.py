@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gslopes.core import PhotoError, Refused
-from gslopes.core.config import read_beside
+from gslopes.core import PhotoError, Refused, read_beside
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.traits import Limits
 

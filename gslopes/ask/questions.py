@@ -13,11 +13,17 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.ask.pictures import beside
-from gslopes.core import frozen_identity, tables
-from gslopes.core.errors import PhotoError, TableError, UsageError
-from gslopes.core.files import inside, read_regular
+from gslopes.core import (
+    PhotoError,
+    SkipReason,
+    TableError,
+    UsageError,
+    frozen_identity,
+    read_regular,
+    tables,
+)
+from gslopes.core.files import inside
 from gslopes.core.placebo import CROSS
-from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
 from gslopes.core.traits import traits_of
 from gslopes.photos.decode import LARGEST_FILE

@@ -14,8 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import cast
 
 from gslopes.ask.cost import Budget, UsageStats
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
+from gslopes.core import AnswerError, GslopesError, Throttled, Unavailable, Unfinished, frozen
 from gslopes.core.records import Classifier
 from gslopes.core.traits import Able, traits_of
 

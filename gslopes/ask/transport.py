@@ -50,20 +50,16 @@ class DeadlineExceeded(Exception):
     """The exchange took longer than it may."""
 
 
-class TooLarge(Exception):
-    """A body has more bytes than it may.  body: what came until then."""
+class TooLarge(httpx.TransportError):
+    """A body has more bytes than any answer.  body: what came until then."""
 
     def __init__(self, body: bytes) -> None:
-        super().__init__("too large")
+        super().__init__(f"the reply has more than {MOST >> 20} MiB")
         self.body = body
 
 
 class Permanent(httpx.TransportError):
     """No picture would ever get through: a redirect, a certificate, an address, a key that cannot be sent."""
-
-
-class Oversized(httpx.TransportError):
-    """The reply has more bytes than any answer."""
 
 
 # -- a deadline for everything ----------------------------------------------------------------------------------------
@@ -173,7 +169,7 @@ class BoundedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The reply, read and closed.
 
-        Raises: Permanent; Oversized; ConnectTimeout and the like if nothing can have been billed, ReadTimeout and the
+        Raises: Permanent; TooLarge; ConnectTimeout and the like if nothing can have been billed, ReadTimeout and the
             like if it can.
         """
         sent = False
@@ -197,9 +193,7 @@ class BoundedTransport(httpx.BaseTransport):
         except DeadlineExceeded:
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
-        except TooLarge:
-            raise Oversized(f"the reply has more than {MOST >> 20} MiB", request=request) from None
-        except Permanent:
+        except (Permanent, TooLarge):
             raise
         except httpx.TransportError as error:
             if reason := _lasting(error):
@@ -229,7 +223,7 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
         assert isinstance(response.stream, Iterable)
         try:
             body = decoded(response.stream, headers.get("content-encoding", ""), MOST)
-        except (httpx.TransportError, TooLarge, ValueError) as error:
+        except (httpx.TransportError, ValueError) as error:
             if status < 400:
                 raise
             body = getattr(

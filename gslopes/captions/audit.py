@@ -12,7 +12,7 @@ from gslopes.captions.stimuli.groups import groups_of, notes_on_groups
 from gslopes.captions.stimuli.readers import StageRows
 from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
 from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, with_labels
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, JsonObject
 from gslopes.core.options import with_options
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
@@ -77,7 +77,7 @@ def of_photos(config: CaptionsConfig) -> bool:
     return False
 
 
-def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What an audit would do: what is there, and which techniques can run."""
     config = planned.config
     stages: Stages = planned.inputs.content

@@ -20,9 +20,7 @@ from typing import Any, ClassVar
 import click
 
 from gslopes.ask.secrets import guard_logs, scrub_text
-from gslopes.core import GslopesError, nearest, show
-from gslopes.core.config import read_beside
-from gslopes.core.runtime import gslopes_version, is_out_of_memory
+from gslopes.core import GslopesError, gslopes_version, is_out_of_memory, nearest, read_beside, show
 from gslopes.core.text import printable_lines
 from gslopes.frame.commands import examples, say
 

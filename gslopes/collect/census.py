@@ -15,9 +15,12 @@ from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConf
 from gslopes.collect.review import item_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
+    Executor,
     PhotoError,
     SkipReason,
+    Tick,
     UsageError,
+    csv_bytes,
     frozen_identity,
     runfolder,
     runtime,
@@ -27,11 +30,9 @@ from gslopes.core import (
 from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
-from gslopes.core.executor import Executor
-from gslopes.core.files import csv_bytes, without_guard
+from gslopes.core.files import without_guard
 from gslopes.core.geometry import warp
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import Tick
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose

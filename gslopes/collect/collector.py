@@ -25,6 +25,7 @@ from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy, Robots, refused
 from gslopes.collect.search import Candidate, Provider, Query
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     Reason,
     ServiceError,
@@ -50,7 +51,7 @@ _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "BMP": "bmp", "TIFF": 
 Outcome = bytes | DownloadError
 
 
-def examine(data: bytes, min_side: int) -> dict[str, Any]:
+def examine(data: bytes, min_side: int) -> JsonObject:
     """The manifest's columns about a photo: its id (sha256 of the bytes), path by its contents, width, height, bytes.
 
     The whole file is decoded; sizes are checked in its header before a pixel is.  min_side: least length of the shorter

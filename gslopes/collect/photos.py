@@ -23,8 +23,10 @@ from gslopes.collect.search import (
 from gslopes.collect.wikidata import Steps, Wikidata, people_of
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     UnknownName,
     UsageError,
+    csv_bytes,
     frozen,
     hexdigest,
     runfolder,
@@ -32,7 +34,6 @@ from gslopes.core import (
     tables,
 )
 from gslopes.core.config import check
-from gslopes.core.files import csv_bytes
 from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
@@ -202,7 +203,7 @@ def _done(out: Path, searches: int) -> int:
     return min(runfolder.missing_parts(out, STAGE, MANIFEST, searches), default=searches)
 
 
-def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
+def _manifest(config: CollectConfig, queries: Sequence[Query]) -> JsonObject:
     lines = "\n".join(f"{query.occupation}\0{query.keyword}\0{query.soc}" for query in queries)
     limits = ("per_query", "per_person", "min_side")
     return {

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, DECISIONS
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside
 from gslopes.report import review, words
 
 REVIEW = read_beside(__file__, "review.toml")

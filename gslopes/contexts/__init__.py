@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pandas import DataFrame
 
-from gslopes.core.config import read_toml
+from gslopes.core import read_toml
 from gslopes.core.tables import Record, frame_of, read_tables
 
 HOME = Path(__file__).parent

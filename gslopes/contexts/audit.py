@@ -17,8 +17,7 @@ from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.contexts.stimuli import stages as stimuli
-from gslopes.core import Reason, tables, text
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, JsonObject, Reason, tables, text
 from gslopes.core.options import with_options
 from gslopes.core.records import Classifier
 from gslopes.frame.ask import (
@@ -112,7 +111,7 @@ def audit_contexts(
     return carry_out(plan, executor, progress)
 
 
-def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What an audit would do."""
     material = planned.inputs.content
     facts = {

@@ -1,8 +1,6 @@
 """The foundation of every room: records, tables, errors, configuration, run folders."""
 
-from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
-
+from gslopes.core.config import from_dict, read_beside, read_toml, to_dict
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -24,17 +22,23 @@ from gslopes.core.errors import (
     UsageError,
     nearest,
 )
+from gslopes.core.executor import Executor
 from gslopes.core.files import (
     JsonObject,
+    csv_bytes,
     hexdigest,
     parse_json,
     read_json,
+    read_named,
     read_regular,
     sha256_of,
     show,
 )
+from gslopes.core.freeze import frozen, frozen_identity
+from gslopes.core.progress import Tick, Watch, counted, tell
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.text import many
+from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
+from gslopes.core.text import many, nudged, plain, printable, some_of, two_digits
 
 __all__ = (
     "AnswerError",
@@ -42,6 +46,7 @@ __all__ = (
     "ConfigError",
     "CredentialsError",
     "DataMissing",
+    "Executor",
     "GslopesError",
     "JsonObject",
     "ModelError",
@@ -54,32 +59,36 @@ __all__ = (
     "StorageError",
     "TableError",
     "Throttled",
+    "Tick",
     "Unavailable",
     "Unfinished",
     "UnknownName",
     "UsageError",
+    "Watch",
+    "counted",
+    "csv_bytes",
+    "from_dict",
     "frozen",
     "frozen_identity",
+    "gslopes_version",
     "hexdigest",
+    "is_out_of_memory",
     "many",
     "nearest",
+    "nudged",
     "parse_json",
+    "pick_device",
+    "plain",
+    "printable",
+    "read_beside",
     "read_json",
+    "read_named",
     "read_regular",
+    "read_toml",
     "sha256_of",
     "show",
+    "some_of",
+    "tell",
+    "to_dict",
+    "two_digits",
 )
-
-T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(kind: type[T]) -> type[T]:
-    """A dataclass with slots that cannot be changed."""
-    return dataclass(frozen=True, slots=True)(kind)
-
-
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
-def frozen_identity(kind: type[T]) -> type[T]:
-    """The same, equal only to itself: for arrays, of which == gives an array."""
-    return dataclass(frozen=True, slots=True, eq=False)(kind)

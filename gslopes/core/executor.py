@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from gslopes.core import frozen
 from gslopes.core.errors import UsageError
+from gslopes.core.freeze import frozen
 from gslopes.core.progress import Tick
 
 Work = Callable[[int, Tick], None]

@@ -11,9 +11,8 @@ from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
 from gslopes.ask.croppers.joining import Layout
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import Price, confirm_cost
-from gslopes.core import Reason, SkipReason, runtime
+from gslopes.core import Executor, Reason, SkipReason, runtime
 from gslopes.core.arrays import Array
-from gslopes.core.executor import Executor
 from gslopes.core.records import Crop, Finder
 from gslopes.core.tables import Row
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig

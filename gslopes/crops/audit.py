@@ -4,8 +4,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, Reason
-from gslopes.core.executor import Executor
+from gslopes.core import ConfigError, Executor, JsonObject, Reason
 from gslopes.core.options import with_options
 from gslopes.core.records import Finder
 from gslopes.crops import asking
@@ -68,7 +67,7 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
     return Inputs(people, facts, notes=(people.absent,) if people.absent else ())
 
 
-def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
+def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What an audit would do: people, pictures, what services would be asked, and the intervals to expect."""
     people: People = planned.inputs.content
     facts = {

@@ -11,8 +11,7 @@ from typing import Literal
 from gslopes.ask.boxes import RATIOS
 from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
-from gslopes.core import ConfigError
-from gslopes.core.config import read_toml
+from gslopes.core import ConfigError, read_toml
 from gslopes.core.options import names, numbers, option, section
 from gslopes.core.tables import read_tables
 

@@ -15,19 +15,22 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     RunFolderMismatch,
+    Tick,
     UnknownName,
     UsageError,
+    counted,
+    csv_bytes,
     frozen,
     read_json,
+    read_named,
     runfolder,
     runtime,
     show,
 )
-from gslopes.core.files import csv_bytes, read_named
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import Tick, counted
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
 from gslopes.faces.compose.encode import encode
@@ -57,7 +60,7 @@ class Exported:
     sets: int = 0
     splits: Mapping[str, int] = field(default_factory=dict)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """As JSON has it."""
         return {**asdict(self), "path": str(self.path)}
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import read_json, runfolder, runtime, sha256_of
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside, read_json, runfolder, runtime, sha256_of
 from gslopes.report.inline import plain
 from gslopes.report.layouts import escaped, markdown
 

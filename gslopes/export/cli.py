@@ -42,7 +42,7 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     With the pictures come a card (README.md) and a Croissant file. Every edited picture says in its metadata that it is
     one.
     """  # noqa: D301 - click's mark of lines to keep
-    from gslopes.core.runfolder import show
+    from gslopes.core import show
     from gslopes.export import export as export_run
 
     exported = export_run(run, form, out, progress=True, **options)

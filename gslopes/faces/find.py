@@ -6,7 +6,9 @@ Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one n
 import math
 from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +74,14 @@ class MtcnnFinder:
     """
 
     def __init__(self, min_face: int = 32) -> None:
+        self._min_face = min_face
+
+    @cached_property
+    def detector(self) -> Any:
+        """The network, built when it is first asked, or moved."""
         from gslopes.faces.networks.mtcnn import Mtcnn
 
-        self.detector = Mtcnn(min_face)
+        return Mtcnn(self._min_face)
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""

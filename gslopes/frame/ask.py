@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pandas import DataFrame
 
@@ -18,11 +17,18 @@ from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of
 from gslopes.ask.scoring.score import Scoring, models_of
-from gslopes.core import frozen, runfolder, tables
-from gslopes.core.errors import RunFolderMismatch, UsageError
-from gslopes.core.executor import Executor
+from gslopes.core import (
+    Executor,
+    JsonObject,
+    RunFolderMismatch,
+    UsageError,
+    frozen,
+    many,
+    runfolder,
+    tables,
+)
 from gslopes.core.records import Classifier
-from gslopes.core.text import many, twins
+from gslopes.core.text import twins
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing, missing_of, missing_parts
@@ -240,7 +246,7 @@ def prices_of(run: Run) -> list[Price]:
     ]
 
 
-def outline_of_prices(planned: Plan) -> tuple[str, dict[str, Any]]:
+def outline_of_prices(planned: Plan) -> tuple[str, JsonObject]:
     """The prices of a plan, as text and as JSON."""
     folder = planned.folder or Path("/dev/null")
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
@@ -288,7 +294,7 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier], record: str 
             )
 
 
-def asked_before(folder: Path, record: str = ASKED) -> dict[str, Any]:
+def asked_before(folder: Path, record: str = ASKED) -> JsonObject:
     """Name to what run.json tells of each classifier that was asked."""
     if (folder / runfolder.MANIFEST).is_file():
         return dict(runfolder.read_manifest(folder).get(record) or {})

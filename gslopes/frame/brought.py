@@ -16,20 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import RunFolderMismatch, UsageError, hexdigest
+from gslopes.core import RunFolderMismatch, UsageError, hexdigest, show, some_of, tell
 from gslopes.core.options import merged, options_of
-from gslopes.core.progress import tell
 from gslopes.core.runfolder import (
     GIVEN,
     GIVEN_TABLE,
     MANIFEST,
     make_folder,
     settle,
-    show,
     storage,
     write_changed,
 )
-from gslopes.core.text import some_of
 from gslopes.frame.plan import plan
 from gslopes.frame.spec import Audit, Plan
 from gslopes.photos.decode import to_srgb

@@ -22,9 +22,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core import UnknownName, UsageError, nearest
-from gslopes.core.config import read_beside
-from gslopes.core.text import some_of
+from gslopes.core import JsonObject, UnknownName, UsageError, nearest, read_beside, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +71,7 @@ class Condition:
         records = frame[list(self._columns)].to_dict("records")
         return frame[[bool(_value(self._tree, record)) for record in records]]
 
-    def facts(self, frame: pd.DataFrame) -> dict[str, Any]:
+    def facts(self, frame: pd.DataFrame) -> JsonObject:
         """Its text, the number of rows, of those that are judged (they have a q), and the names of those it holds for.
 
         Raises: as ``rows``.

@@ -12,8 +12,8 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
+from gslopes.core import nudged
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
-from gslopes.core.text import nudged
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import ranked
 

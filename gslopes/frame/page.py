@@ -19,9 +19,7 @@ from typing import Any, ClassVar
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.core import runfolder, summary
-from gslopes.core.files import csv_bytes
-from gslopes.core.progress import Watch, counted
+from gslopes.core import Watch, counted, csv_bytes, runfolder, summary
 from gslopes.core.tables import Tables as Opened
 from gslopes.core.tables import typed
 from gslopes.frame.findings import decide

@@ -20,8 +20,10 @@ from pandas import DataFrame
 
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     ModelError,
     TableError,
+    Tick,
     UsageError,
     frozen,
     read_json,
@@ -32,7 +34,6 @@ from gslopes.core import (
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask, Work
 from gslopes.core.killpoints import kill_point
-from gslopes.core.progress import Tick
 from gslopes.core.runfolder import part_path
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
@@ -241,7 +242,7 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
     runfolder.write_json(record, {**now, "uses": used | uses})
 
 
-def _sources(run: Run, stage: Stage, count: int) -> tuple[dict[str, Any], dict[str, Any], bool]:
+def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject, bool]:
     """What the parts are made from, the models of those that are there, and whether these were made from others."""
     reads = reads_of(run, stage)
     now: dict[str, Any] = {"parts": count}

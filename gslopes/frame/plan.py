@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, UsageError
-from gslopes.core.config import from_dict, to_dict
+from gslopes.core import ConfigError, UsageError, from_dict, show, to_dict
 from gslopes.core.options import merged, over
-from gslopes.core.runfolder import MANIFEST, check_outside, show
+from gslopes.core.runfolder import MANIFEST, check_outside
 from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, refuse_older
 
 

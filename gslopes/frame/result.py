@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import UsageError, read_json, runfolder, show
+from gslopes.core import JsonObject, UsageError, read_json, runfolder, show
 from gslopes.core.tables import Tables, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed
@@ -65,7 +64,7 @@ class Result:
         return _found(self.folder / "review.html")
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """As JSON has it: the findings, and the tables that the audit shows, as far as the run has them."""
         from gslopes.frame.commands import rows
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gslopes.core import UsageError, runfolder, show, tables
-from gslopes.core.executor import Executor
+from gslopes.core import Executor, UsageError, runfolder, show, tables
 from gslopes.frame.executors import OneProcess, engine
 from gslopes.frame.page import Page, write_page
 from gslopes.frame.parts import do_parts, has_all_parts

@@ -21,10 +21,21 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import ConfigError, UsageError, frozen, runfolder, runtime, show, tables
-from gslopes.core.config import from_dict, read_toml, to_dict
-from gslopes.core.executor import Executor
-from gslopes.core.progress import Tick
+from gslopes.core import (
+    ConfigError,
+    Executor,
+    JsonObject,
+    Tick,
+    UsageError,
+    from_dict,
+    frozen,
+    read_toml,
+    runfolder,
+    runtime,
+    show,
+    tables,
+    to_dict,
+)
 from gslopes.core.summary import FINDINGS
 from gslopes.core.tables import Table
 from gslopes.core.tables import Tables as Opened
@@ -289,7 +300,7 @@ class Plan:
         return self.audit.models(self)
 
     @cached_property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> JsonObject:
         """The content of run.json: what the run is, its resolved options, and which facts identify it."""
         content = runfolder.Manifest()
         if self.folder is not None and (self.folder / runfolder.MANIFEST).is_file():
@@ -303,11 +314,11 @@ class Plan:
         return content
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What identifies the run."""
         return {name: self.manifest[name] for name in self.manifest["facts"]}
 
-    def _looked_at(self) -> dict[str, Any]:
+    def _looked_at(self) -> JsonObject:
         """What the inputs tell of themselves, as JSON has it."""
         inputs = self.inputs
         facts = dict(inputs.facts)
@@ -325,7 +336,7 @@ class Plan:
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
-def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> dict[str, Any]:
+def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> JsonObject:
     """The manifest of a run.
 
     Raises: UsageError for a run of this audit by a version that kept other facts and other tables.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.config import read_toml
+from gslopes.core import read_toml
 
 
 def declared_stages(home: Path) -> dict[str, dict[str, Any]]:

@@ -13,8 +13,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import hexdigest, read_json, runfolder, runtime, sha256_of, show
-from gslopes.core.config import to_dict
+from gslopes.core import (
+    JsonObject,
+    hexdigest,
+    read_json,
+    runfolder,
+    runtime,
+    sha256_of,
+    show,
+    to_dict,
+)
 from gslopes.core.files import inside, is_file
 from gslopes.core.tables import Table
 from gslopes.frame.result import notes_of
@@ -24,7 +32,7 @@ PROGRAM = Path(__file__).resolve().parents[1]
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 
 
-def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
+def reads_of(run: Run, stage: Stage) -> JsonObject:
     """What a stage is made from, as JSON has it: facts of the inputs, tables, options and the files they name, program.
 
     Tables are known by the sha256 of their files; one that is missing has an empty one.
@@ -157,7 +165,7 @@ def _listing(folder: str, below: str) -> Iterator[tuple[str, int, int]]:
 
 
 @cache  # what runs is what was read when the process began
-def _program() -> dict[str, Any]:
+def _program() -> JsonObject:
     """The version, and a digest of the program's files, which in a checkout change without it; what it builds on."""
     code = hashlib.sha256()
     for path in sorted(PROGRAM.rglob("*")):

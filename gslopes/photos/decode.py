@@ -14,9 +14,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageError, features
 
-from gslopes.core import PhotoError, Reason, SkipReason, UsageError, read_regular, show
+from gslopes.core import PhotoError, Reason, SkipReason, UsageError, read_named, read_regular, show
 from gslopes.core.arrays import floats
-from gslopes.core.files import read_named
 from gslopes.core.records import ByteArray
 
 MOST_PIXELS = 100_000_000

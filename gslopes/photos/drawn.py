@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core import StorageError
+from gslopes.core import StorageError, read_toml
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.config import read_toml
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.runfolder import make_folder, storage
 

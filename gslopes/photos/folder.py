@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     Reason,
     SkipReason,
@@ -19,10 +20,10 @@ from gslopes.core import (
     many,
     read_regular,
     show,
+    some_of,
 )
 from gslopes.core.files import NotRegular, TooLarge, open_regular, resolved
 from gslopes.core.records import ByteArray, Photo
-from gslopes.core.text import some_of
 from gslopes.photos.decode import (
     HEAD,
     LARGEST_FILE,
@@ -324,7 +325,7 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     return SkipReason(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
 
 
-def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
+def listing(files: Sequence[PhotoFile]) -> JsonObject:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
     lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files])
     return {"photos": len(files), "digest": hexdigest(lines)}

@@ -10,9 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from gslopes.core import config, frozen, many
+from gslopes.core import config, frozen, many, two_digits
 from gslopes.core.tables import Record, Row
-from gslopes.core.text import two_digits
 from gslopes.report.caution import Nothing, widest
 from gslopes.stats.rounding import highest
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pandas import DataFrame
 
-from gslopes.core.config import read_beside
-from gslopes.core.text import printable
+from gslopes.core import printable, read_beside
 from gslopes.report import inline
 
 _MARKUP = read_beside(__file__, "layouts.toml")

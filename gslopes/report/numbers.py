@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core.text import nudged
+from gslopes.core import nudged
 from gslopes.stats.rounding import STORED, settled
 
 NONE = "–"

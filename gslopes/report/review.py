@@ -9,8 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import csv_table, files, frozen
-from gslopes.core.errors import DataMissing
+from gslopes.core import DataMissing, csv_table, files, frozen
 from gslopes.report.inline import render
 
 _HINT = "Save it from review.html (key S)."

@@ -15,13 +15,9 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
-from gslopes.core import runfolder, runtime, show, tables, text
-from gslopes.core.config import to_dict
+from gslopes.core import runfolder, runtime, show, tables, text, to_dict
 from gslopes.core.csv_table import read_csv
-from gslopes.core.executor import Executor
-from gslopes.core.files import csv_bytes
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import UsageError, placebo, runfolder, summary, tables
-from gslopes.core.runfolder import show
+from gslopes.core import UsageError, placebo, runfolder, show, summary, tables
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig

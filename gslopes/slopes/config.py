@@ -24,8 +24,7 @@ from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import canonical_name, is_outside
-from gslopes.core import ConfigError, frozen, placebo
-from gslopes.core.config import from_dict, read_beside, to_dict
+from gslopes.core import ConfigError, from_dict, frozen, placebo, read_beside, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.options import counts, merged, option, put, section
 from gslopes.core.runfolder import GIVEN

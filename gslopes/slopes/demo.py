@@ -13,9 +13,8 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import UsageError, frozen, runfolder, tables
+from gslopes.core import Executor, UsageError, frozen, runfolder, tables
 from gslopes.core.arrays import Array
-from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered

@@ -16,11 +16,19 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate
-from gslopes.core import UsageError, frozen_identity, many, placebo, runfolder, tables
+from gslopes.core import (
+    Executor,
+    JsonObject,
+    UsageError,
+    frozen_identity,
+    many,
+    placebo,
+    runfolder,
+    tables,
+    two_digits,
+)
 from gslopes.core.arrays import Array, Integers
-from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
-from gslopes.core.text import two_digits
 from gslopes.report import caution, inline
 from gslopes.report.headline import Sentences
 from gslopes.stats import clusters, multiplicity, permutation
@@ -67,7 +75,7 @@ class Drift:
         """Whether another model answers, or a label's mean changed, and not by less than would matter."""
         return self.another or bool(self.labels["changed"].any())
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
         before, now = map(list, self.models)

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
-from gslopes.core import crossed, placebo, runfolder, tables
+from gslopes.core import Watch, counted, crossed, placebo, runfolder, tables
 from gslopes.core.geometry import TONE, step_of
-from gslopes.core.progress import Watch, counted
 from gslopes.core.records import ABSTAINS
 from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about

@@ -18,9 +18,7 @@ from gslopes.ask.classifiers import chat, load_classifiers
 from gslopes.ask.classifiers.prompt import UNITS
 from gslopes.ask.names import split
 from gslopes.ask.questions import digest, read_picture
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError
-from gslopes.core.files import hexdigest
+from gslopes.core import ConfigError, hexdigest, runfolder, tables
 from gslopes.core.tables import Row
 from gslopes.core.traits import traits_of
 from gslopes.frame.ask import Most

@@ -22,8 +22,17 @@ import pyarrow as pa
 from pandas import DataFrame
 
 from gslopes.ask.names import ARGUMENT, read, split
-from gslopes.core import ConfigError, UnknownName, UsageError, frozen, nearest, parse_json, show
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core import (
+    ConfigError,
+    UnknownName,
+    UsageError,
+    from_dict,
+    frozen,
+    nearest,
+    parse_json,
+    read_toml,
+    show,
+)
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_text
 from gslopes.photos.folder import list_files

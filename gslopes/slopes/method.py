@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.editors.registry import is_outside
-from gslopes.core import ModelError, UnknownName, UsageError, files, runfolder
-from gslopes.core.config import read_beside
+from gslopes.ask.editors import is_outside
+from gslopes.core import ModelError, UnknownName, UsageError, files, read_beside, runfolder
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import Choice

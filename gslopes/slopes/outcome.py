@@ -4,14 +4,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
-from gslopes.core import Reason, UsageError, many, runfolder, tables
+from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import listed
-from gslopes.core.runfolder import show
 from gslopes.core.tables import Tables
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
@@ -63,7 +61,7 @@ class Walked(Result):
         return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """Everything as JSON has it: run, page, photos, funnel and slopes."""
         from gslopes.frame.commands import rows
 
@@ -162,7 +160,7 @@ def answers(run: Path) -> dict[str, Counts]:
     }
 
 
-def _gated(result: Result) -> tuple[str, dict[str, Any]]:
+def _gated(result: Result) -> tuple[str, JsonObject]:
     from gslopes.slopes.validation import format_summary, summaries_of
 
     summaries = summaries_of(result.folder)
@@ -170,7 +168,7 @@ def _gated(result: Result) -> tuple[str, dict[str, Any]]:
     return text, {"attributes": [summary.facts() for summary in summaries]}
 
 
-def _answered(result: Result) -> tuple[str, dict[str, Any]]:
+def _answered(result: Result) -> tuple[str, JsonObject]:
     counts = answers(result.folder)
     texts = {
         name: ", ".join(f"{count:,} {status}" for status, count in statuses.items())

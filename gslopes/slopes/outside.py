@@ -15,9 +15,18 @@ from gslopes.ask.cost import said
 from gslopes.ask.editors.remote import RemoteEditor
 from gslopes.ask.pictures import png
 from gslopes.ask.scoring.cost import Price, estimate
-from gslopes.core import PhotoError, Reason, SkipReason, frozen, placebo, runfolder, tables, text
+from gslopes.core import (
+    PhotoError,
+    Reason,
+    SkipReason,
+    Tick,
+    frozen,
+    placebo,
+    runfolder,
+    tables,
+    text,
+)
 from gslopes.core.arrays import floats
-from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, EditedChip, Face, Photo
 from gslopes.core.tables import EDITING, Row
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, encode

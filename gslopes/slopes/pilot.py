@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gslopes.core import UsageError, placebo, runfolder, tables
-from gslopes.core.config import from_dict
-from gslopes.core.runfolder import show
+from gslopes.core import UsageError, from_dict, placebo, runfolder, show, tables
 from gslopes.photos.people import read_about
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fitting import answers_of, verdicts_of

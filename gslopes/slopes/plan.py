@@ -7,10 +7,9 @@ from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.ask.editors import Setting, load_editor
-from gslopes.core import UsageError, placebo, sha256_of, show, tables
+from gslopes.core import UsageError, pick_device, placebo, sha256_of, show, tables
 from gslopes.core.crossed import Grid, grid_of
 from gslopes.core.records import Classifier
-from gslopes.core.runtime import pick_device
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.find import MtcnnFinder

@@ -19,13 +19,13 @@ from gslopes.core import (
     PhotoError,
     Reason,
     SkipReason,
+    Tick,
     frozen,
     placebo,
     runfolder,
     runtime,
 )
 from gslopes.core.geometry import warp
-from gslopes.core.progress import Tick
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
 from gslopes.core.tables import Row
 from gslopes.faces.components import Components

@@ -5,14 +5,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from gslopes.ask.editors import Setting, is_outside, load_editor
 from gslopes.ask.pictures import png
-from gslopes.core import PhotoError, frozen
+from gslopes.core import JsonObject, PhotoError, frozen
 from gslopes.core.arrays import doubles
 from gslopes.core.geometry import TONE
 from gslopes.core.reasons import explained
@@ -43,7 +42,7 @@ class EditorTrial:
     editor: str
     sheet: str
     size: tuple[int, int]
-    pictures: tuple[dict[str, Any], ...]
+    pictures: tuple[JsonObject, ...]
     seconds: float
     price: float | None
     own: float | None = None

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from gslopes.core import UsageError, crossed, frozen, runfolder, tables
+from gslopes.core import JsonObject, UsageError, crossed, frozen, runfolder, tables
 from gslopes.core.arrays import Array, doubles
 from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
@@ -51,7 +51,7 @@ class Summary:
     groups: Mapping[str, Groups] = field(default_factory=dict)
     leakage: Mapping[str, Interval] = field(default_factory=dict)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """As JSON has it: a number that could not be measured is null."""
         return json.loads(json.dumps(asdict(self)), parse_constant=lambda constant: None)
 

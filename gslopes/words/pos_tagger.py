@@ -13,8 +13,7 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 
-from gslopes.core import ModelError, UsageError, sha256_of
-from gslopes.core.text import plain
+from gslopes.core import ModelError, UsageError, plain, sha256_of
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import GRAMMAR as GRAMMAR
 from gslopes.words.wordnet import WordNet

@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, UnknownName, frozen, hexdigest
+from gslopes.core import ConfigError, UnknownName, frozen, hexdigest, plain
 from gslopes.core.files import read_text
-from gslopes.core.text import plain
 from gslopes.words.wordnet import GRAMMAR, WordNet
 
 SHIPPED = Path(__file__).parent / "lists"

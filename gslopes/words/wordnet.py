@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from gslopes.core import ModelError, hexdigest
-from gslopes.core.config import read_toml
+from gslopes.core import ModelError, hexdigest, read_toml
 
 DATA = Path(__file__).parent / "data"
 GRAMMAR = read_toml(DATA / "grammar.toml")

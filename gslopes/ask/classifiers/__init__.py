@@ -16,21 +16,24 @@ from gslopes.ask.classifiers.catalogue import (
     entry_of,
     manual,
     perhaps,
+    registry_of,
     resolved,
 )
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core import ClassifierError, GslopesError, UnknownName
-from gslopes.core.executor import Executor
+from gslopes.core import (
+    ClassifierError,
+    Executor,
+    GslopesError,
+    UnknownName,
+    is_out_of_memory,
+    pick_device,
+)
 from gslopes.core.records import Classifier
-from gslopes.core.registry import Registry
-from gslopes.core.runtime import is_out_of_memory, pick_device
 from gslopes.core.traits import Able, check_traits, traits_of
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
-_REGISTRY = Registry(
-    "classifier", {name: listed.place for name, listed in CATALOGUE.items()}, "gslopes.classifiers"
-)
+_REGISTRY = registry_of("classifier", CATALOGUE)
 
 
 def list_classifiers() -> list[ClassifierEntry]:

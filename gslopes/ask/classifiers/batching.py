@@ -38,8 +38,7 @@ from gslopes.ask.classifiers.compatible import CompatibleService
 from gslopes.ask.classifiers.dialect import Dialect, shaped
 from gslopes.ask.classifiers.resuming import Begun
 from gslopes.ask.retry import RETRYABLE, Stopped
-from gslopes.core.errors import ConfigError, ServiceError
-from gslopes.core.files import JsonObject
+from gslopes.core import ConfigError, JsonObject, ServiceError
 
 NONE = ("Whoever answers for this model takes no batches.", "Leave out --batch.")
 PAUSE = 20.0  # seconds between looks at batches

@@ -16,8 +16,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.pictures import decoded
-from gslopes.core import GslopesError, UsageError
-from gslopes.core.config import read_beside
+from gslopes.core import GslopesError, UsageError, read_beside
 from gslopes.core.records import ByteArray
 
 Form = tuple[str, str]  # of ``KINDS``, and how it is given: one, a list, a stack, alone in a stack

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.core import ModelError, UsageError, frozen
-from gslopes.core.config import from_dict, read_toml
+from gslopes.core import ModelError, UsageError, from_dict, frozen, read_toml
 from gslopes.core.registry import Registry, Target
 from gslopes.core.traits import LOCAL, Limits
 
@@ -162,6 +161,12 @@ def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
         if entry.get("limits", {}).get("price") == "plan":
             entry["limits"]["price"] = None
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
+
+
+def registry_of(kind: str, entries: Mapping[str, Listed]) -> Registry:
+    """Of gslopes' own ones, as ``listed``, and of those of other packages."""
+    places = {name: entry.place for name, entry in entries.items()}
+    return Registry(kind, places, f"gslopes.{kind}s")
 
 
 SERVICES = listed("service")

@@ -20,8 +20,7 @@ from gslopes.ask.classifiers import numbers, problems, service
 from gslopes.ask.classifiers.picking import only, ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
-from gslopes.core.errors import AnswerError
-from gslopes.core.files import JsonObject, parse_json
+from gslopes.core import AnswerError, JsonObject, parse_json
 from gslopes.core.records import ABSTAINS
 from gslopes.words import wordlists
 

@@ -24,9 +24,9 @@ from gslopes.core import (
     frozen,
     hexdigest,
     parse_json,
+    read_beside,
     read_json,
 )
-from gslopes.core.config import read_beside
 from gslopes.core.runfolder import write_json
 from gslopes.core.traits import Limits, RequestUsage
 

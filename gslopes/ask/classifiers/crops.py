@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ from gslopes.core import (
     sha256_of,
     show,
 )
-from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
+from gslopes.core.records import Answer, ByteArray, Crop, Photo
 from gslopes.core.traits import LOCAL, Traits
 
 LABEL = "favoured (of 100 pairs)"
@@ -76,7 +76,10 @@ class CropsClassifier(Resuming):
     def __init__(
         self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False
     ) -> None:
-        setting = Setting(lambda photos: self._finder(photos), device, options.seed, trust)
+        from gslopes.faces.find import MtcnnFinder
+
+        self._finder = MtcnnFinder()
+        setting = Setting(self._finder, device, options.seed, trust)
         model: Any = load_cropper(options.cropper, setting)
         self.name = name
         self._options = options
@@ -237,12 +240,6 @@ class CropsClassifier(Resuming):
         if isinstance(face, SkipReason):
             return None
         return (pixels, head_box(face.box.tolist(), width, height))
-
-    @cached_property
-    def _finder(self) -> Finder:
-        from gslopes.ask.croppers.remote import mtcnn
-
-        return mtcnn()
 
 
 def _circle(options: CropsOptions) -> dict[str, Path]:

@@ -19,8 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import JsonObject, frozen
-from gslopes.core.config import from_dict, read_beside, read_toml
+from gslopes.core import JsonObject, from_dict, frozen, read_beside, read_toml
 
 _FOLDER = Path(__file__).with_name("dialects")
 _FAMILIES = read_beside(__file__, "families.toml")

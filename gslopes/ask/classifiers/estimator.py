@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.pictures import prepare
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside
 from gslopes.core.records import ByteArray
 
 _TOLD = read_beside(__file__, "estimator.toml")

@@ -44,9 +44,15 @@ from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.croppers import CATALOGUE
 from gslopes.ask.names import as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
-from gslopes.core import frozen
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
-from gslopes.core.files import JsonObject, parse_json
+from gslopes.core import (
+    AnswerError,
+    ConfigError,
+    CredentialsError,
+    GslopesError,
+    JsonObject,
+    frozen,
+    parse_json,
+)
 from gslopes.core.records import Answer, Crop
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
@@ -309,10 +315,6 @@ def _value_of(variable: str) -> str:
 
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
-# What answers call a rectangle's sides, and a point's.
-_SIDES = (("left", "x"), ("top", "y"), ("width", "w"), ("height", "h"))
-_AXES = (("x", "x"), ("y", "y"))
-
 
 @frozen
 class HttpCropOptions(AddressOptions):
@@ -347,7 +349,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
     Options = HttpCropOptions
     LISTED = CATALOGUE
-    _answers_in = tuple(chain.from_iterable(_SIDES))
+    _answers_in = tuple(chain.from_iterable(picking.NAMES["rectangle"].items()))
     _ratio = 0.0
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
@@ -370,7 +372,8 @@ class HttpCropper(Endpoint, service.OnePictureService):
         point = options.answer == "point"
         width, height = raw["size"]
         size = np.array([width, height])
-        numbers = _numbers(raw["answer"], options.at, _AXES if point else _SIDES)
+        names = picking.NAMES["point" if point else "rectangle"]
+        numbers = _numbers(raw["answer"], options.at, names)
         # the point, or the corners at the upper left and the lower right, by x and y
         corners = np.cumsum(np.reshape(numbers, (-1, 2)), axis=0)
         if options.units == "shares":
@@ -403,7 +406,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
         return {"answer": self._content(self._sent(picture, url, {})), "size": list(size)}
 
 
-def _numbers(answer: Any, path: str, names: Sequence[tuple[str, str]]) -> list[float]:
+def _numbers(answer: Any, path: str, names: Mapping[str, str]) -> list[float]:
     """What a path finds in an answer: as many numbers, or an object that has each by one of its names.
 
     Raises: AnswerError if it finds neither.
@@ -411,9 +414,9 @@ def _numbers(answer: Any, path: str, names: Sequence[tuple[str, str]]) -> list[f
     numbers = picking.found(answer, path)
     if len(numbers) == 1 and isinstance(numbers[0], dict):
         given = {name: value for name, value in numbers[0].items() if value is not None}
-        numbers = [given.get(name, given.get(other)) for name, other in names]
+        numbers = [given.get(name, given.get(other)) for name, other in names.items()]
     if len(numbers) == len(names) and all(map(picking.is_number, numbers)):
         return numbers
     raise AnswerError(
-        f"The answer has no numbers {', '.join(dict(names))} at {path}: it is {shape(answer)}."
+        f"The answer has no numbers {', '.join(names)} at {path}: it is {shape(answer)}."
     )

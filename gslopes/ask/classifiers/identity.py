@@ -9,10 +9,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from gslopes.core import UsageError, hexdigest, read_regular, sha256_of
+from gslopes.core import UsageError, hexdigest, read_regular, sha256_of, tell
 from gslopes.core.digest import NoDigest, digest_of_object
 from gslopes.core.files import LARGEST_TABLE
-from gslopes.core.progress import tell
 
 _SOURCES: WeakKeyDictionary[ModuleType, str] = (
     WeakKeyDictionary()

@@ -47,12 +47,12 @@ from gslopes.core import (
     ConfigError,
     GslopesError,
     JsonObject,
+    Reason,
     ServiceError,
     Unfinished,
     frozen,
     hexdigest,
 )
-from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
 

@@ -20,15 +20,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy import special
 
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import Bounded, check_unit
 from gslopes.ask.pictures import batch_of, normalise
-from gslopes.core import frozen
+from gslopes.core import (
+    ClassifierError,
+    ConfigError,
+    ModelError,
+    Reason,
+    UnknownName,
+    UsageError,
+    frozen,
+    hexdigest,
+    read_named,
+    sha256_of,
+    show,
+)
 from gslopes.core.arrays import Array
-from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
-from gslopes.core.files import hexdigest, inside, read_named, read_text, sha256_of, show
-from gslopes.core.reasons import Reason
+from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.core.traits import Traits
 
@@ -276,11 +287,6 @@ def first_words(error: Exception) -> str:
 # --- scores ---
 
 
-def _softmax(outputs: Array) -> Array:
-    powers = np.exp(outputs - outputs.max())
-    return np.asarray(powers / powers.sum())
-
-
 def _bounded(outputs: Array) -> Array:
     """Scores without rounding errors at 0 and 1; anything further out is the client's to refuse."""
     near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
@@ -290,7 +296,7 @@ def _bounded(outputs: Array) -> Array:
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
-    "softmax": _softmax,
+    "softmax": special.softmax,
 }
 
 

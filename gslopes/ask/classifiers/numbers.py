@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from gslopes.ask.classifiers.prompt import Prompt
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside
 
 _GRAMMAR = read_beside(__file__, "numbers.toml")
 _SAME = 0.02  # by which two forms of one number may differ, relative

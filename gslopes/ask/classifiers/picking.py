@@ -13,11 +13,10 @@ from functools import cache
 from typing import Any
 
 from gslopes.ask.secrets import scrub
-from gslopes.core.config import read_beside
-from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core import AnswerError, ConfigError, read_beside
 
 Pairs = tuple[tuple[str, Any], ...]
-_NAMES = read_beside(__file__, "picking.toml")
+NAMES = read_beside(__file__, "picking.toml")
 _KEYS = 6  # of a reply, that are shown
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)['\"]?\]?(?:\[\d+\])*$")
 
@@ -121,8 +120,8 @@ def only(value: Any) -> Any:
 def labelled(item: Mapping[str, Any]) -> list[Any]:
     """[label, score] under the names that models and endpoints use; None for what is missing."""
     keys = {str(key).lower(): value for key, value in item.items()}
-    label = next((keys[key] for key in _NAMES["labels"] if isinstance(keys.get(key), str)), None)
-    return [label, next((keys[key] for key in _NAMES["scores"] if key in keys), None)]
+    label = next((keys[key] for key in NAMES["labels"] if isinstance(keys.get(key), str)), None)
+    return [label, next((keys[key] for key in NAMES["scores"] if key in keys), None)]
 
 
 def is_number(value: Any) -> bool:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gslopes.core import JsonObject
-from gslopes.core.config import read_beside
+from gslopes.core import JsonObject, read_beside
 
 REPLIES = read_beside(__file__, "replies.toml")
 AROUND = str(REPLIES["around"])

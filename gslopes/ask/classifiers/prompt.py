@@ -51,10 +51,16 @@ from typing import Literal
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
-from gslopes.core import frozen
-from gslopes.core.config import from_dict, read_beside, read_toml
-from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import JsonObject, hexdigest
+from gslopes.core import (
+    ConfigError,
+    JsonObject,
+    UnknownName,
+    from_dict,
+    frozen,
+    hexdigest,
+    read_beside,
+    read_toml,
+)
 from gslopes.words import wordlists
 
 _FOLDER = Path(__file__).parents[1] / "prompts"

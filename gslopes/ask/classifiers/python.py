@@ -43,9 +43,16 @@ from gslopes.ask.classifiers.picking import ranked
 from gslopes.ask.classifiers.returned import Reader, split_replies
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded
-from gslopes.core import ClassifierError, ConfigError, GslopesError, ModelError, UsageError, frozen
+from gslopes.core import (
+    ClassifierError,
+    ConfigError,
+    GslopesError,
+    ModelError,
+    UsageError,
+    frozen,
+    is_out_of_memory,
+)
 from gslopes.core.records import Answer, ByteArray
-from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.traits import Traits
 
 # -- the classifier ----------------------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.classifiers.picking import labelled
-from gslopes.core import AnswerError, ModelError, many
-from gslopes.core.config import read_beside
+from gslopes.core import AnswerError, ModelError, many, read_beside
 
 Labels = Sequence[str]
 Scores = dict[str, float]

@@ -44,8 +44,8 @@ from gslopes.core import (
     Unfinished,
     UsageError,
     parse_json,
+    read_beside,
 )
-from gslopes.core.config import read_beside
 from gslopes.core.traits import LOCAL, Traits
 
 Kind = Literal[

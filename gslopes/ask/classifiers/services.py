@@ -28,10 +28,7 @@ from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePicture
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
-from gslopes.core import frozen
-from gslopes.core.config import read_beside
-from gslopes.core.errors import CredentialsError, GslopesError
-from gslopes.core.files import parse_json, read_json
+from gslopes.core import CredentialsError, GslopesError, frozen, parse_json, read_beside, read_json
 from gslopes.core.records import Answer
 from gslopes.core.traits import Limits
 

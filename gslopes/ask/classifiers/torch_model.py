@@ -27,10 +27,8 @@ from gslopes.ask.classifiers.model_file import (
     read_labels,
 )
 from gslopes.ask.pictures import decoded
-from gslopes.core import ConfigError, ModelError, UnknownName, frozen
-from gslopes.core.files import read_named
+from gslopes.core import ConfigError, ModelError, UnknownName, frozen, is_out_of_memory, read_named
 from gslopes.core.records import Answer, ByteArray
-from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.traits import Traits
 
 BATCH = 32

@@ -38,8 +38,7 @@ from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.torch_model import Made, TorchModel, from_hub
 from gslopes.ask.names import Bounded, takes
 from gslopes.ask.pictures import decoded
-from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.files import JsonObject, hexdigest, read_json
+from gslopes.core import ConfigError, JsonObject, ModelError, hexdigest, read_json
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.traits import Traits
 

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from gslopes.ask.boxes import Cropper, Saliency
-from gslopes.ask.classifiers.catalogue import listed, resolved
+from gslopes.ask.classifiers.catalogue import listed, registry_of, resolved
 from gslopes.ask.names import NoOptions
 from gslopes.core import frozen
 from gslopes.core.records import Finder
-from gslopes.core.registry import Registry
 
 CATALOGUE = listed("cropper", "croppers")
-REGISTRY = Registry(
-    "cropper", {name: entry.place for name, entry in CATALOGUE.items()}, "gslopes.croppers"
-)
+REGISTRY = registry_of("cropper", CATALOGUE)
 
 
 @frozen

@@ -34,9 +34,8 @@ from gslopes.ask.croppers.joining import (
 from gslopes.ask.croppers.policies import outcomes, temperature_for
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.ask.pictures import png
-from gslopes.core import AnswerError, Refused
+from gslopes.core import AnswerError, Refused, Tick
 from gslopes.core.arrays import Array, Integers, batches, doubles
-from gslopes.core.progress import Tick
 from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
 
 Pairs = list[list[int]]

@@ -12,23 +12,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
-from gslopes.core import UnknownName
+from gslopes.core import UnknownName, read_beside
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import FloatArray
 
-# Agency, automation, coverage, risk, if several points are salient: the words of the paper's Table 1.
-TABLE_1 = {
-    name: points.split(", ")
-    for name, points in {
-        "argmax": "none, full, majority, high",
-        "sample": "none, full, high, reduced",
-        "average": "none, full, high, reduced",
-        "top-k-average": "none, full, high, reduced",
-        "choose-k": "some, some, higher, greatly reduced",
-        "focal-point": "full, none, full, none",
-        "pad": "as uploaded, full, full, none",
-    }.items()
-}
+TABLE_1 = read_beside(__file__, "policies.toml")
 TOP = 10  # k of top-k-average
 PEAKS = 3  # k of choose-k
 MIN_DISTANCE = 0.2  # between two of them, of the shorter side

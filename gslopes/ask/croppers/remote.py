@@ -18,9 +18,10 @@ from gslopes.ask.croppers import Setting, load_cropper
 from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Price, estimate
+from gslopes.core import Tick
 from gslopes.core.arrays import batches
-from gslopes.core.progress import Tick
-from gslopes.core.records import Answer, Finder
+from gslopes.core.records import Answer
+from gslopes.faces.find import MtcnnFinder
 
 PART = 16  # pictures that are made and asked about together
 
@@ -95,7 +96,7 @@ def ready_croppers(
     Raises: as ``ask.croppers.load_cropper``; CredentialsError, UsageError.
     """
     if setting.finder is None and any(name.startswith("faces") for name in names):
-        setting = replace(setting, finder=mtcnn())
+        setting = replace(setting, finder=MtcnnFinder())
     named = [load_cropper(name, setting) for name in names]
     budget = Budget(cost_limits.budget)
     return [
@@ -104,10 +105,3 @@ def ready_croppers(
         else model
         for model in map(as_cropper, [*named, *given])
     ]
-
-
-def mtcnn() -> Finder:
-    """The default finder of faces: 32 pixels or more, on the CPU, so that results are the same on every device."""
-    from gslopes.faces.find import MtcnnFinder
-
-    return MtcnnFinder(32)

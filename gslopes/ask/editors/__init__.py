@@ -9,13 +9,22 @@ from copy import copy
 from typing import Any, Self, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import ClassifierEntry, entry_of, manual, resolved
-from gslopes.ask.editors.registry import CATALOGUE, GIVEN, REGISTRY, is_outside
+from gslopes.ask.classifiers.catalogue import (
+    ClassifierEntry,
+    entry_of,
+    full_name,
+    listed,
+    manual,
+    registry_of,
+    resolved,
+)
 from gslopes.core import ConfigError, UsageError, frozen
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
-__all__ = ["CATALOGUE", "GIVEN", "REGISTRY", "is_outside"]
+CATALOGUE = listed("outside", "editors")
+REGISTRY = registry_of("editor", CATALOGUE)
+GIVEN = "given:"  # before the name of an editor that is an object of Python
 _CHIP = 512  # pixels, unless the user says otherwise
 
 
@@ -69,6 +78,18 @@ def side_of(takes: str, size: int) -> int:
             "Such as takes=chip,size=512.",
         )
     return 0
+
+
+def is_outside(text: str) -> bool:
+    """Whether a text names an editor that others made, and not a model of the zoo, or a kind of them.
+
+    >>> is_outside("mine.py:edit"), is_outside("images:m,url=http://localhost"), is_outside("gender-fader")
+    (True, True, False)
+    """
+    if text.startswith(GIVEN):
+        return True
+    base = full_name(text).partition(",")[0].partition(":")[0]
+    return any(base == target.name for target in REGISTRY.targets())
 
 
 _ALONE = Setting()

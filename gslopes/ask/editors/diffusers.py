@@ -10,7 +10,6 @@ the values of a sweep share it. On a CPU pictures are asked one by one, so that 
 """
 
 import inspect
-from copy import copy
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -19,14 +18,12 @@ import numpy as np
 
 from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
-from gslopes.ask.editors import Setting
+from gslopes.ask.editors import Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept
 from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, read_json
-from gslopes.core.runtime import pick_device
+from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, pick_device, read_json
 from gslopes.core.traits import Traits
-from gslopes.faces.edit.protocol import Wish
 
 # An option to the parameter of a pipeline's call.
 _PARAMETERS = {
@@ -73,7 +70,7 @@ class DiffusersOptions:
             raise ConfigError(f"The size is a multiple of {_MULTIPLE}, and the batch 1 or more.")
 
 
-class DiffusersEditor:
+class DiffusersEditor(Wished):
     """A ``faces.edit.protocol.PictureEditor`` over a pipeline, and, ``at`` a wish, the ``records.Classifier`` of it.
 
     Its weights are loaded when it is prepared, or first asked.
@@ -85,6 +82,7 @@ class DiffusersEditor:
     traits = Traits(cached=True, prepares=True, pictures=True)
     parse = staticmethod(answer_of)
     words = True
+    seeded = True
 
     def __init__(self, name: str, options: DiffusersOptions, setting: Setting) -> None:
         del name
@@ -94,7 +92,6 @@ class DiffusersEditor:
         self._taken = inspect.signature(kind.__call__).parameters
         self._call = _settings(kind.__name__, self._taken, options)
         self._longest = options.size
-        self._wish = Wish("")
         # shared with what ``at`` returns
         self._pipeline = cache(partial(_loaded, kind, folder, options.dtype, device, setting.trust))
         self.name = canonical("diffusers", options)
@@ -107,13 +104,6 @@ class DiffusersEditor:
         # a list, what is negative would have to be one
         if device == "cpu" or not self.size or options.negative or "Plus" in kind.__name__:
             self.batch = 1
-
-    def at(self, wish: Wish) -> "DiffusersEditor":
-        """Who is asked for this wish, by its sentence."""
-        asked = copy(self)
-        asked.name = f"{self.name}@{wish.text} {wish.seed} {wish.draw}"
-        asked._wish = wish
-        return asked
 
     def prepare(self) -> None:
         """Load the pipeline.  Raises: ModelError."""

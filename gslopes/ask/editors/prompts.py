@@ -26,8 +26,16 @@ from pathlib import Path
 
 import numpy as np
 
-from gslopes.core import ConfigError, UnknownName, frozen, hexdigest, many
-from gslopes.core.config import from_dict, read_toml, to_dict
+from gslopes.core import (
+    ConfigError,
+    UnknownName,
+    from_dict,
+    frozen,
+    hexdigest,
+    many,
+    read_toml,
+    to_dict,
+)
 from gslopes.core.placebo import plain
 
 _FOLDER = Path(__file__).parent / "prompts"

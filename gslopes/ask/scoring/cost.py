@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,9 +13,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import said
 from gslopes.ask.questions import about_edits, digest
 from gslopes.ask.retry import RetryPolicy
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.core.executor import Executor
+from gslopes.core import ConfigError, Executor, JsonObject, PhotoError, UsageError, frozen
 from gslopes.core.records import Classifier
 from gslopes.core.traits import traits_of
 
@@ -51,7 +48,7 @@ class Price:
         return said("price.txt.j2", price=self)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """All of it as JSON has it."""
         return asdict(self) | {"text": str(self)}
 

@@ -20,13 +20,9 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
-from gslopes.core import runfolder
-from gslopes.core.errors import UsageError
-from gslopes.core.executor import Executor
-from gslopes.core.files import read_json
+from gslopes.core import Executor, JsonObject, UsageError, many, read_json, runfolder
 from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
-from gslopes.core.text import many
 from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 
@@ -227,7 +223,7 @@ class Scoring:
             note(f"score      budget: {spent} of {total} USD spent, {rest} USD left.")
 
 
-def models_of(folder: Path) -> dict[str, Any]:
+def models_of(folder: Path) -> JsonObject:
     """Which model versions a service answered with, from the parts that are done; empty if it does not tell.
 
     folder: of its parts.
@@ -255,7 +251,7 @@ def models_of(folder: Path) -> dict[str, Any]:
     return versions | (_of_orders(effects) if models and effects else {})
 
 
-def _of_orders(effects: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+def _of_orders(effects: Mapping[str, Sequence[float]]) -> JsonObject:
     """How much higher options score if they are asked earlier.  effects: option to a number a photo."""
     from gslopes.stats.intervals import mean_t  # asking needs no scipy
 

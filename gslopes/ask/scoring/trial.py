@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -21,10 +21,15 @@ from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.pictures import beside, decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.scoring.cost import Price
-from gslopes.core import frozen
-from gslopes.core.errors import ModelError, PhotoError, UsageError
-from gslopes.core.executor import Executor
-from gslopes.core.reasons import SkipReason
+from gslopes.core import (
+    Executor,
+    JsonObject,
+    ModelError,
+    PhotoError,
+    SkipReason,
+    UsageError,
+    frozen,
+)
 from gslopes.core.records import Answer, ByteArray, Classifier
 from gslopes.core.text import twins
 from gslopes.core.traits import Able, traits_of
@@ -171,7 +176,7 @@ class Trial:
     classifier: str
     sent: str
     thumbnail: str
-    pictures: tuple[dict[str, Any], ...]
+    pictures: tuple[JsonObject, ...]
     varying: tuple[str, ...]
     seconds: float
     usd: float

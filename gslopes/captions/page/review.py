@@ -17,9 +17,8 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import runfolder
+from gslopes.core import many, runfolder
 from gslopes.core.tables import Record, Row, lookup, records
-from gslopes.core.text import many
 from gslopes.frame.spec import Made, Run
 from gslopes.report import review as pages
 from gslopes.report.review import Question

@@ -13,9 +13,8 @@ import pandas as pd
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.stimuli.corpus import MOST_VALUES, Groups
 from gslopes.captions.stimuli.readers import LARGEST, examples
-from gslopes.core import DataMissing, UsageError
+from gslopes.core import DataMissing, UsageError, show
 from gslopes.core.csv_table import unmatched
-from gslopes.core.runfolder import show
 from gslopes.core.tables import lookup
 from gslopes.photos.people import People, read_people
 

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from gslopes.core import DataMissing, show
+from gslopes.core import DataMissing, plain, show
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.tables import Record, records
-from gslopes.core.text import plain
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have

@@ -14,10 +14,19 @@ from gslopes.captions.config import STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
-from gslopes.core import DataMissing, Reason, SkipReason, UnknownName, UsageError, many, parse_json
-from gslopes.core.files import read_named
-from gslopes.core.runfolder import show, write_json
-from gslopes.core.text import plain
+from gslopes.core import (
+    DataMissing,
+    Reason,
+    SkipReason,
+    UnknownName,
+    UsageError,
+    many,
+    parse_json,
+    plain,
+    read_named,
+    show,
+)
+from gslopes.core.runfolder import write_json
 from gslopes.frame.spec import Made, Run
 from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST

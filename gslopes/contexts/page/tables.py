@@ -18,7 +18,7 @@ from pandas import DataFrame
 from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures import describe, inference, typology
 from gslopes.contexts.measures.ratings import sides
-from gslopes.core.files import csv_bytes
+from gslopes.core import csv_bytes
 from gslopes.core.tables import Row
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers

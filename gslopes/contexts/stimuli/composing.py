@@ -13,10 +13,9 @@ from gslopes.contexts.config import KINDS, StageConfig
 from gslopes.contexts.stimuli.backgrounds import USED, BackgroundPicture
 from gslopes.contexts.stimuli.canvas import Placement, box, paste, place, resample
 from gslopes.contexts.stimuli.cutting import REPLACED, read_cutout, same_photo
-from gslopes.core import PhotoError, Reason, SkipReason, runfolder
+from gslopes.core import PhotoError, Reason, SkipReason, Tick, runfolder
 from gslopes.core.arrays import doubles, floats
 from gslopes.core.geometry import warp
-from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.tables import PHOTOS, Row, records

@@ -19,8 +19,16 @@ from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgro
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
-from gslopes.core import UsageError, csv_table, frozen, hexdigest, reasons, runfolder, runtime
-from gslopes.core.config import to_dict
+from gslopes.core import (
+    UsageError,
+    csv_table,
+    frozen,
+    hexdigest,
+    reasons,
+    runfolder,
+    runtime,
+    to_dict,
+)
 from gslopes.core.records import Finder
 from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records

@@ -13,14 +13,13 @@ import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
 from gslopes.ask.croppers import has_map, joining
-from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import AnswerError, PhotoError, Reason, SkipReason, UsageError, files, runfolder
 from gslopes.core.reasons import explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
 from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
-from gslopes.faces.find import choose
+from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.photos import decode, folder
 
@@ -82,7 +81,7 @@ def as_joined(
 
 def finder_of(run: Run) -> Finder:
     """Of faces: the one that was given, or MTCNN."""
-    return getattr(run.plan and run.plan.given, "finder", None) or mtcnn()
+    return getattr(run.plan and run.plan.given, "finder", None) or MtcnnFinder()
 
 
 def look(run: Run, portraits: Sequence[Portrait]) -> Made:

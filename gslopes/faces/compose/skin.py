@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core import ModelError, UnknownName
+from gslopes.core import ModelError, UnknownName, read_beside
 from gslopes.core.arrays import Array, floats, slices
-from gslopes.core.config import read_beside
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask

@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import PhotoError, SkipReason, hexdigest, placebo, runfolder, tables
+from gslopes.core import PhotoError, SkipReason, Tick, hexdigest, placebo, runfolder, tables
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
-from gslopes.core.progress import Tick
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.faces.zoo import identify
 from gslopes.photos.folder import open_photo

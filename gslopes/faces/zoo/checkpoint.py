@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gslopes.core import ModelError, show
-from gslopes.core.files import read_named
+from gslopes.core import ModelError, read_named, show
 from gslopes.faces.zoo.loading import LoadedModel, fill
 from gslopes.faces.zoo.spec import read_spec
 

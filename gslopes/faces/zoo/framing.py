@@ -5,8 +5,8 @@ from typing import cast
 import cv2
 import numpy as np
 
+from gslopes.core import read_beside
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.config import read_beside
 from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 

@@ -7,8 +7,7 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
-from gslopes.core import ModelError, frozen, frozen_identity
-from gslopes.core.config import from_dict
+from gslopes.core import ModelError, from_dict, frozen, frozen_identity
 from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditGroups, EditGroupsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import ModelError
+from gslopes.core import ModelError, read_beside
 from gslopes.core.arrays import Array, doubles, slices
-from gslopes.core.config import read_beside
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import UNEDITED, ends_of
 from gslopes.core.records import ByteArray

@@ -11,8 +11,16 @@ from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
-from gslopes.core import ConfigError, ModelError, UnknownName, UsageError, frozen, sha256_of
-from gslopes.core.config import from_dict, load_toml
+from gslopes.core import (
+    ConfigError,
+    ModelError,
+    UnknownName,
+    UsageError,
+    from_dict,
+    frozen,
+    sha256_of,
+)
+from gslopes.core.config import load_toml
 
 # --- Where models/, training/ and weights/ are: a folder of the user's, the checkout, or inside the installed package
 

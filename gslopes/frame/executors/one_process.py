@@ -11,9 +11,9 @@ from importlib import import_module
 from threading import Event
 from typing import Any
 
-from gslopes.core import frozen
+from gslopes.core import Tick, frozen
 from gslopes.core.executor import Work
-from gslopes.core.progress import Notes, Tick, progress_line
+from gslopes.core.progress import Notes, progress_line
 from gslopes.core.runtime import limit_threads
 
 # With a GPU the cores decode and write while it computes; more threads than this wait for Python's lock instead.

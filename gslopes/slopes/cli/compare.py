@@ -71,7 +71,7 @@ def compare(
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
     label's mean changed, unless by less than would matter. --dry-run only tells what it will cost.
     """
-    from gslopes.core.runfolder import show
+    from gslopes.core import show
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
     from gslopes.slopes.drift import price_drift
     from gslopes.slopes.page.changes import CONDITION, changed, print_changes

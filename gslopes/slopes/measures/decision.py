@@ -35,10 +35,9 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import placebo
+from gslopes.core import nudged, placebo, two_digits
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record
-from gslopes.core.text import nudged, two_digits
 from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joined, same_photos
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes

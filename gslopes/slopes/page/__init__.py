@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from gslopes.core import frozen
-from gslopes.core.config import from_dict
-from gslopes.core.progress import Watch, counted
+from gslopes.core import Watch, counted, from_dict, frozen
 
 __all__ = ["ReportConfig", "write_report"]
 

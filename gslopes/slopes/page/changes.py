@@ -6,8 +6,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import runfolder
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside, runfolder
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content

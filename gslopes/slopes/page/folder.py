@@ -10,8 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import files, placebo, runfolder, tables
-from gslopes.core.progress import Watch
+from gslopes.core import Watch, files, placebo, runfolder, tables
 from gslopes.core.reasons import explained, listed
 from gslopes.frame.page import Content, Page
 from gslopes.report import choices, quote, words

@@ -7,10 +7,9 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo
+from gslopes.core import frozen, placebo, two_digits
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
-from gslopes.core.text import two_digits
 from gslopes.report import caution, inline, numbers, units, words
 from gslopes.report.headline import Sentences, undecided
 from gslopes.slopes.page.decisions import (

@@ -17,12 +17,12 @@ from gslopes.core import (
     frozen,
     frozen_identity,
     placebo,
+    read_beside,
     reasons,
     runfolder,
     tables,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.config import read_beside
 from gslopes.report import fonts, inline, words
 from gslopes.slopes.measures.options import NEVER
 from gslopes.slopes.page.decisions import HOUSE

@@ -18,8 +18,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.collect.search import as_title, women_by_title
-from gslopes.core import placebo, runfolder
-from gslopes.core.files import csv_bytes
+from gslopes.core import csv_bytes, placebo, runfolder
 from gslopes.core.tables import ends, records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words

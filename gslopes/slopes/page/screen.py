@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import placebo
-from gslopes.core.text import nudged
+from gslopes.core import nudged, placebo
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gslopes.core.config import read_beside
+from gslopes.core import read_beside
 from gslopes.frame.page import Content, Page
 from gslopes.frame.spec import Assets, Run, Section
 from gslopes.slopes.method import PRESENCE

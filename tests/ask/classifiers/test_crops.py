@@ -165,7 +165,7 @@ def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refuse
     tmp_path, monkeypatch
 ) -> None:
     people(tmp_path / "others", [100.0, 110])
-    monkeypatch.setattr("gslopes.ask.croppers.remote.mtcnn", lambda: a_face)
+    monkeypatch.setattr("gslopes.faces.find.MtcnnFinder", lambda: a_face)
     name = f"crops:centre,opponents={tmp_path / 'others'},others=1"
     centre = load_classifier(name)
     assert centre.parse(centre.ask([encoded(105)])[0]).labels == ((LABEL, 50.0),)
@@ -183,7 +183,7 @@ def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refuse
         np.empty((0, 4), np.float32), np.empty((0, 5, 2), np.float32), np.empty(0, np.float32)
     )
     monkeypatch.setattr(
-        "gslopes.ask.croppers.remote.mtcnn",
+        "gslopes.faces.find.MtcnnFinder",
         lambda: lambda photos: [nothing] if photos[0].pixels.max() < 90 else a_face(photos),
     )
     (refused,) = load_classifier(name).ask([encoded(80)])
@@ -193,7 +193,7 @@ def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refuse
 
 def test_every_request_of_a_service_is_counted_paid_and_kept(tmp_path, monkeypatch) -> None:
     people(tmp_path / "others", [20.0, 60, 100, 140, 180, 220])
-    monkeypatch.setattr("gslopes.ask.croppers.remote.mtcnn", lambda: a_face)
+    monkeypatch.setattr("gslopes.faces.find.MtcnnFinder", lambda: a_face)
     run, cache = write_run(tmp_path / "run", 2), tmp_path / "cache"
     with serve() as service:
         name = rf"crops:{service.url}\,price=1000,opponents={tmp_path / 'others'},others=2"
