@@ -208,14 +208,21 @@ def write(table: Table, frame: DataFrame, path: Path) -> None:
 
 
 def check_key(table: Table, rows: pa.Table) -> None:
-    """Raises: TableError, with the first of them, if two rows have the same key."""
-    counts = rows.group_by([*table.key], use_threads=False).aggregate([([], "count_all")])
-    for twice in counts.filter(pc.field("count_all") > 1).slice(0, 1).to_pylist():
-        key = ", ".join(f"{name} {twice[name]}" for name in table.key)
-        raise TableError(
-            f"The {table.name} table has two rows with the key {key}.",
-            "Its key names one row: the stage that makes it is to write each once, or its key lacks a column.",
-        )
+    """Raises: TableError, with the first of them, if rows that are sorted by the table's key have one twice."""
+    same = pa.repeat(True, max(0, len(rows) - 1))
+    for name in reversed(table.key):  # the last column differs most, and often settles it
+        later = rows.column(name).slice(1)
+        earlier = rows.column(name).slice(0, len(same))
+        both_null = pc.and_(later.is_null(), earlier.is_null())
+        same = pc.and_(same, pc.or_(pc.equal(later, earlier).fill_null(False), both_null))
+        if not pc.any(same).as_py():
+            return
+    first = rows.slice(pc.index(same, True).as_py(), 1).to_pylist()[0]
+    key = ", ".join(f"{name} {first[name]}" for name in table.key)
+    raise TableError(
+        f"The {table.name} table has two rows with the key {key}.",
+        "Its key names one row: the stage that makes it is to write each once, or its key lacks a column.",
+    )
 
 
 def read(table: Table, path: Path) -> DataFrame:

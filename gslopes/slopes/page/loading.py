@@ -220,15 +220,14 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
     known = tables.read_rows(
         tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
     ).query("units < used")
-    worth = slopes.join(known.set_index(keys)["effective_units"], keys)["effective_units"]
+    worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
     label = [*keys, "label"]
     of_two = slopes.query("estimator == 'share-of-two'").set_index(label).add_prefix("share_")
-    shares = of_two.reindex(pd.MultiIndex.from_frame(slopes[label])).set_axis(slopes.index)
     points = {
         name: facts.get("order_points")
         for name, facts in runfolder.read_manifest(run)["classifiers"].items()
     }
-    return slopes.join(shares).assign(
+    return slopes.merge(of_two.reset_index(), how="left", on=label).assign(
         units=(worth.fillna(slopes["n"]) + 1e-9).astype(int),
         by_order=pd.to_numeric(slopes["classifier"].map(points), errors="coerce"),
     )
