@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from gslopes.collect.search import women_by_title
+from gslopes.core.runfolder import Manifest
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.titles import line
 from gslopes.slopes.page import occupations
@@ -40,7 +41,9 @@ def finding(
 
 def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
     values = {one.attribute: one.values for one in findings}
-    return occupations.panels(folder, RunTables(folder, {"config": {}}, pd.DataFrame(), values, findings))
+    return occupations.panels(
+        folder, RunTables(folder, Manifest(), pd.DataFrame(), values, findings)
+    )
 
 
 @pytest.mark.row("slopes-4.3-gap")
