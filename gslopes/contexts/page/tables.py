@@ -19,7 +19,7 @@ from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures import describe, inference, typology
 from gslopes.contexts.measures.ratings import sides
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, records
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers
 from gslopes.report.words import printable
@@ -31,7 +31,6 @@ QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
-_signed = "{:+.2f}".format
 
 
 def gross(results: Tables) -> dict[str, DataFrame]:
@@ -64,7 +63,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
-        ("backgrounds", "backgrounds", _backgrounds),
+        ("backgrounds", "backgrounds", lambda rooms: _listed("backgrounds", rooms)),
     )
     return {
         name: table
@@ -316,26 +315,17 @@ def _fitting(
 
 def _congruence(rows: DataFrame) -> DataFrame:
     rows = rows.query("group == 'all'").dropna(subset="slope")
-    rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
-    lines = []
-    for row in rows.to_dict("records"):
-        unit = "tags" if row["measure"] == "n_tags" else "points"
-        ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
-        cells = {
-            "people": row["gender"],
-            "n": row["n"],
-            "slope": f"{row['slope']:+.2f} {unit}",
-            "95 %": numbers.ends_of(row, _signed),
-            "p": numbers.probability(row["p"]),
-            "q": numbers.probability(row["q"]),
-            "95 %, any such rooms": ends.replace(numbers.NONE, ""),
-            "p, any such rooms": numbers.probability(row["p_rooms"]),
-        }
-        lines.append({name: row[name] for name in ("classifier", "tags", "measure")} | cells)
+    table = _listed("congruence", rows.assign(p=rows["p_perm"].fillna(rows["p"])))
     several_rooms = rows["rooms_low"].notna().any()
-    return DataFrame(lines).iloc[:, : None if several_rooms else -2]
+    return table.iloc[:, : None if several_rooms else -2]
 
 
-def _backgrounds(rows: DataFrame) -> DataFrame:
-    ratings = rows["rating"].astype(float).map("{:g}".format, na_action="ignore")
-    return rows[SENTENCES["backgrounds"]].assign(rating=ratings).fillna("")
+def _listed(name: str, rows: DataFrame) -> DataFrame:
+    """A row of texts each, by the cells that sentences.toml has for a table."""
+    templates = inline.templates(None, False)
+    cells = {
+        column: templates.from_string(text) for column, text in SENTENCES["cells"][name].items()
+    }
+    return DataFrame(
+        {column: cell.render(row) for column, cell in cells.items()} for row in records(rows)
+    )
