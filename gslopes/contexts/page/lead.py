@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.contexts import SENTENCES, TABLES
+from gslopes.contexts import HOME, SENTENCES, TABLES
 from gslopes.contexts.measures import paired, ratings
 from gslopes.core import summary
 from gslopes.core.tables import Record
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
-from gslopes.report import caution, numbers
+from gslopes.report import caution, inline, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL, are_findings
@@ -140,14 +140,15 @@ def counts(results: Tables) -> str:
     used = results["backgrounds"].query("status == 'used'")
     composites = results["composites"].query("kind == 'context'")
     composed = people[people["photo"].isin(composites["photo"])]
-    contexts = used["context"].nunique()
-    each = len(used) / max(contexts, 1)
-    text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
-    text += SENTENCES["rooms"][int(each > 1)].format(each=each)
-    if out := people["photo"].nunique() - composed["photo"].nunique():
-        text += f" Left out: {many(out, 'photo')}, see the cut-outs."
-    skipped = len(results["backgrounds"]) - len(used)
-    return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
+    return inline.plain(
+        "counts.txt.j2",
+        HOME / "templates",
+        people=composed["person"].nunique(),
+        contexts=used["context"].nunique(),
+        used=len(used),
+        out=people["photo"].nunique() - composed["photo"].nunique(),
+        skipped=len(results["backgrounds"]) - len(used),
+    )
 
 
 def judged(tables: Tables) -> DataFrame:
