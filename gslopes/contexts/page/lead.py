@@ -6,8 +6,9 @@ from pandas import DataFrame, Series
 
 from gslopes.contexts import HOME, SENTENCES, TABLES
 from gslopes.contexts.measures import paired, ratings
+from gslopes.contexts.page.tables import listed
 from gslopes.core import summary
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, inline, numbers
@@ -161,37 +162,13 @@ def judged(tables: Tables) -> DataFrame:
     Right answers of everybody, which the heading is about, have the first rank. Without answers it has no rows.
     """
     parts = []
-    if "congruence" in tables:
-        rows = tables["congruence"].query("tags == 'gross' and estimator == 'person'")
-        who = ("gender: " + rows["gender"]).replace("gender: all", "everybody")
-        groups = (", " + rows["group"]).replace([", ", ", all"], "")
-        parts.append(
-            rows.assign(
-                contrast="congruence, " + who + groups,
-                label=rows["measure"].map(ANSWERS),
-                value=rows["slope"],
-                unit=np.where(
-                    rows["measure"] == "n_tags",
-                    "tags per unit of congruence",
-                    "points per unit of congruence",
-                ),
-            )
-        )
-    if "inferred" in tables:
-        rows = tables["inferred"].query("tags == 'gross' and gender == 'all'")
-        rows = rows.dropna(subset="change")
-        parts.append(
-            rows.assign(
-                contrast="context: " + rows["context"],
-                label="inferred " + rows["inferred"],
-                value=100 * rows["change"],
-                ci_low=100 * rows["change_low"],
-                ci_high=100 * rows["change_high"],
-                unit="percentage points",
-            )
-        )
-    found = (
-        pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
-    )
+    for part in SENTENCES["judged"]:
+        rows = tables.get(part["table"], TABLES[part["table"]].empty()).query(part["query"])
+        if len(rows):
+            texts = listed(part["cells"], records(rows)).set_axis(rows.index)
+            values = part["scale"] * rows[part["columns"]]
+            values.columns = ["value", "ci_low", "ci_high"]
+            parts.append(rows.assign(**texts, **values))
+    found = pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
     others = (found["label"] != ANSWERS["correct"]) | (found["contrast"] != EVERYBODY)
     return found.rename(columns={"classifier": "model", "note": "reason"}).assign(rank=others)

@@ -27,6 +27,7 @@ from gslopes.stats.multiplicity import are_findings, is_finding
 
 HOUSE = Path(__file__).parents[1] / "templates"
 TITLES = SENTENCES["titles"]
+CELLS = SENTENCES["cells"]
 QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
@@ -66,7 +67,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
-        ("backgrounds", "backgrounds", lambda rooms: _listed("backgrounds", records(rooms))),
+        ("backgrounds", "backgrounds", lambda rooms: listed(CELLS["backgrounds"], records(rooms))),
     )
     return {
         name: table
@@ -128,15 +129,13 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _listed(name: str, rows: Iterable[Record]) -> DataFrame:
-    """A row of texts each, by the cells that sentences.toml has for a table."""
+def listed(cells: Mapping[str, str], rows: Iterable[Record]) -> DataFrame:
+    """A row of texts each.  cells: column to the template of a cell, as sentences.toml has them."""
     templates = inline.templates(None, False)
-    cells = {
-        column: templates.from_string(text) for column, text in SENTENCES["cells"][name].items()
-    }
-    more = {"number": _number, "share": _share}
+    made = {column: templates.from_string(text) for column, text in cells.items()}
+    more = {"number": _number, "share": _share, "sentences": SENTENCES}
     return DataFrame(
-        {column: cell.render(row, **more) for column, cell in cells.items()} for row in rows
+        {column: cell.render(row, **more) for column, cell in made.items()} for row in rows
     )
 
 
@@ -150,7 +149,7 @@ def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Row]:
 
 def _wide(name: str, rows: DataFrame, key: str) -> DataFrame:
     """One row a context, one column a classifier, each cell from its rows by their ``key``."""
-    table = _listed(name, _grouped(rows, ["context", "classifier"], key))
+    table = listed(CELLS[name], _grouped(rows, ["context", "classifier"], key))
     wide = table.pivot(index="context", columns="classifier", values="text").fillna("")
     wide = wide.loc[rows["context"].unique(), rows["classifier"].unique()]
     return wide.rename_axis(columns=None).reset_index()
@@ -212,7 +211,7 @@ def _differing(pairs: DataFrame) -> DataFrame:
 
 
 def _table11(rows: DataFrame) -> DataFrame:
-    table = _listed("table11", _grouped(rows, ["classifier", "context", "super"], "analysis"))
+    table = listed(CELLS["table11"], _grouped(rows, ["classifier", "context", "super"], "analysis"))
     return table.loc[:, (table != "").any()]
 
 
@@ -305,6 +304,6 @@ def _fitting(
 def _congruence(rows: DataFrame) -> DataFrame:
     rows = rows.query("group == 'all'").dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
-    table = _listed("congruence", records(rows))
+    table = listed(CELLS["congruence"], records(rows))
     several_rooms = rows["rooms_low"].notna().any()
     return table.iloc[:, : None if several_rooms else -2]
