@@ -37,10 +37,7 @@ def _drawn(template: str, **content: Any) -> Markup:
 SIDE = 358  # pixels of the graph
 MARGIN = 30  # pixels above and below it
 REACH = 135  # pixels from its middle to its outermost groups
-APART = 9  # pixels from a group's middle to an arrow
-HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
-NUMBER = 82  # pixels of a number with its interval
-ROOM = (84, 30)  # pixels across and down between two of them
+ROOM = (84, 30)  # pixels across and down between the middles of two numbers with their intervals
 _GRAPH = read_beside(__file__, "graph.toml")
 PLACES = _GRAPH["places"]
 CORNERS = {
@@ -66,29 +63,21 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
     arrows: list[Row] = []
     for row in map(larger_first, rows):
         ends = centres[row["group"]], centres[row["other"]]
-        arrows.append({**row, **_arrow(*ends, arrows)})
+        arrows.append({**row, "at": _apart(*ends, [arrow["at"] for arrow in arrows])})
     return _drawn(
         "graph.html.j2",
         title=title,
         side=SIDE,
         tall=2 * (REACH + MARGIN),
-        wide=NUMBER,
         arrows=arrows,
         points=centres,
     )
 
 
-def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
-    """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
-    along = (end - start) / abs(end - start)
-    last = end - APART * along
+def _apart(start: complex, end: complex, taken: Sequence[complex]) -> complex:
+    """The place of an arrow's number: far from the numbers of the others."""
     spots = [start + share * (end - start) for share in PLACES]
-    return {
-        "first": start + APART * along,
-        "last": last,
-        "head": (last, last - HEAD * along, last - HEAD.conjugate() * along),
-        "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
-    }
+    return max(spots, key=lambda spot: min([1.0, *(_room(spot - other) for other in taken)]))
 
 
 def _room(apart: complex) -> float:
