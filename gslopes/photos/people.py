@@ -99,21 +99,29 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     return next((name for name in candidates if name and name in names), None)
 
 
-def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
-    """Under which names a table knows a photo, which several files may hold.  names: to what is compared of each.
+def matched(
+    path: Path, names: Mapping[str, Any], photos: Iterable[PhotoFile]
+) -> tuple[dict[PhotoFile, str], str]:
+    """Photo to its name in a table, of those that have one; and a sentence on names of none of them, see ``unmatched``.
+
+    path: of the table.  names: to what is compared of each name, since several files may hold one photo.
 
     Raises: UsageError if that differs.
     """
-    files = (name_in(names, file) for file in (photo.relative, *photo.repeats))
-    matches = [name for name in files if name]
-    for name in matches:
-        if names[name] != names[matches[0]]:
-            pair = f"{show(matches[0])} and {show(name)}"
-            raise UsageError(
-                f"{pair} are the same picture, with different rows in the table.",
-                "Correct the table, or leave one out.",
-            )
-    return matches
+    found: dict[PhotoFile, str] = {}
+    present = set()
+    for photo in photos:
+        for name in filter(
+            None, (name_in(names, file) for file in (photo.relative, *photo.repeats))
+        ):
+            present.add(name)
+            first = found.setdefault(photo, name)
+            if names[name] != names[first]:
+                raise UsageError(
+                    f"{show(first)} and {show(name)} are the same picture, with different rows in the table.",
+                    "Correct the table, or leave one out.",
+                )
+    return found, unmatched(path, [name for name in names if name not in present])
 
 
 def read_about(path: Path, run: Path) -> pd.DataFrame:

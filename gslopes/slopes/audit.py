@@ -15,7 +15,17 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import GIVEN, python
 from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
-from gslopes.core import runfolder, runtime, show, tables, text, to_dict
+from gslopes.core import (
+    Executor,
+    counted,
+    csv_bytes,
+    runfolder,
+    runtime,
+    show,
+    tables,
+    text,
+    to_dict,
+)
 from gslopes.core.csv_table import read_csv
 from gslopes.core.options import build, with_options
 from gslopes.core.records import Classifier

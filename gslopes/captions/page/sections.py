@@ -7,7 +7,7 @@ photos themselves may explain (S3), come last.  There is no total, and no rankin
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.captions.config import SENTENCES
+from gslopes.captions.config import HOME, SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
 from gslopes.core.summary import FINDING
 from gslopes.core.tables import Record, Row, lookup, records
@@ -15,7 +15,7 @@ from gslopes.frame.findings import decide, surest
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
-from gslopes.report import caution, numbers
+from gslopes.report import caution, inline, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.units import writer_in
 from gslopes.report.words import many, printable
@@ -323,19 +323,7 @@ def _sentence(row: Record) -> Content:
 
 
 def _filled(section: str, row: Record) -> str:
-    """The text of a row's technique in a section of sentences.toml."""
-    technique = row["technique"]
-    scenario, _, last = str(row["concept"]).rpartition(":")
-    if technique == "D1" and scenario:
-        last = mask(last)
-    concept = last if technique in ("S1", "D1") else str(row["concept"])
-    concept = CONCEPTS.get(concept, (concept, concept))[section == "names"]
-    return SENTENCES[section][technique].format(
-        stage=STAGES.get(row["stage"], row["stage"]),
-        scenario=SENTENCES["scenarios"].get(scenario, ["wrongly include", "wrongly included"]),
-        concept=printable(concept).partition(".")[0].replace("_", " "),
-        group=printable(row["group"]),
-        other=printable(row["other"]),
-        more="more" if row["value"] > 0 else "less",
-        size=numbers.size(row["value"]),
+    """The text of a row's technique in a section of sentences.toml, in the words of said.txt.j2."""
+    return inline.plain(
+        "said.txt.j2", HOME, section=section, row=row, sentences=SENTENCES, mask=mask
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.captions.config import STAGES, TABLES
+from gslopes.captions.config import HOME, STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
@@ -20,7 +20,6 @@ from gslopes.core import (
     SkipReason,
     UnknownName,
     UsageError,
-    many,
     parse_json,
     plain,
     read_named,
@@ -28,6 +27,7 @@ from gslopes.core import (
 )
 from gslopes.core.runfolder import write_json
 from gslopes.frame.spec import Made, Run
+from gslopes.report import inline
 from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
@@ -155,20 +155,17 @@ def read(run: Run) -> Made:
     config = run.config
     images = images_table(stages, mentions_of(config), config.limit)
     sentences, repeated = sentences_table(stages, images["image"])
-    for stage, rows in stages.items():
-        for why, count in sorted(rows.dropped.items()):
-            run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
-        lost = rows.dropped.get("synset that this WordNet does not have", 0)
-        if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
-            run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
-    partial = int((images["stages"].str.count(",") + 1 < len(stages)).sum())
-    if partial:
-        run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
-    if repeated:
-        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
-    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
-    for status, count in bad.items():
-        run.note(f"{many(count, 'caption')} {status}.")
+    status = sentences["status"]
+    notes = inline.plain(
+        "read.txt.j2",
+        HOME,
+        stages=stages,
+        images=len(images),
+        partial=(images["stages"].str.count(",") + 1 < len(stages)).sum(),
+        repeated=repeated,
+        bad=status[status != "parsed"].value_counts().sort_index(),
+    )
+    run.notes.extend(notes.splitlines())
     plain = {
         name: coverage._asdict() | {"types": sorted(coverage.types)}
         for name, coverage in coverage_of(stages).items()

@@ -1,11 +1,11 @@
 """From the descriptions of all pictures to the tables of the measures, and the notes on each classifier."""
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping
 
 from pandas import DataFrame
 
+from gslopes.contexts import HOME
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures import congruence, distances, inference, interaction
 from gslopes.contexts.measures.describe import (
@@ -16,9 +16,10 @@ from gslopes.contexts.measures.describe import (
 )
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
-from gslopes.core import reasons, text
+from gslopes.core import reasons
 from gslopes.core.arrays import Array
 from gslopes.core.tables import lookup
+from gslopes.report.inline import plain
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = {  # table to each q and the p that it is of
@@ -26,7 +27,6 @@ TESTED = {  # table to each q and the p that it is of
     "congruence": {"q": "p_perm"},
     "interaction": {"q": "p", "effect_q": "effect_p"},
 }
-KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 
 
 def analyse(
@@ -104,17 +104,14 @@ def notes_of(
     name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: DataFrame
 ) -> list[str]:
     """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
-    notes = []
-    share = typology.known_share(answers.values())
-    if not math.isnan(share):
-        version = typology.version and f"version {typology.version}"
-        about = ", ".join(filter(None, (version, "partial" * typology.partial)))
-        more = f" ({about})" * bool(about) + "; give another" * (share < KNOWN)
-        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags{more}.")
     # pictures without a person do not count: many taggers have no answer to them
     lost = questions[(questions["status"] != "answered") & (questions["attribute"] != EMPTY)]
-    if len(lost):
-        why = reasons.counted(zip(lost["reason"], lost["detail"], strict=True))
-        pictures = f"{text.many(len(lost), 'picture')} of people ({why})"
-        notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
-    return notes
+    return plain(
+        "typology.txt.j2",
+        HOME / "templates",
+        name=name,
+        typology=typology,
+        share=typology.known_share(answers.values()),
+        lost=len(lost),
+        why=reasons.counted(zip(lost["reason"], lost["detail"], strict=True)),
+    ).splitlines()

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.contexts import SENTENCES, TABLES
+from gslopes.contexts import HOME, SENTENCES, TABLES
 from gslopes.contexts.measures import paired, ratings
+from gslopes.contexts.page.tables import listed
 from gslopes.core import summary
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
-from gslopes.report import caution, numbers
+from gslopes.report import caution, inline, numbers
 from gslopes.report.headline import Sentences
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL, are_findings
@@ -140,14 +141,15 @@ def counts(results: Tables) -> str:
     used = results["backgrounds"].query("status == 'used'")
     composites = results["composites"].query("kind == 'context'")
     composed = people[people["photo"].isin(composites["photo"])]
-    contexts = used["context"].nunique()
-    each = len(used) / max(contexts, 1)
-    text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
-    text += SENTENCES["rooms"][int(each > 1)].format(each=each)
-    if out := people["photo"].nunique() - composed["photo"].nunique():
-        text += f" Left out: {many(out, 'photo')}, see the cut-outs."
-    skipped = len(results["backgrounds"]) - len(used)
-    return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
+    return inline.plain(
+        "counts.txt.j2",
+        HOME / "templates",
+        people=composed["person"].nunique(),
+        contexts=used["context"].nunique(),
+        used=len(used),
+        out=people["photo"].nunique() - composed["photo"].nunique(),
+        skipped=len(results["backgrounds"]) - len(used),
+    )
 
 
 def judged(tables: Tables) -> DataFrame:
@@ -160,37 +162,13 @@ def judged(tables: Tables) -> DataFrame:
     Right answers of everybody, which the heading is about, have the first rank. Without answers it has no rows.
     """
     parts = []
-    if "congruence" in tables:
-        rows = tables["congruence"].query("tags == 'gross' and estimator == 'person'")
-        who = ("gender: " + rows["gender"]).replace("gender: all", "everybody")
-        groups = (", " + rows["group"]).replace([", ", ", all"], "")
-        parts.append(
-            rows.assign(
-                contrast="congruence, " + who + groups,
-                label=rows["measure"].map(ANSWERS),
-                value=rows["slope"],
-                unit=np.where(
-                    rows["measure"] == "n_tags",
-                    "tags per unit of congruence",
-                    "points per unit of congruence",
-                ),
-            )
-        )
-    if "inferred" in tables:
-        rows = tables["inferred"].query("tags == 'gross' and gender == 'all'")
-        rows = rows.dropna(subset="change")
-        parts.append(
-            rows.assign(
-                contrast="context: " + rows["context"],
-                label="inferred " + rows["inferred"],
-                value=100 * rows["change"],
-                ci_low=100 * rows["change_low"],
-                ci_high=100 * rows["change_high"],
-                unit="percentage points",
-            )
-        )
-    found = (
-        pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
-    )
+    for part in SENTENCES["judged"]:
+        rows = tables.get(part["table"], TABLES[part["table"]].empty()).query(part["query"])
+        if len(rows):
+            texts = listed(part["cells"], records(rows)).set_axis(rows.index)
+            values = part["scale"] * rows[part["columns"]]
+            values.columns = ["value", "ci_low", "ci_high"]
+            parts.append(rows.assign(**texts, **values))
+    found = pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
     others = (found["label"] != ANSWERS["correct"]) | (found["contrast"] != EVERYBODY)
     return found.rename(columns={"classifier": "model", "note": "reason"}).assign(rank=others)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from pandas import DataFrame
 from PIL import Image
@@ -14,16 +13,15 @@ from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
 from gslopes.core import PhotoError, read_regular, runfolder
 from gslopes.core.files import LARGEST_TABLE, inside, is_file
-from gslopes.core.tables import lookup
+from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section
 from gslopes.photos.folder import photo_bytes, photo_of
-from gslopes.report import fonts, review, words
+from gslopes.report import fonts, review
 from gslopes.report.inline import data_uri, jpeg_uri, render
 
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
-WRAPPED = ("table4", "table14")  # whose cells are long
 SHARES = Path("report", "figures", "shares.png")
 
 
@@ -44,13 +42,9 @@ def typical(page: Page) -> Content | None:
     if content is None or not content["strips"][0]["tiles"]:
         return None
     strip = content["strips"][0]
-    photo = strip["tiles"][0]
-    rooms = [tile for tile in strip["tiles"] if tile["room"]]
-    tiles = [photo]
-    if rooms:
-        tiles = [*_without_person(page, rooms[0]["at"]), photo]
-    tiles += [rooms[index] for index in dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))]
-    return {**content, "strips": [{**strip, "tiles": tiles}]}
+    rooms = [tile["at"] for tile in strip["tiles"] if tile["room"]]
+    alone = _without_person(page, rooms[0]) if rooms else []
+    return {**content, "strips": [strip], "alone": alone}
 
 
 def _without_person(page: Page, key: str) -> list[Content]:
@@ -120,21 +114,13 @@ def paper(page: Page) -> Content | None:
     parts = []
     for part in page.audit.sentences["part"]:
         panels = [panel for name in part["charts"] for panel in drawn.get(name, ())]
-        listed = [
-            {
-                "title": tables.TITLES[name],
-                "wrapped": name in WRAPPED,
-                "head": [*papers[name]],
-                "rows": papers[name].map(words.printable).to_numpy().tolist(),
-            }
-            for name in part["tables"]
-            if name in papers
-        ]
+        names = [name for name in part["tables"] if name in papers]
         figure = picture if "shares" in part["charts"] else ""
-        if panels or listed or figure:
-            parts.append(part | {"charts": panels, "tables": listed, "figure": figure})
+        if panels or names or figure:
+            parts.append(part | {"charts": panels, "tables": names, "figure": figure})
     if parts:
-        return {"parts": parts, "figure_title": charts.FIGURE}
+        named = {"titles": tables.TITLES, "figure_title": charts.FIGURE}
+        return {"parts": parts, "papers": papers, **named}
     return None
 
 
@@ -184,12 +170,6 @@ def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str
         return bool(name) and inside(run, run / name) and is_file(run / name)
 
     listed = cutouts[cutouts["file"].map(on_disk)].sort_values(["status", "photo"])
-    cells = []
-    for row in listed.to_dict("records"):
-        why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
-        name = f"{names[row['photo']]}: " if row["photo"] in names else ""
-        text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
-        cells.append(row | {"src": quote(f"../{row['file']}"), "text": text})
     return render(
         "cutouts.html.j2",
         house=TEMPLATES,
@@ -206,7 +186,8 @@ def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str
             },
             values={"decision": tuple(DECISIONS.values())},
         ),
-        shown=cells,
+        shown=records(listed),
+        names=names,
         flagged=int((listed["status"] == "flagged").sum()),
         missing=len(cutouts) - len(listed),
     )

@@ -8,7 +8,7 @@ stars as the paper does.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,10 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.contexts import SENTENCES, TABLES
-from gslopes.contexts.measures import describe, inference, typology
+from gslopes.contexts.measures import describe, typology
 from gslopes.contexts.measures.ratings import sides
 from gslopes.core import csv_bytes
-from gslopes.core.tables import Row
+from gslopes.core.tables import Record, Row, records
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers
 from gslopes.report.words import printable
@@ -27,11 +27,10 @@ from gslopes.stats.multiplicity import are_findings, is_finding
 
 HOUSE = Path(__file__).parents[1] / "templates"
 TITLES = SENTENCES["titles"]
+CELLS = SENTENCES["cells"]
 QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
-STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
-_signed = "{:+.2f}".format
 
 
 def gross(results: Tables) -> dict[str, DataFrame]:
@@ -53,9 +52,13 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
             rows[name] = _in_order(rows[name], results)
     makers = (
         ("table4", "scores", lambda scores: _table4(scores, results)),
-        ("table7", "inferred", _table7),
-        ("table8", "recognised", _table8),
-        ("table9", "accuracy", _table9),
+        (
+            "table7",
+            "inferred",
+            lambda shares: _wide("table7", shares.query("gender == 'all'"), "inferred"),
+        ),
+        ("table8", "recognised", lambda shares: _wide("table8", shares, "given")),
+        ("table9", "accuracy", lambda scores: _wide("table9", scores, "gender")),
         (
             "table10",
             "distances",
@@ -64,7 +67,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
-        ("backgrounds", "backgrounds", _backgrounds),
+        ("backgrounds", "backgrounds", lambda rooms: listed(CELLS["backgrounds"], records(rooms))),
     )
     return {
         name: table
@@ -126,11 +129,30 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _wide(rows: DataFrame, cell: Callable[[DataFrame], str]) -> DataFrame:
-    """One row a context, one column a classifier, each cell from its part of the rows."""
-    cells = pd.Series({key: cell(part) for key, part in rows.groupby(["context", "classifier"])})
-    wide = cells.unstack(fill_value="").loc[rows["context"].unique(), rows["classifier"].unique()]
-    return wide.rename_axis("context").reset_index()
+def listed(cells: Mapping[str, str], rows: Iterable[Record]) -> DataFrame:
+    """A row of texts each.  cells: column to the template of a cell, as sentences.toml has them."""
+    templates = inline.templates(None, False)
+    made = {column: templates.from_string(text) for column, text in cells.items()}
+    more = {"number": _number, "share": _share, "sentences": SENTENCES}
+    return DataFrame(
+        {column: cell.render(row, **more) for column, cell in made.items()} for row in rows
+    )
+
+
+def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Row]:
+    """The rows of each place by their ``key``, next to what names the place."""
+    return [
+        {**dict(zip(places, names, strict=True)), **part.set_index(key).to_dict("index")}
+        for names, part in rows.groupby(places, sort=False)
+    ]
+
+
+def _wide(name: str, rows: DataFrame, key: str) -> DataFrame:
+    """One row a context, one column a classifier, each cell from its rows by their ``key``."""
+    table = listed(CELLS[name], _grouped(rows, ["context", "classifier"], key))
+    wide = table.pivot(index="context", columns="classifier", values="text").fillna("")
+    wide = wide.loc[rows["context"].unique(), rows["classifier"].unique()]
+    return wide.rename_axis(columns=None).reset_index()
 
 
 # -- the paper's tables -----------------------------------------------------------------------------------------------
@@ -163,34 +185,6 @@ def _table4(scores: DataFrame, results: Tables) -> DataFrame:
     return table.astype(object).fillna(numbers.NONE).rename_axis("classifier").reset_index()
 
 
-def _table7(rows: DataFrame) -> DataFrame:
-    def cell(part: DataFrame) -> str:
-        count = part.set_index("inferred")["count"].astype(str)
-        return "-".join(count[[*inference.GIVEN]]) + "*" * bool(part["congruent_rise"].any())
-
-    return _wide(rows.query("gender == 'all'"), cell)
-
-
-def _table8(rows: DataFrame) -> DataFrame:
-    def cell(part: DataFrame) -> str:
-        if len(part) == 1:
-            return "not applicable"
-        share = part.set_index("given")["share"].map(_share)
-        return ";".join(share[["all", *inference.GIVEN]])
-
-    return _wide(rows, cell)
-
-
-def _table9(rows: DataFrame) -> DataFrame:
-    scores = rows["f1"].map(lambda f1: _share(f1, 2)) + np.where(rows["congruent_rise"], "*", "")
-
-    def cell(part: DataFrame) -> str:
-        f1 = part.set_index("gender")["text"]
-        return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
-
-    return _wide(rows.assign(text=scores), cell)
-
-
 def _table10(rows: DataFrame, pairs: DataFrame) -> DataFrame:
     wide = rows.assign(cell=rows["gender"] + " " + rows["group"]).pivot_table(
         index=["classifier", "context"], columns="cell", values="mean", sort=False
@@ -217,15 +211,8 @@ def _differing(pairs: DataFrame) -> DataFrame:
 
 
 def _table11(rows: DataFrame) -> DataFrame:
-    t = rows["t"].map(lambda t: _number(t, ".2f"))
-    marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
-    cells = rows[["women", "men"]].map(_number).assign(t=t + marks)
-    cells.index = pd.MultiIndex.from_frame(rows[["classifier", "context", "super"]])
-    parts = []
-    for analysis, sign in {"within": "Δ ", "between": ""}.items():
-        if (at := (rows["analysis"] == analysis).to_numpy()).any():
-            parts.append(cells[at].add_prefix(sign))
-    return pd.concat(parts, axis=1).fillna("").reset_index(names=["classifier", "context", "tags"])
+    table = listed(CELLS["table11"], _grouped(rows, ["classifier", "context", "super"], "analysis"))
+    return table.loc[:, (table != "").any()]
 
 
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
@@ -317,25 +304,6 @@ def _fitting(
 def _congruence(rows: DataFrame) -> DataFrame:
     rows = rows.query("group == 'all'").dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
-    lines = []
-    for row in rows.to_dict("records"):
-        unit = "tags" if row["measure"] == "n_tags" else "points"
-        ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
-        cells = {
-            "people": row["gender"],
-            "n": row["n"],
-            "slope": f"{row['slope']:+.2f} {unit}",
-            "95 %": numbers.ends_of(row, _signed),
-            "p": numbers.probability(row["p"]),
-            "q": numbers.probability(row["q"]),
-            "95 %, any such rooms": ends.replace(numbers.NONE, ""),
-            "p, any such rooms": numbers.probability(row["p_rooms"]),
-        }
-        lines.append({name: row[name] for name in ("classifier", "tags", "measure")} | cells)
+    table = listed(CELLS["congruence"], records(rows))
     several_rooms = rows["rooms_low"].notna().any()
-    return DataFrame(lines).iloc[:, : None if several_rooms else -2]
-
-
-def _backgrounds(rows: DataFrame) -> DataFrame:
-    ratings = rows["rating"].astype(float).map("{:g}".format, na_action="ignore")
-    return rows[SENTENCES["backgrounds"]].assign(rating=ratings).fillna("")
+    return table.iloc[:, : None if several_rooms else -2]

@@ -12,10 +12,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Flags, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.report.inline import plain
 
 ERASER = 32  # levels, as in the published script
 # Where the parser is sure of a person; where a person may be; where hair is.
@@ -30,15 +32,6 @@ STRANDS = 0.02
 SHOULDERS = 0.3  # widths of the face below its box: above it gaps in hair are backdrop, below it they are clothes
 FAINT = 0.05  # alpha above which a pixel belongs to the largest part
 SOLID = 0.95  # alpha below which it may be a hole
-# Limits of a good cut-out; outside of them it is flagged.
-SHARE = (0.15, 0.75)  # of the photo that is person
-BOTTOM = 0.75  # least part of the bottom row that is person, if the photo cuts the body
-BELOW = 1.5  # how far a body that ends in the photo goes on under the face, in heights of the face
-HOLES = 0.02  # most of the photo in holes before filling
-LEFT = 0.0008  # most of the person that has the backdrop's colour
-UNSEEN = 0.03  # of the face's size: most of the head that the parser takes for a backdrop, before another one
-COVERED = 0.98  # least part of the oval in the face box
-SOLIDITY = (0.60, 0.95)  # area over convex hull
 FAR = 0.04  # of the shorter side: from how far outside the backdrop is taken for the check, and how deep it looks
 BESIDE = 0.1  # widths of the face below its box down to which is looked for backdrop
 KEYED = (
@@ -204,23 +197,8 @@ def unseen(colour: ByteArray, person: Person, face: FloatArray, points: FloatArr
 
 
 def flaws(measured: Mapping[str, Any]) -> list[str]:
-    """Which checks a cut-out fails, each with its number.  measured: as from ``measure``, and ``unseen`` if known."""
-    share = measured["share"]
-    bottom = measured["bottom"]
-    solidity = measured["solidity"]
-    lost = measured.get("unseen", 0.0)
-    if share == 0:
-        return ["all of the picture was removed"]
-    if share > 0.995:
-        return ["no backdrop was found"]
-    checks = (
-        (not SHARE[0] <= share <= SHARE[1], f"the person is {share:.0%} of the photo"),
-        (bottom == 0 and measured["below"] < BELOW, "the body under the face was lost"),
-        (0 < bottom < BOTTOM, f"{bottom:.0%} of the bottom row is person"),
-        (measured["holes"] > HOLES, f"holes of {measured['holes']:.1%}"),
-        (measured["left"] > LEFT, f"{measured['left']:.1%} of the person looks like the backdrop"),
-        (lost > UNSEEN, f"the parser takes {lost:.0%} of a face's size of it for a backdrop"),
-        (measured["covered"] < COVERED, f"{measured['covered']:.1%} of the face is covered"),
-        (not SOLIDITY[0] <= solidity <= SOLIDITY[1], f"solidity {solidity:.2f}"),
-    )
-    return [text for failed, text in checks if failed]
+    """Which checks a cut-out fails, each with its number, in the words and by the limits of flaws.txt.j2.
+
+    measured: as from ``measure``, and ``unseen`` if known.
+    """
+    return plain("flaws.txt.j2", HOME / "templates", **measured).splitlines()

@@ -19,16 +19,7 @@ from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgro
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
-from gslopes.core import (
-    UsageError,
-    csv_table,
-    frozen,
-    hexdigest,
-    reasons,
-    runfolder,
-    runtime,
-    to_dict,
-)
+from gslopes.core import UsageError, frozen, hexdigest, reasons, runfolder, runtime, to_dict
 from gslopes.core.records import Finder
 from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records
@@ -37,7 +28,7 @@ from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.faces.zoo import identify
 from gslopes.frame.spec import Inputs, Made, Run, Tables
 from gslopes.photos.folder import PhotoFile, digest_of, first_frames, list_photos, passed_over
-from gslopes.photos.people import names_of
+from gslopes.photos.people import matched
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -148,10 +139,8 @@ def self_reports(
     else:
         table = read_reports(Path(people), group_column)
         same = {name: (row["gender"], row["group"]) for name, row in table.items()}
-        names = {file.relative: matches for file in files if (matches := names_of(same, file))}
-        rows = {photo: table[matches[0]] for photo, matches in names.items()}
-        present = {name for matches in names.values() for name in matches}
-        absent = csv_table.unmatched(Path(people), [name for name in table if name not in present])
+        known, absent = matched(Path(people), same, files)
+        rows = {photo.relative: table[name] for photo, name in known.items()}
     if not rows:
         raise UsageError(
             f"{people} says nothing about any of the photos.",

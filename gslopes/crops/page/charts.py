@@ -1,6 +1,5 @@
 """Curves and graphs of the crop audits' pages, which curves.html.j2 and graph.html.j2 draw."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,7 @@ from gslopes.core import read_beside
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
-from gslopes.report import inline, numbers
-
-LEFT = 40
-ABOVE = 12
-WIDE = 304
-TALL = 200  # of the axes, pixels: with their legend below curves fit a phone
+from gslopes.report import inline
 
 
 def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> Markup:
@@ -28,45 +22,14 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
     low, high = extent
     if not high > low:
         high = low + 1
-
-    def points(x: Array, y: Array) -> str:
-        across = LEFT + WIDE * (x - low) / (high - low)
-        down = ABOVE + TALL * (1 - y)
-        return " ".join(map("{:.1f},{:.1f}".format, across, down))
-
-    curves = []
-    medians = []
-    for name, numbers_of_group in values.items():
-        sample = np.sort(numbers_of_group[~np.isnan(numbers_of_group)])
-        n = len(sample)
-        if not n:
-            continue
-        share = np.arange(n + 1) / n
-        half = math.sqrt(math.log(2 / 0.05) / (2 * n))
-        upper = np.minimum(share[1:] + half, 1)
-        lower = np.maximum(share[1:] - half, 0)
-        line = points(np.repeat(sample, 2), np.repeat(share, 2)[1:-1])
-        around = points(np.r_[sample, sample[::-1]], np.r_[upper, lower[::-1]])
-        curves.append((name, line, around))
-        medians.append(f"{name} median {np.median(sample):.3g} of {n}")
-    return _drawn(
-        "curves.html.j2",
-        title,
-        medians,
-        left=LEFT,
-        above=ABOVE,
-        wide=WIDE,
-        tall=TALL,
-        levels=["0", "0.25", "0.5", "0.75", "1"],
-        curves=curves,
-        ticks=[numbers.value(end) for end in (low, (low + high) / 2, high)],
-    )
+    samples = {name: np.sort(sample[~np.isnan(sample)]).tolist() for name, sample in values.items()}
+    return _drawn("curves.html.j2", title=title, low=low, high=high, samples=samples)
 
 
-def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> Markup:
-    """A drawing by its template.  parts: what it shows, in words."""
+def _drawn(template: str, **content: Any) -> Markup:
+    """A drawing by its template."""
     drawing = inline.templates(Path(__file__).parent).get_template(template)
-    return Markup(drawing.render(description=f"{title}: {'; '.join(parts)}", **content))
+    return Markup(drawing.render(content))
 
 
 # -- the graph of Figure 2 --------------------------------------------------------------------------------------------
@@ -74,10 +37,7 @@ def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> M
 SIDE = 358  # pixels of the graph
 MARGIN = 30  # pixels above and below it
 REACH = 135  # pixels from its middle to its outermost groups
-APART = 9  # pixels from a group's middle to an arrow
-HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
-NUMBER = 82  # pixels of a number with its interval
-ROOM = (84, 30)  # pixels across and down between two of them
+ROOM = (84, 30)  # pixels across and down between the middles of two numbers with their intervals
 _GRAPH = read_beside(__file__, "graph.toml")
 PLACES = _GRAPH["places"]
 CORNERS = {
@@ -101,49 +61,23 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
     corners = [middle + REACH * corner for corner in CORNERS[len(names)]]
     centres = dict(zip(names, corners, strict=True))
     arrows: list[Row] = []
-    texts = []
     for row in map(larger_first, rows):
-        share = numbers.size(100 * row["p"] - 50)
-        interval = _over_half(row)
-        arrow = {
-            **_arrow(centres[row["group"]], centres[row["other"]], arrows),
-            "share": share,
-            "ends": interval,
-            "even": not row["ci_low"] > 0.5 or bool(row["note"]),
-            "headed": row["p"] > 0.5,
-        }
-        arrows.append(arrow)
-        texts.append(f"{row['group']} over {row['other']} {share} {interval}")
+        ends = centres[row["group"]], centres[row["other"]]
+        arrows.append({**row, "at": _apart(*ends, [arrow["at"] for arrow in arrows])})
     return _drawn(
         "graph.html.j2",
-        title,
-        texts,
+        title=title,
         side=SIDE,
         tall=2 * (REACH + MARGIN),
-        wide=NUMBER,
         arrows=arrows,
         points=centres,
     )
 
 
-def _over_half(row: Record) -> str:
-    """The interval of a share in points over 50 %."""
-    if math.isnan(row["ci_low"]):
-        return "no interval"
-    return numbers.interval(100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50)
-
-
-def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
-    """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
-    along = (end - start) / abs(end - start)
-    last = end - APART * along
+def _apart(start: complex, end: complex, taken: Sequence[complex]) -> complex:
+    """The place of an arrow's number: far from the numbers of the others."""
     spots = [start + share * (end - start) for share in PLACES]
-    return {
-        "first": start + APART * along,
-        "last": last,
-        "head": (last, last - HEAD * along, last - HEAD.conjugate() * along),
-        "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
-    }
+    return max(spots, key=lambda spot: min([1.0, *(_room(spot - other) for other in taken)]))
 
 
 def _room(apart: complex) -> float:

@@ -1,7 +1,7 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
-from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -29,7 +29,6 @@ WIDTHS = {"thumbs": 360, "full": 900}
 MOST = 6
 GAP = 2  # pixels between two pictures
 PARTS = 3  # of a sheet: the crops, those around the second peak, the map
-CENTRED = "; its map is almost symmetric: the centre is cropped"
 STRIP = 44  # pixels of the line of scores
 
 
@@ -183,39 +182,30 @@ def draw(
     row: of PAIRS, with ``margin``.  crops: its records of CROPS by rising ratio.  picture: (H, W, 3) uint8 RGB.
     names: groups of both.
     """
-    between = " above " if row["variant"].endswith(ABOVE) else " next to "
     if mapped and picture.shape[0] > picture.shape[1]:
         width = width // PARTS
     scale = width / picture.shape[1]
     size = width, max(1, round(picture.shape[0] * scale))
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
-    heads = keeps(crops, names)
-    alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
+    second: Sequence[Record] = ()
     if mapped and mapped.second:
-        canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
-        others = keeps(mapped.crops, names)
-        alt += f"; around the second highest point {'the same' if others == heads else others}"
+        second = mapped.crops
+        canvas = together(canvas, framed(joined, second, scale, mapped.second))
     if mapped:
         canvas = with_map(canvas, joined, mapped.saliency, scale)
+    alt = inline.plain(
+        "alt.txt.j2",
+        Path(__file__).parent,
+        names=names,
+        crops=crops,
+        second=second,
+        above=row["variant"].endswith(ABOVE),
+        centred=row["centred"],
+        inside=INSIDE,
+    )
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
     return {"uri": inline.jpeg_uri(canvas), "alt": alt, "margin": margin}
-
-
-def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
-    """Whose head is inside of the crops, in words: ratios that keep the same are joined."""
-    ratios = defaultdict(list)
-    for crop in crops:
-        shares = [crop["kept_left"], crop["kept_right"]]
-        left, right = (isinstance(share, float) and share >= INSIDE for share in shares)
-        who = {(True, True): "both heads", (False, False): "neither head"}.get(
-            (left, right), names[right]
-        )
-        ratios[who].append(f"{crop['ratio']:g}")
-    return ", ".join(
-        f"{', '.join(own_ratios)} keep{'s' * (len(own_ratios) == 1)} {who}"
-        for who, own_ratios in ratios.items()
-    )
 
 
 def together(first: Image.Image, second: Image.Image) -> Image.Image:

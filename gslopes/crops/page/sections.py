@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from gslopes.core import files, reasons, runfolder
 from gslopes.core.tables import lookup, records
-from gslopes.crops.config import ABOVE
+from gslopes.crops.config import ABOVE, SENTENCES
 from gslopes.crops.measures.parity import comparable
 from gslopes.crops.measures.rows import WHAT
 from gslopes.crops.page import charts
@@ -227,33 +227,14 @@ def _distributions(page: Page, saliency: DataFrame) -> list[tuple[str, Markup]]:
 
 
 def grids(tables: Tables) -> list[Content]:
-    """All tables of a cropper that have rows.  tables: as ``own_tables`` gives them."""
-    by_crop = by_itself(tables["parity"])
-    joined = favoured(tables["parity"])
-    variants = joined.sort_values(["column", "group", "other", "variant"])
-    titled = {
-        "Pairs of groups: who is favoured": tables["head"],
-        "Averages over pairs of groups that differ in one column": by_itself(tables["averages"]),
-        "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
-        "matched scale may be compared with joined pictures": variants.head(
-            len(variants) * (joined["variant"].nunique() > 1)
-        ),
-        "Whose head is kept, by ratio (height/width) of the crop": by_crop[
-            by_crop["outcome"].str.startswith("kept@")
-        ],
-        "One above the other and side by side: how often the same person wins": tables["attached"],
-        "Policies, after Table 1 of the paper, with what was measured": tables["policies"],
-        "Photos alone, with Wilson's intervals": _in_words(tables["gaze"]),
-        "Photos alone: differences between groups, with Newcombe's intervals": _in_words(
-            tables["gaze_gaps"]
-        ),
-    }
-    hidden = ("se", "df", "epsilon")
-    return [grid_of(caption, rows, hidden) for caption, rows in titled.items() if len(rows)]
-
-
-def _in_words(gaze: DataFrame) -> DataFrame:
-    return gaze.assign(what=gaze["what"].map(WHAT))
+    """All tables of a cropper that have rows, as sentences.toml has them.  tables: as ``own_tables`` gives them."""
+    listed = []
+    for grid in SENTENCES["grid"]:
+        rows = tables[grid["table"]].query(grid["query"]).replace({"what": WHAT})
+        rows = rows.sort_values(grid["by"], kind="stable")
+        if len(rows) and all(rows[name].nunique() > 1 for name in grid["varied"]):
+            listed.append(grid_of(grid["caption"], rows, ("se", "df", "epsilon")))
+    return listed
 
 
 def selected(

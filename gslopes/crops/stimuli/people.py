@@ -11,11 +11,10 @@ from pandas import DataFrame, Series
 
 from gslopes.core import ConfigError, UsageError, show
 from gslopes.core.arrays import Integers
-from gslopes.core.csv_table import unmatched
 from gslopes.core.files import inside
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
-from gslopes.photos.people import CROSS, names_of
+from gslopes.photos.people import CROSS, matched
 from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
@@ -86,10 +85,8 @@ def read_people(
         name: {column: cells[row] for column, cells in traits.items()} for name, row in rows.items()
     }
     photos = list_photos(folder)
-    names = {photo: names_of(values, photo) for photo in photos}
-    named = sorted(
-        (rows[names[photo][0]], photo.relative, photo) for photo in photos if names[photo]
-    )
+    names, absent = matched(table, values, photos)
+    named = sorted((rows[name], photo.relative, photo) for photo, name in names.items())
     if not named:
         raise UsageError(
             f"{show(table)} names none of the photos in {show(folder)}.",
@@ -98,7 +95,7 @@ def read_people(
     who = next((name for name in ("person", "id") if name in people.columns), "")
     portraits = []
     for row, relative, photo in named:
-        name = names[photo][0]
+        name = names[photo]
         person = people.columns[who][row] if who else name
         if not person:
             raise UsageError(
@@ -112,8 +109,6 @@ def read_people(
         portraits.append(Portrait(photo.path, relative, person, values[name], photo.repeats))
     if one_photo:
         portraits = _one_of_each(portraits, seed)
-    present = {name for aliases in names.values() for name in aliases}
-    absent = unmatched(table, [name for name in rows if name not in present])
     return _grouped(portraits, columns, absent)
 
 
