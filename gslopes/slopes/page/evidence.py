@@ -15,7 +15,7 @@ from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
 from gslopes.stats.rounding import ranked
 
-_TEXTS = ("95 % interval", "unit", "decision")
+_TEXTS = ("label", "95 % interval", "unit", "decision")
 _STYLES = {
     decisions.FINDING: "bold",
     decisions.PLACEBO: "yellow",
@@ -108,26 +108,30 @@ def _table(
     first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
     printed = ranked(first, "_named", "slope", "label")
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
-    more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
-    heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
+        label = row["label"]
         write = units.writer_of(row)
-        cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
-        cells += [units.short(row).removeprefix("of the "), decided[row["label"]].shown]
+        cells = {
+            "label": words.label(label),
+            "slope": write(row["slope"]),
+            "95 % interval": numbers.ends_of(row, write),
+            "unit": units.short(row).removeprefix("of the "),
+            "decision": decided[label].shown,
+        }
         if ends is not None:
-            low, high = ends.loc[row["label"]]
-            cells.append(f"{write(low)} to {write(high)}")
+            cells["placebos"] = " to ".join(map(write, ends.loc[label]))
         if drawn:
-            effect = drawn.get(row["label"])
-            cells.append(numbers.of_row(effect, "drawing", write) if effect else numbers.NONE)
+            effect = drawn.get(label)
+            cells["drawing"] = numbers.of_row(effect, "drawing", write) if effect else numbers.NONE
         else:
-            cells.append(f"{row['active']:,} of {row['n']:,}")
+            cells["photos"] = f"{row['active']:,} of {row['n']:,}"
         rows.append(cells)
-    columns = [Column("label", number=False, gives_way=True)]
-    columns += [Column(head, number=head not in _TEXTS) for head in heads]
+    columns = [
+        Column(head, number=head not in _TEXTS, gives_way=head == "label") for head in rows[0]
+    ]
     styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
-    return table(columns, rows, styles)
+    return table(columns, [[*cells.values()] for cells in rows], styles)
 
 
 def summary(run: Path, slopes: DataFrame) -> str:
