@@ -11,11 +11,6 @@ from gslopes.report import inline, layouts, numbers, units, words
 
 MOST_ROWS = 8
 _HEAD = ["Of", "What", "Difference", "95 % interval", "unit", "n"]
-LIMITS = (
-    "An association under this edit of these photos, about how faces are perceived: not who anybody is.",
-    "Other photos, another editor or another version of the classifier may give another number.",
-    "A slope near 0 does not say that the classifier is fair.",
-)
 SOURCE = "Joo and Kärkkäinen 2020, doi 10.1145/3422841.3423533"
 
 

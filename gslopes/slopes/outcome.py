@@ -1,7 +1,7 @@
 """What the result of a walk tells more than other audits': its photos, its funnel, and each stage taken alone."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -81,7 +81,10 @@ class Walked(Result):
             return {**content, "funnel": [], "slopes": None}
         return {
             **content,
-            "funnel": list(map(asdict, funnels(self.folder))),
+            "funnel": [
+                {"classifier": classifier, "attribute": attribute, "counts": counts}
+                for (classifier, attribute), counts in funnels(self.folder).items()
+            ],
             "findings": rows(self.findings),
             "slopes": rows(self.tables["slopes"]),
             "soundness": rows(tables.read_rows(tables.SOUNDNESS, self.folder)),

@@ -35,7 +35,7 @@ def faces(attribute: str, photos: Path, people: Path, out: Path) -> dict[str, An
     slopes = result.tables["slopes"].query("estimator == 'photo-rate'")
     edited = slopes[slopes["attribute"] == attribute]
     (counts,) = (
-        funnel.counts for funnel in funnels(result.folder) if funnel.attribute == attribute
+        counts for (_, name), counts in funnels(result.folder).items() if name == attribute
     )
     judged = edited[edited["decision"] != "unjudged"]
     rows = slopes[

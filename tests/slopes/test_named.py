@@ -231,6 +231,6 @@ def test_two_genders_by_named_groups(tmp_path):
         assert row["y_last"] - row["y_first"] == pytest.approx(change[end], abs=1e-4)
     page = walked.page.read_text()
     assert "bottom to top: perceived race, Black, White" in page
-    assert "below are the contrasts with Black" in page
+    assert "so each is compared with Black, in the table below" in page
     manifest = json.loads((walked.folder / runfolder.MANIFEST).read_text())
     assert [*manifest["values"]][:2] == ["gender", "race: White − Black"]

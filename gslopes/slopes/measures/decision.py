@@ -33,25 +33,22 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from gslopes.core import nudged, placebo, two_digits
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record
+from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joined, same_photos
 from gslopes.slopes.measures.estimators import contrasted
 from gslopes.slopes.measures.kinds import unit_slopes
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import TEMPLATES, FitOptions
 from gslopes.stats import clusters, permutation, rounding
 from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 
 STEP = 0.035  # level of the step against placebos: with LEVEL too many labels that light moves are called findings
 MOVED = 0.01  # p of a placebo's own slope, below which it counts for the label
-CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
-NO_SPREAD = (
-    "all photos have this slope, which says nothing about how far others may lie: no interval"
-)
 
 
 def placebo_differences(
@@ -156,59 +153,46 @@ def _decide(
             light = (part["placebo_slope"] / part["slope"]).where(sure).to_numpy(float)
     stepped = placebo_step(rows, by_kind, options, trusted)
     q_placebo = stepped["q_placebo"].to_numpy()
+    parts = [
+        part.assign(p_used=stepped[kind].to_numpy()).to_dict("records")
+        for kind, part in by_kind.items()
+    ]
     decided = []
-    for index, row in enumerate(rows.to_dict("records")):
-        of_label = {}
-        for kind, part in by_kind.items():
-            of_label[kind] = part.iloc[index].copy()
-            of_label[kind]["p_used"] = stepped[kind].iloc[index]
-        decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
+    for row, q, *found in zip(rows.to_dict("records"), q_placebo.tolist(), *parts, strict=True):
+        of_label = dict(zip(by_kind, found, strict=True))
+        decided.append(_decide_label(row, q, of_label, lost))
     frame = DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo, light=light)
 
 
 def _decide_label(
-    row: Record, q_placebo: float, placebos: Mapping[str, Series], lost: str
+    row: Record, q_placebo: float, placebos: Mapping[str, Record], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
     ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
     decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, ends)
-    detail = NO_SPREAD if row["se"] == 0 else ""
-    if reason == "rare":
-        detail = str(row["note"])
-    elif reason == "no-test":
-        detail = detail or "no test could be made"
-    elif reason == "own-test":
-        detail = f"q {nudged(row['q']):.2g} is not below {LEVEL:g}"
-        if is_finding(row["q"]):
-            detail = f"q {nudged(row['q']):.2g}, but its interval holds 0"
-    elif reason == "placebo":
+    if reason == "placebo":
         reason = list(placebos)[rounding.highest([part["p_used"] for part in placebos.values()])]
-        detail = _against(placebos[reason], row.get("measure") == "log-odds", placebo.TEXTS[reason])
-        if placebos[reason]["p_used"] < STEP:
-            detail += f", q {nudged(q_placebo):.2g} over the labels that move"
-    elif reason == "no-placebo":
-        lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]
-        which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
-        detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if decision == "finding" and lost and not (low > 0 if row["slope"] > 0 else high < 0):
-        bound = "nothing bounds the rest"
-        if low <= high:
-            bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
-        return "open", "refusals", f"{lost} depend on the value; {bound}"
-    if detail != str(row["note"]) and clusters.few(row.get("influence", np.nan)):
-        detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
-    return decision, reason, detail
-
-
-def _against(worst: Series, odds: bool, sweep: str) -> str:
-    """The numbers of the placebo that is not ruled out."""
-    slope, difference, low, high = (
-        two_digits(worst[name]) for name in ("placebo_slope", "difference", "ci_low", "ci_high")
+        decision, reason = "open", "refusals"
+    detail = inline.plain(
+        "decided.txt.j2",
+        TEMPLATES,
+        row=row,
+        reason=reason,
+        placebos=placebos,
+        texts=placebo.TEXTS,
+        q_placebo=q_placebo,
+        level=LEVEL,
+        step=STEP,
+        lost=lost,
+        worst=(low, high),
+        few=clusters.few(row.get("influence", np.nan)),
+        two_digits=two_digits,
+        nudged=nudged,
     )
-    p = f"p {nudged(worst['p_used']):.2g}{', in log-odds' * odds}"
-    return f"{sweep}: {slope}; paired difference {difference} [{low}, {high}], {p}"
+    return decision, reason, detail
 
 
 def further(

@@ -17,17 +17,19 @@ Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, d
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, frozen, frozen_identity, text
+from gslopes.core import UnknownName, frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
-from gslopes.core.tables import MEASURED, READING, Record
+from gslopes.core.tables import MEASURED, READING
+from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, columns_of
 from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
-from gslopes.slopes.measures.options import RARE, FitOptions
+from gslopes.slopes.measures.options import RARE, TEMPLATES, FitOptions
 from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
@@ -283,8 +285,11 @@ def _by_measure(slopes: DataFrame, answers: Answers, options: FitOptions) -> Dat
         measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units)
     )
     rare = slopes["note"] == RARE
-    rows = slopes.assign(measure=measure)[rare].to_dict("records")
-    slopes.loc[rare, "note"] = [_lacking(row, options.min_varying, clusters) for row in rows]
+    say = partial(inline.plain, "lacking.txt.j2", TEMPLATES, read=MEASURED, clusters=clusters)
+    slopes.loc[rare, "note"] = [
+        say(row=row, least=options.min_varying, kind=ESTIMATORS[row["estimator"]].kind)
+        for row in slopes.assign(measure=measure)[rare].to_dict("records")
+    ]
     return slopes
 
 
@@ -305,34 +310,3 @@ def spread(answers: Answers) -> dict[str, float]:
             gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
             deviations[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
     return deviations
-
-
-def _lacking(row: Record, least: int, clusters: int | None) -> str:
-    """Why a label is not tested, and what it would take.
-
-    row: of the slopes, with the label's measure.  least: units that must change their answer.
-    clusters: how many, if they are the units.
-    """
-    measure = row["measure"]
-    varies, active, photos = (int(row[name]) for name in ("varying", "active", "n"))
-    if not photos:
-        return "no photo was answered at every value"
-    if measure != "presence" and ESTIMATORS[row["estimator"]].kind == "rate":
-        return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
-    changing, units, having, must = "photos", photos, f"{photos:,}", ""
-    if clusters is not None:
-        changing, units, having, must = (
-            "clusters of photos",
-            clusters,
-            text.many(photos, "photo"),
-            " clusters",
-        )
-    enough = f"; about {-(-units * least // varies):,} like these would do" if varies else ""
-    if active < least:
-        have = f"{active:,} of {having} have the label; {least:,}{must} must change{enough}"
-    elif varies:
-        have = f"{varies:,} of {units:,} do; {least:,} must{enough}"
-    else:
-        every = f"all {photos:,} photos" if photos > 1 else "the one photo"
-        return f"its answer is the same at every value of {every}"
-    return f"too few {changing} change their answer ({have})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core import config, frozen, frozen_identity
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from gslopes.slopes.measures.answers import Answers
 
+TEMPLATES = Path(__file__).parents[1] / "templates"
 RARE = "too few photos change their answer"
 WORDING = "the editor's wording"  # in the column column: groups that users did not name
 NEVER = " never returns "  # between a classifier and a label that is true of photos

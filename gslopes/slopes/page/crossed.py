@@ -56,18 +56,16 @@ def panels(
             SimpleNamespace(
                 classifier=words.printable(name),
                 attribute=grid.name,
+                grid=grid,
                 headline=lead.headline(part, decisions.decide(part), interactions[0]),
                 photos=pictures[:PHOTOS],
-                names=list(map(words.perceived, grid.names)),
-                levels=grid.levels,
-                ends=[words.ends(grid.names[0]), grid.levels or words.ends(grid.names[1])],
                 values=[
                     words.ends(grid.names[0])
                     if ends_of(grid.names[0])
                     else [numbers.value(value, sign=True) for value in grid.values[0]],
                     grid.levels or [numbers.value(value, sign=True) for value in grid.values[1]],
                 ],
-                at=list(map(words.perceived, crossings)),
+                at=crossings,
                 maps=[
                     _heat(answers, rows[rows["label"] == label], grid, crossings)
                     for label in order["label"].unique()[:MAPS]

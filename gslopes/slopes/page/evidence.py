@@ -1,6 +1,6 @@
 """What is printed after a fit: the finding in a sentence, then one line a label."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pandas import DataFrame
@@ -15,7 +15,7 @@ from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
 from gslopes.stats.rounding import ranked
 
-_TEXTS = ("95 % interval", "unit", "decision")
+_TEXTS = ("label", "95 % interval", "unit", "decision")
 _STYLES = {
     decisions.FINDING: "bold",
     decisions.PLACEBO: "yellow",
@@ -23,27 +23,12 @@ _STYLES = {
     decisions.OPEN: "",
 }
 
-NOTE = """\
-slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
-photos with the label (photo-rate); of a label on practically every picture, % of the odds of its
-score, or the unit of its number (photo-measure).
-interval: 95 %, t over photos, corrected for skewness. decision: by q in report/findings.csv,
-{q}, over the classifier's labels; null hypothesis: a photo's
-answers are exchangeable over the values.{floor}
-{last}
-Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
-PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
-DRAWING_NOTE = """\
-drawing: the label's change from the photo to value 0 (which is not a face's own value), or to what an
-editor of others gives where no change is asked for, with its 95 % interval, t over photos."""
-FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
-
 
 def print_evidence(
     slopes: DataFrame,
     *,
     limit: int = 15,
-    funnels: Iterable[Funnel] = (),
+    funnels: Mapping[tuple[str, str], Funnel] | None = None,
     unanswered: Sequence[str] = (),
     drawn: Mapping[tuple[str, str], Drawn] | None = None,
     placebos: DataFrame | None = None,
@@ -59,29 +44,23 @@ def print_evidence(
     reading = tables.reading(slopes)
     if reading.empty:
         return paper.no_label(unanswered)
-    by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
-    kinds = set()
     pairs = list(decisions.by_pair(reading))
     limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
     for classifier, attribute, part, _ in pairs:
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
-        kinds |= set(floor["placebo"])
+        funnel = (funnels or {}).get((words.printable(classifier), attribute))
         effects = (drawn or {}).get((classifier, attribute), {})
-        blocks.append(
-            _block(
-                part,
-                floor,
-                limit,
-                by_pair.get((words.printable(classifier), attribute)),
-                effects,
-            )
-        )
-    adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
-    named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
-    lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
-    last = DRAWING_NOTE if drawn else PHOTOS_NOTE
-    note = NOTE.format(q=adjusted, floor=lines, last=last)
+        blocks.append(_block(part, floor, limit, funnel, effects))
+    note = inline.plain(
+        "evidence-note.txt.j2",
+        decisions.HOUSE,
+        permuted=reading["p_perm"].notna().any(),
+        kinds=set(fakes["placebo"]),
+        placebos=placebo.TEXTS,
+        drawn=drawn,
+        wrap=wrap,
+    )
     return "\n\n".join([*blocks, *unanswered, note])
 
 
@@ -129,26 +108,30 @@ def _table(
     first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
     printed = ranked(first, "_named", "slope", "label")
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
-    more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
-    heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
+        label = row["label"]
         write = units.writer_of(row)
-        cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
-        cells += [units.short(row).removeprefix("of the "), decided[row["label"]].shown]
+        cells = {
+            "label": words.label(label),
+            "slope": write(row["slope"]),
+            "95 % interval": numbers.ends_of(row, write),
+            "unit": units.short(row).removeprefix("of the "),
+            "decision": decided[label].shown,
+        }
         if ends is not None:
-            low, high = ends.loc[row["label"]]
-            cells.append(f"{write(low)} to {write(high)}")
+            cells["placebos"] = " to ".join(map(write, ends.loc[label]))
         if drawn:
-            effect = drawn.get(row["label"])
-            cells.append(numbers.of_row(effect, "drawing", write) if effect else numbers.NONE)
+            effect = drawn.get(label)
+            cells["drawing"] = numbers.of_row(effect, "drawing", write) if effect else numbers.NONE
         else:
-            cells.append(f"{row['active']:,} of {row['n']:,}")
+            cells["photos"] = f"{row['active']:,} of {row['n']:,}"
         rows.append(cells)
-    columns = [Column("label", number=False, gives_way=True)]
-    columns += [Column(head, number=head not in _TEXTS) for head in heads]
+    columns = [
+        Column(head, number=head not in _TEXTS, gives_way=head == "label") for head in rows[0]
+    ]
     styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
-    return table(columns, rows, styles)
+    return table(columns, [[*cells.values()] for cells in rows], styles)
 
 
 def summary(run: Path, slopes: DataFrame) -> str:

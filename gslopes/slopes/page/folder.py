@@ -163,10 +163,9 @@ class WalkPage(Page):
         return {}
 
     @cached_property
-    def funnels(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Classifier, as shown, and attribute to the steps of its photos and how many took each."""
-        funnels = loading.funnels(self.run.folder)
-        return {(funnel.classifier, funnel.attribute): funnel.counts for funnel in funnels}
+    def funnels(self) -> Mapping[tuple[str, str], loading.Funnel]:
+        """See ``loading.funnels``."""
+        return loading.funnels(self.run.folder)
 
     @cached_property
     def crossed(self) -> list[SimpleNamespace]:

@@ -281,44 +281,8 @@ def effect_of(row: Series, name: str, between: str = "") -> str:
 
     between: what is said of the ends of the sweep.
     """
-    (start, end), unit = units.levels(row, row["y_first"], row["y_last"])
-    if row.get("share_slope", -1) >= 0:  # of two people
-        return inline.plain("of_two.txt.j2", HOUSE, name=name, row=row)
-    subject = HEADLINES.say(units.measure_of(row), name=name.removesuffix(f" ({unit})"))
-    unit = f" {unit}".rstrip()
-    if units.is_crossed(row):
-        # how far it goes along the first of two attributes at both ends of the second
-        verb, second = (HEADLINES.say("verb", 1 + (change > 0)) for change in (start, end))
-        low, high = words.faces(split(row["attribute"])[1])
-        if not between:
-            low, high = (
-                side.removesuffix(" faces").removesuffix("-looking") for side in (low, high)
-            )
-        return HEADLINES.say(
-            "crossed",
-            subject=subject,
-            verb=verb,
-            sizes=numbers.change(abs(start), abs(end)),
-            unit=unit,
-            low=low,
-            again="" if verb == second else f"{second} ",
-            high=high.replace("faces", "").strip(),
-        )
-    first, last = numbers.change(start, end)
-    case = "from_to"
-    if numbers.NONE in (first, last):
-        case = "somehow"
-    elif first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
-        case = "within"
-    return HEADLINES.say(
-        case,
-        subject=subject,
-        verb=HEADLINES.say("verb", 1 + (row["slope"] > 0)),
-        first=first,
-        last=last,
-        unit=unit,
-        between=between,
-    )
+    facts = {"row": row, "name": name, "between": between, "split": split}
+    return inline.plain("effect.txt.j2", HOUSE, **facts)
 
 
 def _heading(row: Series, name: str, between: str) -> str:

@@ -14,7 +14,6 @@ from pandas import DataFrame
 from gslopes.core import (
     crossed,
     files,
-    frozen,
     frozen_identity,
     placebo,
     read_beside,
@@ -243,30 +242,13 @@ def of_pair(classifier: str, attribute: str) -> pc.Expression:
 _FUNNELS = read_beside(__file__, "loading.toml")
 STEPS: dict[str, str] = _FUNNELS["steps"]
 PAIRED = STEPS | _FUNNELS["paired"]
+Funnel = Mapping[str, int]  # step of STEPS to number of photos
 
 
-@frozen
-class Funnel:
-    """Photos of one classifier and attribute.
+def funnels(run: Path) -> dict[tuple[str, str], Funnel]:
+    """Classifier, as shown, and attribute of a run folder, placebo sweeps aside, to how many photos took each step.
 
-    counts: step of ``STEPS`` to number of photos; a step that the run does not have (no gate, no answers) is left out.
-    """
-
-    classifier: str
-    attribute: str
-    counts: dict[str, int]
-
-    def text(self) -> str:
-        """In one line.
-
-        >>> Funnel("c", "gender", {"found": 40, "edited": 38, "answered": 36}).text()
-        '40 found → 38 edited → 36 answered'
-        """
-        return " → ".join(f"{number:,} {step}" for step, number in self.counts.items())
-
-
-def funnels(run: Path) -> list[Funnel]:
-    """A funnel for each classifier and attribute of a run folder, placebo sweeps aside.
+    A step that the run does not have (no gate, no answers) is left out.
 
     Raises: TableError if a table is damaged.
     """
@@ -285,7 +267,7 @@ def funnels(run: Path) -> list[Funnel]:
     kept_sweeps = verdicts[verdicts["kept"]].groupby("attribute")["photo"].nunique()
     by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
     grid = crossed.grid_of(runfolder.read_manifest(run)["values"])
-    funnels = []
+    funnels: dict[tuple[str, str], Funnel] = {}
     for classifier, attribute in sorted({*judged, *by_pair}):
         if placebo.is_placebo(attribute) or placebo.CROSS in attribute:
             continue
@@ -300,8 +282,9 @@ def funnels(run: Path) -> list[Funnel]:
             "answered": (answered == rows["step"].nunique()).sum() if len(rows) else None,
             "judged": judged.get((classifier, attribute)),
         }
-        reached = {step: int(number) for step, number in counts.items() if number is not None}
-        funnels.append(Funnel(words.printable(classifier), attribute, reached))
+        funnels[words.printable(classifier), attribute] = {
+            step: int(number) for step, number in counts.items() if number is not None
+        }
     return funnels
 
 

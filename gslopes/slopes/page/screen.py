@@ -9,7 +9,7 @@ import numpy as np
 from gslopes.core import nudged, placebo
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
-from gslopes.report.quote import LIMITS, SOURCE, About
+from gslopes.report.quote import SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, lead
@@ -138,13 +138,5 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     editors += {words.printable(facts["name"]): "" for facts in manifest["editor"].values()}
     given = placebo.of_a_set(manifest)
     facts = {"attributes": attributes, "editors": editors, "given": given}
-    title, what = inline.plain("about.txt.j2", decisions.HOUSE, **facts).split("\n")
-    limits = LIMITS
-    if given:
-        limits = (
-            LIMITS[0].replace(
-                "this edit of these photos", "these pictures, which may differ in more"
-            ),
-            *LIMITS[1:],
-        )
-    return About(title, ("photo", "photos"), what, limits, SOURCE)
+    title, what, *limits = inline.plain("about.txt.j2", decisions.HOUSE, **facts).split("\n")
+    return About(title, ("photo", "photos"), what, tuple(limits), SOURCE)

@@ -15,7 +15,6 @@ from gslopes.report import numbers
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page.evidence import print_evidence
-from gslopes.slopes.page.loading import Funnel
 from gslopes.slopes.page.paper import NO_LABEL
 from tests.slopes.page.conftest import placebos_of
 
@@ -52,7 +51,7 @@ def row(text: str, label: str) -> list[str]:
 
 
 def test_a_row_has_slope_interval_unit_decision_and_photos_within_100_columns(slopes) -> None:
-    text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
+    text = print_evidence(slopes, funnels={("c", "gender"): {"found": 70, "judged": 60}})
     lines = text.splitlines()
     assert lines[0] == "c along perceived gender"
     assert lines[1].endswith(" photos, feminine to masculine.")

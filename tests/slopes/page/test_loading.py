@@ -109,9 +109,9 @@ def test_every_step_loses_the_photos_that_it_lost(
     make: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = make(tmp_path / "run", [("c", "gender")], photos=20)
-    (one,) = loading.funnels(run)
+    (one,) = loading.funnels(run).values()
     # six files are no photos; one picture of one photo was refused
-    assert one.counts == {"found": 26, "edited": 20, "asked": 20, "answered": 19, "judged": 19}
+    assert one == {"found": 26, "edited": 20, "asked": 20, "answered": 19, "judged": 19}
     ids = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
     plain = {
         "attribute": "gender",
@@ -135,10 +135,10 @@ def test_every_step_loses_the_photos_that_it_lost(
         columns=tables.VERDICTS.columns
     )
     tables.write(tables.VERDICTS, verdicts, run / "verdicts.parquet")
-    assert "kept" not in loading.funnels(run)[0].counts  # judged, but not applied
+    assert "kept" not in loading.funnels(run)["c", "gender"]  # judged, but not applied
     manifest = json.loads((run / "run.json").read_text()) | {"gate": {"applied": True}}
     (run / "run.json").write_text(json.dumps(manifest))
-    assert loading.funnels(run)[0].counts["kept"] == 17
+    assert loading.funnels(run)["c", "gender"]["kept"] == 17
 
 
 # -- test credit ------------------------------------------------------------------------------------------------------
