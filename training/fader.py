@@ -33,7 +33,6 @@ from training.critics import (
     false_label,
     squared_gradient,
 )
-from training.fader_network import decode, encode
 from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
 
 SIGMA = (
@@ -200,15 +199,15 @@ def train_fader(
     def learn(x: Tensor, a: Tensor, ramps: Tensor, judged: bool) -> dict[str, Tensor]:
         """One step of all parts.  ramps: (2,) shares of the two critics' weights.  judged: pictures too."""
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda, cache_enabled=False):
-            z = encode(network, x)
+            z = network.encode(x)
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
                 opposite = pictures.farthest * (
                     2 * torch.rand(half, 1, generator=generator, device=device) - 1
                 )
                 wanted = torch.cat([opposite, a[:half, 1:]], 1)
-            decoded = decode(
-                network, torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
+            decoded = network.decode(
+                torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
             ).float()
             rebuilt = decoded[: len(x)]
             changed = decoded[len(x) :]
@@ -351,9 +350,9 @@ def with_template(
         ahead = torch.from_numpy(np.array(labels[start : start + BATCH])).to(device)
         behind = ahead.clone()
         ahead[:, 0], behind[:, 0] = 1.0, -1.0
-        z = encode(network, x)
+        z = network.encode(x)
         logs = [
-            ((decode(network, z, condition) + 1) * 127.5 + OFFSET).log()
+            ((network.decode(z, condition) + 1) * 127.5 + OFFSET).log()
             for condition in (ahead, behind)
         ]
         odd = (logs[0] - logs[1]) / 2

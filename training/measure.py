@@ -24,7 +24,6 @@ from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.stats.resampling import Rows
 from training.augment import to_float
 from training.chips import face_window, typology_angle_of
-from training.fader_network import decode, encode
 from training.field_editor import FieldEditor
 from training.ranking import auc
 from training.sets import TrainingSet
@@ -169,7 +168,7 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict
     error = []
     for rows, x in _batches(spec, data.pixels, device):
         a = torch.from_numpy(data.labels[rows]).to(device)
-        error.append((decode(module, encode(module, x), a) - x).abs().mean((1, 2, 3)) / 2)
+        error.append((module.decode(module.encode(x), a) - x).abs().mean((1, 2, 3)) / 2)
     return {"l1": _mean(torch.cat(error))}
 
 

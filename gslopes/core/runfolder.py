@@ -360,7 +360,8 @@ def merge(
             if any(map(len, waiting)):
                 writer.write_table(pa.concat_tables(waiting))
         if again:
-            tables.check_key(table, pq.read_table(fresh, columns=list(table.key)))
+            keys = pq.read_table(fresh, columns=list(table.key))
+            tables.check_key(table, keys.sort_by([(column, "ascending") for column in table.key]))
         kill_point("merge:written")
     return path
 

@@ -19,6 +19,7 @@ from gslopes.ask.classifiers.prompt import UNITS
 from gslopes.ask.names import split
 from gslopes.ask.questions import digest, read_picture
 from gslopes.core import ConfigError, hexdigest, runfolder, tables
+from gslopes.core.files import read_text
 from gslopes.core.tables import Row
 from gslopes.core.traits import traits_of
 from gslopes.frame.ask import Most
@@ -163,7 +164,7 @@ def _write_page(
         "judged-review.html.j2",
         TEMPLATES,
         questions,
-        [{"text": Path(file).stem, "said": (run / file).read_text("utf-8")} for file in files],
+        [{"text": Path(file).stem, "said": read_text(run / file)} for file in files],
         answers,
         columns,
         copied=("text",),

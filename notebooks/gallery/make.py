@@ -50,7 +50,7 @@ def numbers(run: Path) -> dict[str, Any]:
     Where several classifiers were asked, each has its own, ``attribute, classifier``, in the order of the paper.
     """
     source = loading.load(run)
-    counts = {(one.classifier, one.attribute): one.counts for one in funnels(run)}
+    counts = funnels(run)
     also = leakage(run)
     several = len({one.classifier for one in source.findings}) > 1
     found = {}

@@ -34,7 +34,6 @@ from gslopes.core.geometry import OFFSET  # noqa: E402
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.edit.editors import PhotoValues, editor_of, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.reader import FaceReader  # noqa: E402
-from training.fader_network import decode, encode  # noqa: E402
 
 VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
 EDITORS = ("gender-field", "race-field", "gender-fader")
@@ -88,11 +87,11 @@ class Plain:
         """The decoder's picture at each value, one at a time."""
         net = self.model.module
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        latents, pictures = encode(net, (x - mean) / std), []
+        latents, pictures = net.encode((x - mean) / std), []
         for value in stands_at(np.array(values, np.float32), self.spec.steps).tolist():
             condition = readings.clone()
             condition[:, 0] = value
-            rgb = decode(net, latents, condition)
+            rgb = net.decode(latents, condition)
             pictures.append(((rgb * std + mean) * 255).clamp(0, 255))
         return torch.stack(pictures, 1)
 

@@ -200,7 +200,13 @@ def test_every_table_of_options_toml_is_an_option(package: Path) -> None:
         assert described.keys() <= fields, name
         facts = {fact for words in described.values() for fact in words}
         # the last two are of what follows a name, see ``ask.names``
-        known = {field.name for field in dataclasses.fields(Option)} | {"argument", "operational"}
+        known = {field.name for field in dataclasses.fields(Option)} | {
+            "argument",
+            "fault",
+            "form",
+            "open",
+            "operational",
+        }
         assert facts <= known
 
 

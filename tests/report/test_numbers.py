@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from gslopes.report import caution, headline, inline, numbers, units, words
-from gslopes.slopes.page import loading
 
 
-@pytest.mark.parametrize("module", [caution, headline, inline, loading, numbers, units, words])
+@pytest.mark.parametrize("module", [caution, headline, inline, numbers, units, words])
 def test_examples_in_the_docstrings_hold(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted

@@ -29,6 +29,7 @@ def abstentions_of(run) -> pd.DataFrame:
     return found.set_index(found["classifier"].str.extract("prompt=([^,]+)")[0])
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.browser
 def test_a_model_that_abstains_more_at_one_end_is_told_as_such(

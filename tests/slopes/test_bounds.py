@@ -58,6 +58,7 @@ def bounds(frames: Mapping[str, pd.DataFrame], most: float) -> dict[str, list[Bo
             Bound("ungated", "ungated", -gated, gated),
         ],
         "error_rates": [Bound("rate", "ci", 0, 1)],
+        "soundness": [Bound("share", "ci", 0, 1)],
         "error_slopes": [Bound("slope", "ci", -most, most)],
         "observed": [Bound("observed", "ci", -apart, apart), Bound("distance", "distance")],
         "drawing": [Bound("drawing", "ci", -drawn, drawn)],

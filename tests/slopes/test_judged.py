@@ -91,6 +91,7 @@ def findings(run: Path) -> pd.DataFrame:
     return found[found["classifier"].str.endswith(",judge=judge")].set_index("label")
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_marks_are_hidden_until_people_have_marked_texts_and_then_have_slopes(
     server, gslopes, tmp_path

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.cache import cache_folder, writable_cache
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.dialect import Dialect, load_dialect
 from gslopes.ask.cost import TokenOptions, said
@@ -27,7 +26,6 @@ from gslopes.core import (
     read_beside,
     read_json,
 )
-from gslopes.core.runfolder import write_json
 from gslopes.core.traits import Limits, RequestUsage
 
 _MODELS = read_beside(__file__, "models.toml")
@@ -218,6 +216,8 @@ class CompatibleService(service.OnePictureService):
     @property
     def _memory(self) -> Path:
         """A file beside the answers, without any key, of one model at one address in one month."""
+        from gslopes.ask.cache import cache_folder
+
         effort = getattr(self._options, "reasoning_effort", "")
         about = f"{self._address or self._dialect.home} {self._options.model} {effort}"
         month = time.strftime("%Y-%m")
@@ -225,6 +225,9 @@ class CompatibleService(service.OnePictureService):
 
     def _remember(self) -> None:
         """Keep for this month what was learned: parameters that are not taken, and how long a reply must be."""
+        from gslopes.ask.cache import writable_cache
+        from gslopes.core.runfolder import write_json
+
         with suppress(StorageError):
             writable_cache()
             write_json(self._memory, self._learned)

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import Bounded, check_unit
@@ -293,10 +292,16 @@ def _bounded(outputs: Array) -> Array:
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
 
+def _softmax(outputs: Array) -> Array:
+    from scipy import special
+
+    return special.softmax(outputs)
+
+
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
-    "softmax": special.softmax,
+    "softmax": _softmax,
 }
 
 

@@ -379,6 +379,7 @@ def fits(value: Any, kind: Any) -> bool:
     return kind is object or kind is Any or (isinstance(kind, type) and isinstance(value, kind))
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.parametrize("effort", ["none", "low", "high"])
 def test_every_field_is_one_that_openai_and_anthropic_declare(effort):
@@ -399,6 +400,7 @@ def test_every_field_is_one_that_openai_and_anthropic_declare(effort):
     assert list(undocumented(wrong, declared)) == ["output_config.format.: no shape takes ['type']"]
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.parametrize("effort", ["none", "low", "high"])
 def test_every_field_is_one_that_google_declares(effort):

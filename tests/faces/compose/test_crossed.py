@@ -145,4 +145,3 @@ def test_a_grid_is_read_back_from_what_run_json_says():
     assert grid_of(values | {GRID.name: steps, "gender-x-race-same": steps}) == GRID
     assert grid_of(values) is None
     assert grid_of({GRID.name: steps}) is None
-    assert grid_of(None) is None

@@ -18,7 +18,6 @@ from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.spec import find_spec
 from gslopes.slopes.config import RunConfig
 from training import drawn as rendered
-from training.fader_network import decode, encode
 from training.sets import drawn_chips
 
 VALUES = np.array([-2, -1, 0, 0.5, 1, 2], np.float32)
@@ -52,10 +51,8 @@ def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its
         for step, value in enumerate(
             (-2.0, -1.0, 0.0, 1.0, 2.0)
         ):  # the others at the photo's own, beyond 1 as within
-            drawn = decode(
-                network,
-                encode(network, 2 * x - 1),
-                torch.cat([own.new_tensor([[value]]), own[:, 1:]], 1),
+            drawn = network.decode(
+                network.encode(2 * x - 1), torch.cat([own.new_tensor([[value]]), own[:, 1:]], 1)
             )
             picture = ((drawn + 1) * 127.5).permute(0, 2, 3, 1).numpy()
             np.testing.assert_allclose(swept[:, step], picture, atol=0.05)
@@ -133,8 +130,7 @@ def levels(network, chips, values):
     """Plainly decoded chips (B, S, S, 3) at the values (B,), in levels."""
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.no_grad():
-        values = torch.from_numpy(np.asarray(values, np.float32))[:, None]
-        picture = decode(network, encode(network, x), values)
+        _, picture = network(x, torch.from_numpy(np.asarray(values, np.float32))[:, None])
     return ((picture.permute(0, 2, 3, 1).numpy() + 1) * 127.5).clip(0, 255)
 
 

@@ -4,7 +4,6 @@ from torch.nn import functional as F
 
 from gslopes.faces.networks.fader import Fader, FaderConfig, FoldedFader, Up
 from training.critics import LatentCritic
-from training.fader_network import decode, encode, grown
 
 
 @pytest.fixture
@@ -16,11 +15,11 @@ def fader() -> Fader:
 def test_every_layer_of_the_decoder_is_conditioned_on_the_attributes(fader):
     fader.eval()
     attributes = torch.zeros(2, 2, requires_grad=True)
-    x = encode(fader, torch.rand(2, 3, 32, 32)).detach()
+    x = fader.encode(torch.rand(2, 3, 32, 32)).detach()
     for layer in fader.decoder:
-        x = grown(layer, x, attributes).detach()
+        x = layer(x, attributes).detach()
         assert torch.autograd.grad(
-            grown(layer, torch.rand_like(layer_input(layer, x)), attributes).sum(), attributes
+            layer(torch.rand_like(layer_input(layer, x)), attributes).sum(), attributes
         )[0].any()
     assert fader.rgb_condition_bias.weight.shape == (3, 2)
 
@@ -38,13 +37,13 @@ def test_a_layer_is_nearest_upsampling_and_a_convolution():
         layer.conv(F.interpolate(x, scale_factor=2, mode="nearest"))
         + layer.condition_bias(attributes)[:, :, None, None]
     )
-    torch.testing.assert_close(grown(layer, x, attributes), F.relu(layer.norm(plain)))
+    torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
 
 
 @pytest.mark.row("slopes-3.3-adversary")
 def test_the_adversarial_term_reaches_the_encoder_alone(fader):
     critic = LatentCritic(24, 4, attributes=2, widths=(16, 8))
-    logits = critic(encode(fader, torch.rand(4, 3, 32, 32)))
+    logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))
     F.binary_cross_entropy_with_logits(logits, torch.ones(4, 2)).backward()
     gradients = [parameter.grad for parameter in fader.encoder.parameters()]
     assert all(
@@ -56,7 +55,7 @@ def test_the_adversarial_term_reaches_the_encoder_alone(fader):
 def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
     torch.manual_seed(0)
     narrow = Fader(FaderConfig(("gender",), size=32, widths=(8, 16, 24), latent=6)).train()
-    latents = encode(narrow, torch.randn(64, 3, 32, 32))
+    latents = narrow.encode(torch.randn(64, 3, 32, 32))
     assert latents.shape == (64, 6, 4, 4)
     torch.testing.assert_close(
         latents.var((0, 2, 3), correction=0), torch.ones(6), atol=1e-3, rtol=0
@@ -67,9 +66,9 @@ def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
 
 
 def plain(network: Fader, chips: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
-    latents = encode(network, chips)
+    latents = network.encode(chips)
     return torch.stack(
-        [decode(network, latents, conditions[:, k]) for k in range(conditions.shape[1])], 1
+        [network.decode(latents, conditions[:, k]) for k in range(conditions.shape[1])], 1
     ).flatten(0, 1)
 
 
