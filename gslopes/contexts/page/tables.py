@@ -19,7 +19,7 @@ from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures import describe, typology
 from gslopes.contexts.measures.ratings import sides
 from gslopes.core import csv_bytes
-from gslopes.core.tables import Row, records
+from gslopes.core.tables import Record, Row, records
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers
 from gslopes.report.words import printable
@@ -133,7 +133,7 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Row]:
+def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Record]:
     """The rows of each place by their ``key``, next to what names the place."""
     return [
         {**dict(zip(places, names, strict=True)), **part.set_index(key).to_dict("index")}
