@@ -69,16 +69,11 @@ def reviewed(page: Page) -> Content | None:
 def show(page: Page) -> Content | None:
     """Cases of each harm, by technique and rule; of S1 the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
-    sections = []
-    for harm, (title, _) in HARMS.items():
-        groups = [
-            (*names, len(rows), [_case(row) for row in records(rows.head(10))])
-            for names, rows in cases[cases["harm"] == harm].groupby(["technique", "rule"])
-        ]
-        if groups:
-            sections.append((title, groups))
-    if sections:
-        return {"harms": sections, "titles": _titles(page)}
+    groups = cases.groupby(["harm", "technique", "rule"])
+    first = cases.assign(count=groups["case"].transform("size"))[groups.cumcount() < 10]
+    if len(first):
+        shown = list(map(_case, records(first)))
+        return {"cases": shown, "harms": HARMS, "titles": _titles(page)}
     return None
 
 
