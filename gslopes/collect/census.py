@@ -12,7 +12,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConfig
-from gslopes.collect.review import item_of, render_review
+from gslopes.collect.review import items_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
     Executor,
@@ -179,12 +179,14 @@ def _write(
         women=women_of(filter(None, composition["occupation"].unique())),
     )
     by_path = {row["path"]: row for row in _manifest_rows(photos)}
-    items = []
+    shown = []
     for row, is_due in zip(rows, due, strict=True):
         if is_due or row["photo"] in answers:
             path = row["path"]
             file = os.path.relpath(photos.resolve() / path, out)
-            items.append(item_of(row, chances(row), by_path.get(path, {}), file))
+            more = {"read": chances(row), "source": by_path.get(path, {}), "file": file}
+            shown.append(row | more)
+    items = items_of(shown)
     page = render_review(items, list(answers.values()), config.confidence, config.unsure)
     shares = result.occupations
     csvs = {

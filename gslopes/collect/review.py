@@ -8,41 +8,36 @@ from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, DECISIONS
 from gslopes.core import read_beside
-from gslopes.report import review, words
+from gslopes.core.tables import Record, Row, records
+from gslopes.report import inline, review
 
 REVIEW = read_beside(__file__, "review.toml")
 PROPER: dict[str, str] = REVIEW["proper"]
 
 
-def item_of(
-    row: Mapping[Any, Any],
-    chances: Mapping[str, Mapping[str, float]],
-    source: Mapping[str, Any],
-    file: str,
-) -> dict[str, Any]:
-    """What the page shows of a photo, and which answers it gives when its reading is accepted.
+def items_of(shown: Sequence[Record]) -> list[Row]:
+    """What the page shows of photos, and which answers each gives when its reading is accepted.
 
-    row: of the census.  chances: what was read, see ``collect.census.chances``.
-    source: the photo's row of the manifest, empty if it has no row.  file: its path as seen from the page.
+    shown: rows of the census, next to ``read``, see ``collect.census.chances``; ``source``, the photo's row of the
+        manifest, empty if it has no row; ``file``, its path as seen from the page.
     """
-    read = {name: max(values.items(), key=lambda pair: pair[1]) for name, values in chances.items()}
-    occupation = words.printable(row["occupation"])
-    credit = [words.printable(source.get(name, "")) for name in ("title", "creator", "licence")]
-    return {
-        "photo": str(row["photo"]),
-        "path": words.printable(row["path"]),
-        "src": quote(os.fsencode(file)),
-        "occupation": occupation,
-        "box": [round(float(end), 4) for end in row["box"]],
-        "page": words.link(source.get("page", "")),
-        "credit": " · ".join(filter(None, credit)),
-        "alt": f"Photo of a search for {occupation or 'people at work'}",
-        "accept": {"decision": "accept", **{name: value for name, (value, _) in read.items()}},
-        **{
-            f"{name}_text": f"{PROPER.get(value, value)} ({round(100 * p)} %)"
-            for name, (value, p) in read.items()
-        },
-    }
+    rows = [
+        {
+            **row,
+            "best": {name: max(read, key=read.__getitem__) for name, read in row["read"].items()},
+        }
+        for row in shown
+    ]
+    texts = records(inline.listed(REVIEW["item"], rows, proper=PROPER))
+    return [
+        {
+            **text,
+            "src": quote(os.fsencode(row["file"])),
+            "box": [round(float(end), 4) for end in row["box"]],
+            "accept": {"decision": "accept", **row["best"]},
+        }
+        for text, row in zip(texts, rows, strict=True)
+    ]
 
 
 def render_review(
@@ -53,7 +48,7 @@ def render_review(
 ) -> str:
     """The page as text.
 
-    items: as of ``item_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
+    items: as of ``items_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
     about other photos are kept when it is saved again.  confidence: below which a photo is here.
     unsure: the readings that are asked for. Only what a person chose is an answer: accepting answers all, a key of
     one answers that one. The key of gender moves on, else the key of the last reading that is asked for.

@@ -22,10 +22,6 @@ MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "
 CONSTANT = "no interval: people do not differ"  # a note of parity
 SELDOM = "no interval of the ratio: too few of a group are kept"  # another one
 
-CROPPERS = (
-    "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
-    "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
-)
 DRAWS = 10_000
 SCALED_DRAWS = 5000  # pairs of each pair of groups, as published; of photos of one height
 HEIGHT = 256  # pixels, as published
@@ -48,9 +44,7 @@ class CropsConfig:
         two salient regions.
     """
 
-    cropper: tuple[str, ...] = option(
-        ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
-    )
+    cropper: tuple[str, ...] = ("spectral-residual",)
     cost_limits: CostLimits = section(CostLimits, group="score")
     people: Path | None = None
     groups: tuple[str, ...] = option(("gender",), parse=names)
@@ -59,12 +53,7 @@ class CropsConfig:
     as_published: bool = False
     height: int | None = None
     attach: tuple[Literal["horizontal", "vertical"], ...] = ("horizontal",)
-    pairs: int | None = option(
-        None,
-        help="At most N pairs of photos, balanced over people; as published, N for each pair of groups.",
-        shown=f"all, up to {MAX_PAIRS:,} pictures; as published {DRAWS:,}",
-        least=1,
-    )
+    pairs: int | None = None
     policies: tuple[str, ...] = ("argmax", "sample")
     min_group: int = 10
     source: str = "given"

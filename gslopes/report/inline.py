@@ -3,7 +3,7 @@
 import base64
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pandas import DataFrame
 from PIL import Image
 
 from gslopes.report import numbers, units, words
@@ -98,6 +99,26 @@ def render(
 def plain(template: str, house: Path | None = None, **variables: Any) -> str:
     """A text that is no page, such as lines for a terminal: nothing is escaped, and the last line has no break."""
     return templates(house, False).get_template(template).render(**variables).rstrip("\n")
+
+
+def listed(
+    cells: Mapping[str, str],
+    rows: Iterable[Mapping[Any, Any]],
+    house: Path | None = None,
+    **variables: Any,
+) -> DataFrame:
+    """Texts, a row for each row: column to its cell, a template of plain text as TOML has it.
+
+    house, variables: as of ``render``, next to the row's own columns.
+
+    >>> listed({"pair": "{{ a }} over {{ b }}"}, [{"a": 1, "b": 2}])["pair"].tolist()
+    ['1 over 2']
+    """
+    environment = templates(house, False)
+    made = {column: environment.from_string(text) for column, text in cells.items()}
+    return DataFrame(
+        {column: cell.render(row, **variables) for column, cell in made.items()} for row in rows
+    )
 
 
 def _read(name: str, house: Path | None) -> str:

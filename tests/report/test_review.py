@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gslopes.collect.census import chances, read_answers
-from gslopes.collect.review import item_of, render_review
+from gslopes.collect.review import items_of, render_review
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.report.inline import render, templates
@@ -43,8 +43,9 @@ def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
         }
         linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
         source = {1: saved, 2: linked}.get(number, {})
-        result.append(item_of(row, chances(row), source, str(Path("..") / folder.name / name)))
-    return result
+        file = str(Path("..") / folder.name / name)
+        result.append({**row, "read": chances(row), "source": source, "file": file})
+    return items_of(result)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from gslopes.captions.config import SENTENCES
 from gslopes.core import many, runfolder
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.spec import Made, Run
+from gslopes.report import inline
 from gslopes.report import review as pages
 from gslopes.report.review import Question
 from gslopes.report.words import printable
@@ -29,7 +30,6 @@ ANSWERS = tuple(word for _, word in SENTENCES["review"].values())
 COLUMNS = ("case", "answer", "reviewer", "note")
 SAMPLE = 200  # cases of each technique: an hour of a reader's time
 HARMS: dict[str, list[str]] = SENTENCES["harms"]
-NO_TRUTH = "not asked: the caption alone is read"
 
 
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
@@ -116,32 +116,14 @@ def review_items(
     images: Path | None,
     out: Path,
     titles: Mapping[str, str],
-) -> list[dict[str, str]]:
+) -> list[Row]:
     """What the review shows of each case; listed words are not masked, since they are what is judged.
 
     images: the folder of photos, if any.  out: the run folder, from which they are linked.
     titles: of the techniques, by name.
     """
-    items = []
-    for row in records(cases):
-        src = link_of(images, row["image"], out)
-        items.append(
-            {
-                **{
-                    name: printable(row[name])
-                    for name in ("rule", "group", "image", "word", "text")
-                },
-                "case": row["case"],
-                "stage": row["stage"],
-                "harm": HARMS[row["harm"]][0],
-                "technique": f"{row['technique']} {titles.get(row['technique'], '')}".strip(),
-                "concept": "" if row["technique"] == "D1" else printable(row["concept"]),
-                "truth": printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH),
-                "src": src,
-                "file": printable(row["image"]) + " (no photo linked)" * (not src),
-            }
-        )
-    return items
+    rows = [{**row, "src": link_of(images, row["image"], out)} for row in records(cases)]
+    return records(inline.listed(SENTENCES["item"], rows, titles=titles, harms=HARMS))
 
 
 def link_of(images: Path | None, image: str, out: Path) -> str:

@@ -69,16 +69,11 @@ def reviewed(page: Page) -> Content | None:
 def show(page: Page) -> Content | None:
     """Cases of each harm, by technique and rule; of S1 the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
-    sections = []
-    for harm, (title, _) in HARMS.items():
-        groups = [
-            (*names, len(rows), [_case(row) for row in records(rows.head(10))])
-            for names, rows in cases[cases["harm"] == harm].groupby(["technique", "rule"])
-        ]
-        if groups:
-            sections.append((title, groups))
-    if sections:
-        return {"harms": sections, "titles": _titles(page)}
+    groups = cases.groupby(["harm", "technique", "rule"])
+    first = cases.assign(count=groups["case"].transform("size"))[groups.cumcount() < 10]
+    if len(first):
+        shown = list(map(_case, records(first)))
+        return {"cases": shown, "harms": HARMS, "titles": _titles(page)}
     return None
 
 
@@ -224,6 +219,7 @@ STAGES = SENTENCES["stages"]
 HEADLINES = Sentences(SENTENCES["headline"])
 CONCEPTS = SENTENCES["concepts"]
 LAST = {"S4": 1, "S3": 2}
+WORDS = {"sentences": SENTENCES, "mask": mask, "readings": READINGS}
 POINTS = "percentage points"
 ODDS = "log odds"
 
@@ -259,7 +255,8 @@ def judged(tables: Tables) -> DataFrame:
     rows = tested(tables["measures"], tables["salience"])
     if rows.empty:
         return rows
-    texts = DataFrame(map(_texts, records(rows)), rows.index, ["contrast", "label", "said", "noun"])
+    texts = inline.listed(SENTENCES["judged"], records(rows), HOME, section="names", **WORDS)
+    texts = texts.set_axis(rows.index)
     rows = rows.assign(model=rows["stage"], reason=rows["note"], **texts)
     later = rows["technique"].map(LAST).fillna(0).astype(int)
     order = ranked(rows, later, surest(rows), -rows["value"].abs(), "label")
@@ -302,28 +299,11 @@ def _nothing(row: Record) -> caution.Nothing:
     return caution.Nothing(row["said"], low, high, n, matters, shown, why)
 
 
-def _texts(row: Record) -> tuple[str, str, str, str]:
-    """Contrast, label, both in words, and the noun that the row is about."""
-    name = " ".join(f"{row['technique']} {row['kind']} {row['concept']}".split())
-    truth = " against ".join(filter(None, (row["captions"], row["truth"])))
-    between = f"{row['group']} over {row['other']}"
-    said = f"{_filled('names', row)} ({row['technique']}, {READINGS[row['reading']]})"
-    noun = str(row["concept"]).rpartition(":")[2].partition(".")[0]
-    return f"{row['column']}: {between}", f"{name} ({truth})" if truth else name, said, noun
-
-
 def _sentence(row: Record) -> Content:
     """A finding in words: its text without a full stop, its number with interval and unit, and q."""
-    text = _filled("findings", row)
+    text = inline.plain("said.txt.j2", HOME, section="findings", **WORDS, **row)
     return {
         "text": f"{text[:1].upper()}{text[1:]}",
         "number": f"{written(row)} {row['unit']}",
         "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
     }
-
-
-def _filled(section: str, row: Record) -> str:
-    """The text of a row's technique in a section of sentences.toml, in the words of said.txt.j2."""
-    return inline.plain(
-        "said.txt.j2", HOME, section=section, row=row, sentences=SENTENCES, mask=mask
-    )

@@ -13,18 +13,12 @@ import pandas as pd
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.stimuli.corpus import MOST_VALUES, Groups
 from gslopes.captions.stimuli.readers import LARGEST, examples
-from gslopes.core import DataMissing, UsageError, show
+from gslopes.core import DataMissing, UsageError, read_beside, show
 from gslopes.core.csv_table import unmatched
 from gslopes.core.tables import lookup
 from gslopes.photos.people import People, read_people
 
-GENDER = {"female": "female", "male": "male"}
-SKIN = {
-    "dark": "darker",
-    "darker": "darker",
-    "light": "lighter",
-    "lighter": "lighter",
-}
+ZHAO = read_beside(__file__, "zhao.toml")
 
 
 def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
@@ -48,12 +42,14 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
 
 def _zhao(people: People) -> People:
     """Zhao et al.'s columns under our names; another table stays."""
-    columns = {}
-    for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
-        if source in people.columns:
-            columns[name] = [
-                values.get(str(cell).strip().lower(), "") for cell in people.columns[source]
-            ]
+    columns = {
+        name: [
+            told["values"].get(str(cell).strip().lower(), "")
+            for cell in people.columns[told["column"]]
+        ]
+        for name, told in ZHAO.items()
+        if told["column"] in people.columns
+    }
     if not columns:
         return people
     image = people.photo_column(("id",))

@@ -16,17 +16,13 @@ from gslopes.contexts.measures.describe import (
 )
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
-from gslopes.core import reasons
+from gslopes.core import read_beside, reasons
 from gslopes.core.arrays import Array
 from gslopes.core.tables import lookup
 from gslopes.report.inline import plain
 from gslopes.stats.multiplicity import benjamini_hochberg
 
-TESTED = {  # table to each q and the p that it is of
-    **{name: {"q": "p"} for name in ("inferred", "recognised", "accuracy", "anova", "changes")},
-    "congruence": {"q": "p_perm"},
-    "interaction": {"q": "p", "effect_q": "effect_p"},
-}
+TESTED = read_beside(__file__, "tested.toml")
 
 
 def analyse(

@@ -6,7 +6,6 @@ from pandas import DataFrame, Series
 
 from gslopes.contexts import HOME, SENTENCES, TABLES
 from gslopes.contexts.measures import paired, ratings
-from gslopes.contexts.page.tables import listed
 from gslopes.core import summary
 from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decision
@@ -165,10 +164,10 @@ def judged(tables: Tables) -> DataFrame:
     for part in SENTENCES["judged"]:
         rows = tables.get(part["table"], TABLES[part["table"]].empty()).query(part["query"])
         if len(rows):
-            texts = listed(part["cells"], records(rows)).set_axis(rows.index)
+            texts = inline.listed(part["cells"], records(rows), answers=ANSWERS)
             values = part["scale"] * rows[part["columns"]]
             values.columns = ["value", "ci_low", "ci_high"]
-            parts.append(rows.assign(**texts, **values))
+            parts.append(rows.assign(**texts.set_axis(rows.index), **values))
     found = pd.concat(parts, ignore_index=True) if parts else summary.FINDINGS.empty()
     others = (found["label"] != ANSWERS["correct"]) | (found["contrast"] != EVERYBODY)
     return found.rename(columns={"classifier": "model", "note": "reason"}).assign(rank=others)

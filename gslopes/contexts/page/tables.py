@@ -8,7 +8,7 @@ stars as the paper does.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +67,11 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
-        ("backgrounds", "backgrounds", lambda rooms: listed(CELLS["backgrounds"], records(rooms))),
+        (
+            "backgrounds",
+            "backgrounds",
+            lambda rooms: inline.listed(CELLS["backgrounds"], records(rooms)),
+        ),
     )
     return {
         name: table
@@ -129,17 +133,7 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def listed(cells: Mapping[str, str], rows: Iterable[Record]) -> DataFrame:
-    """A row of texts each.  cells: column to the template of a cell, as sentences.toml has them."""
-    templates = inline.templates(None, False)
-    made = {column: templates.from_string(text) for column, text in cells.items()}
-    more = {"number": _number, "share": _share, "sentences": SENTENCES}
-    return DataFrame(
-        {column: cell.render(row, **more) for column, cell in made.items()} for row in rows
-    )
-
-
-def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Row]:
+def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Record]:
     """The rows of each place by their ``key``, next to what names the place."""
     return [
         {**dict(zip(places, names, strict=True)), **part.set_index(key).to_dict("index")}
@@ -149,7 +143,7 @@ def _grouped(rows: DataFrame, places: list[str], key: str) -> list[Row]:
 
 def _wide(name: str, rows: DataFrame, key: str) -> DataFrame:
     """One row a context, one column a classifier, each cell from its rows by their ``key``."""
-    table = listed(CELLS[name], _grouped(rows, ["context", "classifier"], key))
+    table = inline.listed(CELLS[name], _grouped(rows, ["context", "classifier"], key), share=_share)
     wide = table.pivot(index="context", columns="classifier", values="text").fillna("")
     wide = wide.loc[rows["context"].unique(), rows["classifier"].unique()]
     return wide.rename_axis(columns=None).reset_index()
@@ -211,7 +205,11 @@ def _differing(pairs: DataFrame) -> DataFrame:
 
 
 def _table11(rows: DataFrame) -> DataFrame:
-    table = listed(CELLS["table11"], _grouped(rows, ["classifier", "context", "super"], "analysis"))
+    table = inline.listed(
+        CELLS["table11"],
+        _grouped(rows, ["classifier", "context", "super"], "analysis"),
+        number=_number,
+    )
     return table.loc[:, (table != "").any()]
 
 
@@ -304,6 +302,6 @@ def _fitting(
 def _congruence(rows: DataFrame) -> DataFrame:
     rows = rows.query("group == 'all'").dropna(subset="slope")
     rows = rows.assign(p=rows["p_perm"].fillna(rows["p"]))
-    table = listed(CELLS["congruence"], records(rows))
+    table = inline.listed(CELLS["congruence"], records(rows))
     several_rooms = rows["rooms_low"].notna().any()
     return table.iloc[:, : None if several_rooms else -2]

@@ -44,9 +44,6 @@ LEAST_REGIONS = (
     2  # as published: smallest height/width of a photo by itself, and salient regions on it
 )
 WHAT: dict[str, str] = SENTENCES["what"]
-WHAT |= {
-    f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()
-}
 POINTS_OF_TABLE_1 = ("agency", "automation", "coverage", "risk")
 SHARES = ["share_left", "share_right"]
 HEADS = ["kept_left", "kept_right"]

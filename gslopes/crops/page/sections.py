@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations, cycle
+from itertools import combinations
 
 import pandas as pd
 from markupsafe import Markup
@@ -48,12 +48,7 @@ def own_tables(page: Page) -> dict[str, Tables]:
 def typical(page: Page) -> Content | None:
     """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
     content = show(page)
-    if content is None:
-        return None
-    lead = page.findings["model"].iloc[0]
-    cropper, titles, mapped = min(content["croppers"], key=lambda row: row[0] != lead)
-    title, pictures = titles[0]
-    return {**content, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
+    return content and {**content, "lead": page.findings["model"].iloc[0]}
 
 
 def differently(page: Page) -> Content | None:
@@ -104,12 +99,13 @@ def figures(page: Page) -> Content:
 def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = files.read_json(page.run.folder / "pairs.json")
-    rows = [
-        (name, entry["titles"], entry["mapped"]) for name, entry in drawn.items() if entry["titles"]
-    ]
-    ratios = [f"{ratio:g}" for ratio in sorted(page.run.config.ratios)]
-    if rows:
-        return {"croppers": rows, "legend": [*zip(ratios, cycle(FRAMES))]}
+    croppers = {name: entry for name, entry in drawn.items() if entry["titles"]}
+    if croppers:
+        return {
+            "croppers": croppers,
+            "ratios": sorted(page.run.config.ratios),
+            "frames": FRAMES,
+        }
     return None
 
 
