@@ -75,7 +75,7 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
     assert names == [
         *("slopes", "groups", "differences", "balance", "placebos"),
         *("reach", "gating", "error_rates", "error_slopes", "observed", "drawing", "explained"),
-            "soundness",
+        "soundness",
     ]
     assert set(found.slopes["estimator"]) == BY_PRESENCE
 
