@@ -122,7 +122,7 @@ def _error_panel(
             rates=_of(rates, first).sort_values("step").to_dict("records"),
             ends=words.ends(attribute),
         ),
-        "heads": [numbers.value(value, sign=True) for value in values],
+        "heads": values,
         "rows": rows,
         "left": len(slopes) - len(printed),
     }
