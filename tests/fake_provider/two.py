@@ -64,7 +64,7 @@ class Chooser:
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         """The reply to a request.  Raises: Bad, KeyError, TypeError, ValueError if that is not as documented."""
         images, text = chat._conversation(body["messages"])
-        chat._check(body)
+        chat._check(body, set())
         digests = [hashlib.sha256(image).hexdigest() for image in images]
         self.asked[(*digests, text)] += 1
         pictures = [decode(image) for image in images]
