@@ -124,12 +124,17 @@ def matched(
     return found, unmatched(path, [name for name in names if name not in present])
 
 
-def read_about(path: Path, run: Path) -> pd.DataFrame:
+def read_about(path: Path, run: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     """What a table tells about the photos of a run: its columns as texts, the index the photos' ids.
 
-    Raises: UsageError if the file cannot be read, has no column of photos, or tells about no photo of the run.
+    columns: which it must have.
+
+    Raises: UsageError if the file cannot be read, has no column of photos, or tells about no photo of the run;
+        UnknownName for a column that is not there.
     """
     people = read_people(path)
+    for column in columns:
+        people.parts_of(column)
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     repeats = photos[photos["reason"] == Reason.DUPLICATE]

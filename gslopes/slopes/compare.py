@@ -40,7 +40,10 @@ def compare_runs(
             "A cluster is a column of a table of photos.",
             "Give --photos-csv and --cluster together.",
         )
-    units = None if photos_csv is None else units_of(photos_csv, other, cluster)
+    units = None
+    if photos_csv is not None:
+        named = read_about(photos_csv, other, [cluster])[cluster]
+        units = {str(photo): str(text) for photo, text in named.items()}
     first = _answers(one)
     second = _answers(other)
     chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
@@ -118,17 +121,6 @@ def edits_differ(one: Path, other: Path) -> str:
     if lines:
         return f"{text} Slopes differ by that as well."
     return ""
-
-
-def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
-    """Photo to the name of its cluster.  Raises: UsageError."""
-    about = read_about(photos_csv, run)
-    if cluster not in about:
-        raise UsageError(
-            f"{show(photos_csv)} has no column {cluster!r}.",
-            f"It has {', '.join(map(str, about))}.",
-        )
-    return {str(photo): str(text) for photo, text in about[cluster].items()}
 
 
 def _answers(run: Path) -> dict[Sweep, Answers]:

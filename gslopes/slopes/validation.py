@@ -97,18 +97,11 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> crossed.Values:
 def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> DataFrame:
     """The columns of a CSV that make groups of the run's photos, but for crossed ones; none without a CSV.
 
-    Raises: UsageError if it does not fit.
+    Raises: UsageError, UnknownName if it does not fit.
     """
     if photos_csv is None:
         return DataFrame()
-    about = read_about(photos_csv, run)
-    columns = [name for name in groups if "+" not in name]
-    if absent := [column for column in columns if column not in about]:
-        raise UsageError(
-            f"{runfolder.show(photos_csv)} has no column {absent[0]!r}.",
-            f"It has {', '.join(about.columns)}.",
-        )
-    return about[columns]
+    return read_about(photos_csv, run, groups)[[name for name in groups if "+" not in name]]
 
 
 def _one(

@@ -264,7 +264,7 @@ class Fit:
             ends = np.column_stack(bounds(observed, asked, codes))
             by_label = DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])
             by_row = by_label.reindex(rows["label"]).set_axis(rows.index)
-            rows = rows.assign(**by_row.where(rows["estimator"] == estimators.RATE.name))
+            rows = rows.assign(**by_row.where(rows["estimator"] == tables.READING))
         fakes = None
         if not placebo.is_placebo(attribute):
             fakes = self.placebos(classifier, attribute)

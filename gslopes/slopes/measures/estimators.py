@@ -1,6 +1,6 @@
 """The estimators: what a slope is, and its row for each label with test, interval and q.
 
-Each is declared once, as an ``Estimator`` in ``ESTIMATORS``; tables, decisions and pages ask it.
+Each is declared once, in estimators.toml; tables, decisions and pages ask ``ESTIMATORS``.
 
 The photo is the unit: each photo's own slope over its K answers, averaged over photos.  With x_k = 1 if the label was
 returned and 0 if not, a photo's slope is the least squares slope of x on the K values; a photo that never has the label
@@ -23,12 +23,12 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, frozen, frozen_identity
+from gslopes.core import UnknownName, config, frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.core.tables import MEASURED, READING
 from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, columns_of
-from gslopes.slopes.measures.kinds import SCALE, UNITS, Kind, ends, outcomes, steepest, unit_in
+from gslopes.slopes.measures.kinds import SCALE, Kind, ends, outcomes, steepest, unit_in
 from gslopes.slopes.measures.options import RARE, TEMPLATES, FitOptions
 from gslopes.stats.clusters import enough
 from gslopes.stats.contrast import infer
@@ -139,38 +139,12 @@ def _photo_rows(answers: Answers, tests: Tests) -> DataFrame:
     )
 
 
-PAPER = Estimator(
-    "paper",
-    kind="rate",
-    unit="share of y_centre per unit",
-    slope="y_k is the share of photos with the label, z_k = y_k / y_c with c the value nearest 0; the slope is that "
-    "of the line of z on the values",
-    null="the slope of the K values of z is 0, as if they were independent; t with K − 2 degrees of freedom, which "
-    "tests how straight the line through K shares is",
-    reason="as Joo and Kärkkäinen (2020) have it",
-    rows=_paper_rows,
-)
-RATE = Estimator(
-    READING,
-    kind="rate",
-    unit=UNITS["presence"],
-    slope="x_k is 1 if the label was returned and 0 if not; the slope of the least squares line of x on the values "
-    "in each photo, averaged over photos",
-    null="the mean slope over photos is 0, single photos may move; t over photos, corrected for skewness; "
-    "`p_perm` permutes each photo's answers over the values",
-    reason="the recommended reading: photos, not values, are what is sampled",
-    rows=_photo_rows,
-    contrasted=True,
-)
-MEASURE = replace(
-    RATE,
-    name=MEASURED,
-    kind="measure",
-    unit="",
-    slope="the same of the number by which a label is judged that is on practically every picture, see below",
-    reason="presence that never varies has no slope",
-)
-ESTIMATORS = {estimator.name: estimator for estimator in (PAPER, RATE, MEASURE)}
+_ROWS = {"paper": _paper_rows, READING: _photo_rows, MEASURED: _photo_rows}
+ESTIMATORS = {
+    name: Estimator(name=name, rows=_ROWS[name], **facts)
+    for name, facts in config.read_beside(__file__, "estimators.toml").items()
+}
+PAPER = ESTIMATORS["paper"]
 
 
 def chosen(options: FitOptions) -> list[Estimator]:

@@ -1,6 +1,6 @@
 """What crossing two attributes adds to the page: interactions, grids of photos, a heat map a finding, its slopes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -67,7 +67,7 @@ def panels(
                 ],
                 at=crossings,
                 maps=[
-                    _heat(answers, rows[rows["label"] == label], grid, crossings)
+                    _heat(answers, rows[rows["label"] == label], grid)
                     for label in order["label"].unique()[:MAPS]
                 ],
             )
@@ -75,11 +75,12 @@ def panels(
     return drawn
 
 
-def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[str]) -> Content:
+def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid) -> Content:
     """A label at every pair of values, and its slopes at both ends of one attribute.
 
-    rows: of the label.  crossings: views.
+    rows: of the label.
 
+    row, by_view: the one that it is decided by, and that of each view.
     cells: a text, a shade in [0, 1], and both ends of the mean's 95 % interval, of each step.
     """
     by_view = {row["attribute"]: row for _, row in rows.iterrows()}
@@ -97,14 +98,10 @@ def _heat(answers: Answers, rows: pd.DataFrame, grid: Grid, crossings: Sequence[
     around = [" to ".join(numbers.change(*pair)) for pair in zip(*bounds, strict=True)]
     shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
     return {
-        "label": words.readable(label),
+        "row": row,
         "unit": {"log-odds": "mean score", "value": "mean"}.get(measure, counted),
         "slope": lead.slope_of(row),
         "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, around, strict=True)),
-        "of": units.short(row),
-        "slopes": [
-            lead.interval_of(by_view[view]) if view in by_view else "never returned"
-            for view in crossings
-        ],
+        "by_view": by_view,
     }

@@ -48,7 +48,7 @@ def print_evidence(
     pairs = list(decisions.by_pair(reading))
     limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
     for classifier, attribute, part, _ in pairs:
-        floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
+        floor = fakes.query("classifier == @classifier and attribute == @attribute")
         funnel = (funnels or {}).get((words.printable(classifier), attribute))
         effects = (drawn or {}).get((classifier, attribute), {})
         blocks.append(_block(part, floor, limit, funnel, effects))

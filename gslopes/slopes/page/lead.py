@@ -7,7 +7,7 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo, two_digits
+from gslopes.core import frozen, placebo, tables, two_digits
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
 from gslopes.report import caution, inline, numbers, units, words
@@ -82,25 +82,19 @@ def headline(
         if not (label.endswith(_LOG) and label.removesuffix(_LOG) in as_numbers)
     }
     lead = _lead(rows[rows["label"].isin(list(decided))], decided, attribute)
-    text = f"{lead.sentence} {of_drawing(drawn or {})}".strip()
-    order = by_order(rows)
-    if order >= ORDER_MATTERS:
-        text = _ordered(rows, order, text)
-    text = inline.plain("ahead.txt.j2", HOUSE, text=text, rows=rows, effect_of=effect_of)
-    return replace(lead, sentence=text)
-
-
-def _ordered(rows: DataFrame, order: float, text: str) -> str:
-    """The sentence, and what the order of a task's options does, if that goes further.  order: in points."""
-    # none of two people: what the order does falls out of how far they move
-    shares = rows.query(
-        "(measure != 'value') & ~label.str.endswith('(points ahead)').any()", engine="python"
+    moves = DataFrame([*(drawn or {}).values()], columns=tables.DRAWING.columns)
+    text = inline.plain(
+        "ahead.txt.j2",
+        HOUSE,
+        text=lead.sentence,
+        rows=rows,
+        effect_of=effect_of,
+        further=by_drawing(moves[is_finding(moves["q"])]).to_dict("records"),
+        order=by_order(rows),
+        matters=ORDER_MATTERS,
+        follows=FOLLOWS,
     )
-    face = 100 * float((shares["y_last"] - shares["y_first"]).abs().max())
-    if order < min(FOLLOWS, face):
-        return text
-    case = "by_order" if order >= FOLLOWS else "more_by_order"
-    return HEADLINES.say(case, order=numbers.size(order), face=numbers.size(face), sentence=text)
+    return replace(lead, sentence=text)
 
 
 def _lead(rows: DataFrame, decided: Decisions, attribute: str) -> Lead:
@@ -188,16 +182,18 @@ def _leading(rows: DataFrame, decided: Decisions) -> DataFrame:
 
 def _too_few(rows: DataFrame, decided: Decisions, attribute: str) -> str:
     """The sentence if no label is judged: which is the nearest to it, as far as the table tells."""
-    photos = int(rows["n"].max()) if len(rows) else 0
-    said = _said(attribute)
-    if photos == 1:
-        return said.say("one_photo", **_along(attribute))
     nearest = ""
     if "varying" in rows and rows["varying"].notna().any():
-        label = str(rows["label"].iloc[highest(rows["varying"])])
-        if why := decided[label].why:
-            nearest = HEADLINES.say("nearest", label=words.readable(label), why=why)
-    return said.say("unjudged", photos, nearest=nearest, **_along(attribute))
+        nearest = str(rows["label"].iloc[highest(rows["varying"])])
+    return inline.plain(
+        "too-few.txt.j2",
+        HOUSE,
+        photos=int(rows["n"].max()) if len(rows) else 0,
+        crossed=units.is_crossed({"attribute": attribute}),
+        label=nearest,
+        decided=decided,
+        **_along(attribute),
+    )
 
 
 def _said(attribute: str) -> Sentences:
@@ -253,24 +249,6 @@ def over(rows: DataFrame) -> tuple[str, ...]:
     if "units" in rows and bool((rows["units"] < rows["n"]).any()):
         return "cluster's worth of photos", "clusters' worth of photos"
     return ("photo",)
-
-
-def of_drawing(drawn: Drawn) -> str:
-    """Which labels the drawing moves further than the sweep does; empty if it is not sure of any."""
-    further = [row for row in drawn.values() if is_finding(row["q"])]
-    if not further:
-        return ""
-    first = further[by_drawing(DataFrame(further)).index[0]]
-    write = units.writer_of(first)
-    return HEADLINES.say(
-        "drawing",
-        len(further),
-        label=words.readable(first["label"]),
-        change=numbers.of_row(first, "drawing", write),
-        unit={"presence": " points", "log-odds": " of the odds"}.get(units.measure_of(first), ""),
-        sweep=write(first["sweep"]),
-        more=words.many(len(further) - 1, "further label"),
-    )
 
 
 # -- a label and its slope in words -----------------------------------------------------------------------------------

@@ -108,9 +108,7 @@ def load(run: Path) -> RunTables:
     plain = real[~real["attribute"].str.contains(placebo.CROSS, regex=False)]
     for index, (pair, rows) in enumerate(plain.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
-        fake = placebo_rows[
-            (placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)
-        ]
+        fake = placebo_rows.query("classifier == @classifier and attribute == @attribute")
         asked = outcomes.get((classifier, grid.name) if grid else key, {})
         facts = values[attribute], rows, fake, asked, drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))

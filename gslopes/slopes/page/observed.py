@@ -8,7 +8,7 @@ from pandas import DataFrame
 from gslopes.core import read_beside, summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
-from gslopes.report import inline, numbers, units, words
+from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures.selection import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
@@ -39,36 +39,21 @@ def summary_rows(frame: DataFrame) -> DataFrame:
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
-def writer(row: Record) -> numbers.Format:
-    """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
-    if units.measure_of(row) == "presence":
-        return numbers.points
-    return numbers.signed
-
-
-def sentence(row: Record) -> str:
-    """If slope and observed difference disagree, or only one is shown: what that means; else empty.
-
-    row: of core.tables.OBSERVED.
-    """
-    names = {name: words.readable(row[name]) for name in ("label", "group", "other")}
-    write = writer(row)
-    unit = UNITS[units.measure_of(row)].replace(UNITS["value"], "")
-    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)} {unit}".rstrip()
-    return _TEXTS["sentences"].get(row["agreement"], "").format(**names, gap=gap)
-
-
 def _panel(part: DataFrame) -> Content:
     """Two groups by one classifier and attribute.  rows: with ``shown``, are they findings.  left: rows left out."""
     by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
     part = part.assign(shown=are_findings(part))
     printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
-    facts = {"first": printed[0], "counts": part["agreement"].value_counts(), "order": ORDER}
-    judged = int((part["note"] == "").sum())
-    lead = inline.plain("observed.txt.j2", decisions.HOUSE, judged=judged, **facts)
-    sentences = filter(None, map(sentence, printed))
+    told = inline.plain(
+        "observed.txt.j2",
+        decisions.HOUSE,
+        rows=printed,
+        counts=part["agreement"].value_counts(),
+        order=ORDER,
+        judged=(part["note"] == "").sum(),
+    )
     return {
-        "sentences": [lead, *list(sentences)[:3]],
+        "sentences": told.splitlines()[:4],
         "rows": printed,
         "meanings": MEANING,
         "units": UNITS,
@@ -137,7 +122,7 @@ def _error_panel(
             rates=_of(rates, first).sort_values("step").to_dict("records"),
             ends=words.ends(attribute),
         ),
-        "heads": [numbers.value(value, sign=True) for value in values],
+        "heads": values,
         "rows": rows,
         "left": len(slopes) - len(printed),
     }

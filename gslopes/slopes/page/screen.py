@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from gslopes.core import nudged, placebo
+from gslopes.core.tables import records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.report.quote import SOURCE, About
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, lead
+from gslopes.slopes.page import decisions
 from gslopes.slopes.page.loading import Finding
 from gslopes.slopes.page.page_data import Album
 from gslopes.stats.rounding import places
@@ -31,18 +32,17 @@ def chart(
     Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
     0 to 1, a number in another unit on one from the lowest to the highest that any picture got.
 
-    Returns of each label:
+    Returns the row of each label, and with it:
 
-    place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
-        ``decisions``; neg or pos, the end that the label goes with.
+    place: of the label among all.  decision: see ``decisions``.
     first, last: share of photos, or mean, at the first and the last value, in per cent of the row's scale.
-    levels, of: both as texts, and their unit.  slope, unit: with its 95 % interval.
+    levels, of: both as texts, and their unit.
     """
     rows = finding.read.dropna(subset=["slope", "y_first", "y_last"])
     places_of = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     scores = matrix.scores(answers)
     drawn: list[Content] = []
-    for row in rows.to_dict("records"):
+    for row in records(rows):
         label = row["label"]
         measure = units.measure_of(row)
         if decided[label].code == decisions.UNJUDGED:
@@ -59,23 +59,19 @@ def chart(
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
         drawn.append(
             {
+                **row,
                 "place": places_of[label],
-                "label": words.readable(label),
-                "exact": words.label(label),
                 "decision": decided[label],
-                "side": "neg" if row["slope"] < 0 else "pos",
                 "first": round(nudged(first), 1),
                 "last": round(nudged(last), 1),
                 "levels": numbers.change(*levels),
                 "of": scale,
-                "slope": lead.interval_of(row),
-                "unit": units.short(row),
             }
         )
     far = places([-abs(row["last"] - row["first"]) for row in drawn]).tolist()
     order = sorted(
         zip(drawn, far, strict=True),
-        key=lambda pair: (*_rank(pair[0]["decision"]), *pair[1:], pair[0]["exact"]),
+        key=lambda pair: (*_rank(pair[0]["decision"]), *pair[1:], pair[0]["label"]),
     )
     most = max(LEAST, min(MOST, sum(row["decision"].moves for row in drawn)))
     return [row for row, _ in order[:most]]

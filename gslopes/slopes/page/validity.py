@@ -11,7 +11,7 @@ from gslopes.core import crossed, files, placebo, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
-from gslopes.stats.intervals import mean_t
+from gslopes.stats.intervals import Estimate, mean_t
 from gslopes.stats.rounding import highest, ranked
 
 NAMES = {
@@ -66,7 +66,7 @@ def _name(reading: str) -> str:
     return NAMES.get(reading, words.printable(reading))
 
 
-def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
+def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, Estimate]]:
     """(reading, its mean change from end to end with the 95 % t interval), but for the attribute's own."""
     wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(
         columns=[0, last]
@@ -79,10 +79,7 @@ def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, 
     for name, by in moved:
         estimate = mean_t(by.to_numpy(float))
         if name != attribute:
-            text = numbers.with_interval(
-                estimate.value, estimate.low, estimate.high, numbers.signed
-            )
-            changes.append((_name(str(name)), text))
+            changes.append((_name(str(name)), estimate))
     return changes
 
 

@@ -75,7 +75,11 @@ def run(one: Path, tmp_path: Path) -> Path:
 
 def test_every_disagreement_has_its_sentence_and_agreement_none(run: Path) -> None:
     frame = tables.read(tables.OBSERVED, run / "observed.parquet")
-    said = {row["label"]: observed.sentence(row) for row in frame.to_dict("records")}
+    said = {}
+    for label, row in frame.groupby("label"):
+        tables.write(tables.OBSERVED, row, run / "observed.parquet")
+        (panel,) = observed.panels(run)
+        said[label] = " ".join(panel["sentences"][1:])
     assert (
         "differ by +12.0 [+5.0, +19.0] points, and the edits move it the other way"
         in said["against"]

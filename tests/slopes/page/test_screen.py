@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
+from gslopes.report import units
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, screen, validity, write_report
 from gslopes.slopes.page.loading import load
@@ -43,11 +44,7 @@ def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_
         ("2", "9"),
         "of 11 photos",
     )
-    assert (first["slope"], first["unit"], first["side"]) == (
-        "+60.0 [+59.0, +61.0]",
-        "points",
-        "pos",
-    )
+    assert (first["slope"], first["ci_low"], first["ci_high"]) == (60, 59, 61)
     named = {
         label: replace(one, expected=label in ("l59", "l57")) for label, one in decided.items()
     }
@@ -71,7 +68,7 @@ def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_
     number = number.assign(estimator="photo-rate", slope=-2.0, y_first=-20.0, y_last=30.0)
     other = replace(finding, rows=number)
     (row,) = screen.chart(other, decisions.decide(number), answers)
-    assert (row["first"], row["last"], row["levels"], row["unit"]) == (
+    assert (row["first"], row["last"], row["levels"], units.short(row)) == (
         0,
         100,
         ("−20", "30"),
