@@ -14,7 +14,7 @@ from pandas import DataFrame
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
 from gslopes.core import Executor, UsageError, frozen, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
@@ -71,11 +71,11 @@ class PlantedClassifier:
         """(B, S, S, 3) uint8 RGB to (B, 2): cue and tone."""
         points = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)
-        return np.stack(columns, 1).astype(np.float64)
+        return doubles(np.stack(columns, 1))
 
     def parse(self, raw: object) -> Answer:
         """The labels whose sum is positive; the score grows with it."""
-        cue, tone = np.asarray(raw, np.float64)
+        cue, tone = doubles(raw)
         sums = {label: tone + bias * cue + offset for label, (bias, offset) in PLANTED.items()}
         return Answer(
             "answered", tuple((k, float(1 / (1 + np.exp(-v)))) for k, v in sums.items() if v > 0)
@@ -161,11 +161,11 @@ def true_slopes(faces: int) -> tuple[DataFrame, float]:
     Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
     """
     values = values_for("gender")
-    read = rendered.readings()[:faces].astype(np.float64)
+    read = doubles(rendered.readings()[:faces])
     cue, tone = np.moveaxis(read, -1, 0)
     shares = [(tone + bias * cue + offset > 0).mean(0) for bias, offset in PLANTED.values()]
     lines = fit_lines(
-        values.astype(np.float64), np.stack([*(100 * share for share in shares), cue.mean(0)])
+        doubles(values), np.stack([*(100 * share for share in shares), cue.mean(0)])
     ).slope
     return DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
 
@@ -178,5 +178,5 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
         read = classifier.ask([read_picture(run, file) for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]
-        cue.append(np.asarray(read, np.float64)[:, 0].mean())
+        cue.append(doubles(read)[:, 0].mean())
     return float(fit_lines(np.array(values), np.array([cue])).slope[0])
