@@ -8,8 +8,8 @@ from pandas import DataFrame
 
 from gslopes.ask.classifiers import Given
 from gslopes.ask.editors.python import FunctionEditor
+from gslopes.core import Executor
 from gslopes.core.crossed import Values
-from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier, Finder
 from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form

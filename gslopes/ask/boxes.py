@@ -166,5 +166,5 @@ def fitted(
 ) -> ByteArray:
     """The photo in a square of ``size`` pixels, aspect kept; small ones are enlarged."""
     height, width = photo.shape[:2]
-    scale = min(size / width, size / height)
+    scale = size / max(width, height)
     return resized(photo, max(1, round(width * scale)), max(1, round(height * scale)), resample)

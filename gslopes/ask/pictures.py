@@ -8,10 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from gslopes.core import PhotoError, Refused, read_beside
+from gslopes.core import Limits, PhotoError, Refused, read_beside
 from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.core.traits import Limits
 
 JPEG_ATTEMPTS = read_beside(__file__, "jpeg.toml")["attempts"]
 

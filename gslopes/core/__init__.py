@@ -39,8 +39,10 @@ from gslopes.core.progress import Tick, Watch, counted, tell
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
 from gslopes.core.text import many, nudged, plain, printable, some_of, two_digits
+from gslopes.core.traits import LOCAL, Limits, RequestUsage, Traits, check_traits, traits_of
 
 __all__ = (
+    "LOCAL",
     "AnswerError",
     "ClassifierError",
     "ConfigError",
@@ -49,10 +51,12 @@ __all__ = (
     "Executor",
     "GslopesError",
     "JsonObject",
+    "Limits",
     "ModelError",
     "PhotoError",
     "Reason",
     "Refused",
+    "RequestUsage",
     "RunFolderMismatch",
     "ServiceError",
     "SkipReason",
@@ -60,11 +64,13 @@ __all__ = (
     "TableError",
     "Throttled",
     "Tick",
+    "Traits",
     "Unavailable",
     "Unfinished",
     "UnknownName",
     "UsageError",
     "Watch",
+    "check_traits",
     "counted",
     "csv_bytes",
     "from_dict",
@@ -90,5 +96,6 @@ __all__ = (
     "some_of",
     "tell",
     "to_dict",
+    "traits_of",
     "two_digits",
 )

@@ -26,10 +26,10 @@ from gslopes.core import (
     many,
     runfolder,
     tables,
+    traits_of,
 )
 from gslopes.core.records import Classifier
 from gslopes.core.text import twins
-from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing, missing_of, missing_parts
 from gslopes.frame.spec import Made, Plan, Run, Stage, Tables

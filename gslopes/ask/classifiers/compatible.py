@@ -19,6 +19,8 @@ from gslopes.ask.cost import TokenOptions, said
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import (
     JsonObject,
+    Limits,
+    RequestUsage,
     StorageError,
     Unfinished,
     frozen,
@@ -28,7 +30,6 @@ from gslopes.core import (
     read_json,
 )
 from gslopes.core.runfolder import write_json
-from gslopes.core.traits import Limits, RequestUsage
 
 _MODELS = read_beside(__file__, "models.toml")
 _VARIABLE = re.compile(r"env:(\w+)")

@@ -30,6 +30,7 @@ from gslopes.core import (
     ConfigError,
     ModelError,
     Reason,
+    Traits,
     UnknownName,
     UsageError,
     frozen,
@@ -41,7 +42,6 @@ from gslopes.core import (
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.core.traits import Traits
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
