@@ -16,6 +16,7 @@ from gslopes.collect.review import item_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
     Executor,
+    JsonObject,
     PhotoError,
     SkipReason,
     Tick,
@@ -237,7 +238,7 @@ def _reads(
     """core.tables.CENSUS of these photos."""
     rows = []
 
-    def add(file: PhotoFile, status: str, **facts: Any) -> dict[str, Any]:
+    def add(file: PhotoFile, status: str, **facts: Any) -> JsonObject:
         row = CENSUS.blank | {
             "path": file.relative,
             "occupation": occupations.get(file.relative, ""),

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, DECISIONS
-from gslopes.core import read_beside
+from gslopes.core import JsonObject, read_beside
 from gslopes.report import review, words
 
 REVIEW = read_beside(__file__, "review.toml")
@@ -19,7 +19,7 @@ def item_of(
     chances: Mapping[str, Mapping[str, float]],
     source: Mapping[str, Any],
     file: str,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What the page shows of a photo, and which answers it gives when its reading is accepted.
 
     row: of the census.  chances: what was read, see ``collect.census.chances``.

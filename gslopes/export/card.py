@@ -87,7 +87,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
             yield model, faults
 
 
-def metadata(about: Facts, out: Path) -> dict[str, Any]:
+def metadata(about: Facts, out: Path) -> Facts:
     """``croissant.json`` of an export.
 
     out: its folder, with its pictures and their index in place.

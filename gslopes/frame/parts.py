@@ -245,7 +245,7 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
 def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject, bool]:
     """What the parts are made from, the models of those that are there, and whether these were made from others."""
     reads = reads_of(run, stage)
-    now: dict[str, Any] = {"parts": count}
+    now: JsonObject = {"parts": count}
     for kind in ("tables", "options", "files"):
         now[kind] = {
             name: value for name, value in reads[kind].items() if name not in stage.merging

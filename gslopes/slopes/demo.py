@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import Executor, UsageError, frozen, runfolder, tables
+from gslopes.core import Executor, JsonObject, UsageError, frozen, runfolder, tables
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
@@ -75,7 +75,7 @@ class PlantedClassifier:
 
     def parse(self, raw: object) -> Answer:
         """The labels whose sum is positive; the score grows with it."""
-        cue, tone = doubles(raw)
+        cue, tone = np.asarray(raw, np.float64)
         sums = {label: tone + bias * cue + offset for label, (bias, offset) in PLANTED.items()}
         return Answer(
             "answered", tuple((k, float(1 / (1 + np.exp(-v)))) for k, v in sums.items() if v > 0)
@@ -132,7 +132,7 @@ def astronaut() -> ByteArray:
     return open_photo(Path(__file__).with_name("data") / "astronaut.webp").pixels
 
 
-def drawn_faces(out: str | Path, faces: int = 60) -> dict[str, Any]:
+def drawn_faces(out: str | Path, faces: int = 60) -> JsonObject:
     """Write drawn faces into a folder, to try things without photos of people: every attribute is known.
 
     out: the folder, made if missing.  faces: how many, up to 240; 160 by 160 px each.
@@ -178,5 +178,5 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
         read = classifier.ask([read_picture(run, file) for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]
-        cue.append(doubles(read)[:, 0].mean())
+        cue.append(np.asarray(read, np.float64)[:, 0].mean())
     return float(fit_lines(np.array(values), np.array([cue])).slope[0])

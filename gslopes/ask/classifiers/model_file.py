@@ -39,7 +39,7 @@ from gslopes.core import (
     sha256_of,
     show,
 )
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array
 from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
 
@@ -158,7 +158,7 @@ class OwnModel(ABC):
 
     def parse(self, raw: object) -> Answer:
         """Outputs to labels; an output that is not a finite number fails the picture."""
-        outputs = doubles(raw)
+        outputs = np.asarray(raw, np.float64)
         if not np.isfinite(outputs).all():
             return Answer("failed", (), Reason.NOT_FINITE)
         if self.traits.numbers:

@@ -170,7 +170,7 @@ def almost_symmetric(scores: NDArray[np.floating]) -> bool:
     """
     levels = (scores - scores.min()) * np.float32(LEVELS / (float(np.ptp(scores)) or 1.0))
     small = Image.fromarray(floats(levels)).resize((GRID, GRID), Image.Resampling.LANCZOS)
-    return asymmetry(doubles(small)) < ALMOST
+    return asymmetry(np.asarray(small, np.float64)) < ALMOST
 
 
 PERCENTILE = 90.0  # of a map, above which regions lie
