@@ -30,9 +30,9 @@ from gslopes.core import (
     Unavailable,
     gslopes_version,
     is_out_of_memory,
+    kill_point,
     traits_of,
 )
-from gslopes.core.killpoints import kill_point
 from gslopes.core.records import ABSTAINS, Able, Answer, Classifier
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."

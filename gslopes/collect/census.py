@@ -21,19 +21,20 @@ from gslopes.core import (
     SkipReason,
     Tick,
     UsageError,
+    build,
     csv_bytes,
     frozen_identity,
     runfolder,
     runtime,
     show,
     tables,
+    with_options,
 )
 from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.geometry import warp
-from gslopes.core.options import build, with_options
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
-from gslopes.core import show
-from gslopes.core.options import build
+from gslopes.core import build, show
 from gslopes.frame.commands import (
     PATH,
     dry_run_option,

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import UsageError, frozen, show
+from gslopes.core import UsageError, frozen, read_text, show
 from gslopes.core.csv_table import read_csv
-from gslopes.core.files import is_file, read_text
+from gslopes.core.files import is_file
 from gslopes.core.options import names
 
 DATA = Path(__file__).parent / "data"

@@ -24,24 +24,30 @@ from gslopes.core.errors import (
 )
 from gslopes.core.executor import Executor
 from gslopes.core.files import (
+    LARGEST_TABLE,
     JsonObject,
     csv_bytes,
     hexdigest,
+    inside,
     parse_json,
     read_json,
     read_named,
     read_regular,
+    read_text,
     sha256_of,
     show,
 )
 from gslopes.core.freeze import frozen, frozen_identity
+from gslopes.core.killpoints import kill_point
+from gslopes.core.options import build, with_options
 from gslopes.core.progress import Tick, Watch, counted, tell
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
-from gslopes.core.text import many, nudged, plain, printable, some_of, two_digits
+from gslopes.core.text import many, nudged, plain, printable, printable_lines, some_of, two_digits
 from gslopes.core.traits import LOCAL, Limits, RequestUsage, Traits, check_traits, traits_of
 
 __all__ = (
+    "LARGEST_TABLE",
     "LOCAL",
     "AnswerError",
     "ClassifierError",
@@ -70,6 +76,7 @@ __all__ = (
     "UnknownName",
     "UsageError",
     "Watch",
+    "build",
     "check_traits",
     "counted",
     "csv_bytes",
@@ -78,7 +85,9 @@ __all__ = (
     "frozen_identity",
     "gslopes_version",
     "hexdigest",
+    "inside",
     "is_out_of_memory",
+    "kill_point",
     "many",
     "nearest",
     "nudged",
@@ -86,10 +95,12 @@ __all__ = (
     "pick_device",
     "plain",
     "printable",
+    "printable_lines",
     "read_beside",
     "read_json",
     "read_named",
     "read_regular",
+    "read_text",
     "read_toml",
     "sha256_of",
     "show",
@@ -98,4 +109,5 @@ __all__ = (
     "to_dict",
     "traits_of",
     "two_digits",
+    "with_options",
 )

@@ -26,6 +26,7 @@ from gslopes.core import (
     Tick,
     UsageError,
     frozen,
+    kill_point,
     read_json,
     runfolder,
     show,
@@ -33,7 +34,6 @@ from gslopes.core import (
 )
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask, Work
-from gslopes.core.killpoints import kill_point
 from gslopes.core.runfolder import part_path
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables

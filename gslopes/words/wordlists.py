@@ -10,8 +10,7 @@ from dataclasses import field
 from functools import cache
 from pathlib import Path
 
-from gslopes.core import ConfigError, JsonObject, UnknownName, frozen, hexdigest, plain
-from gslopes.core.files import read_text
+from gslopes.core import ConfigError, JsonObject, UnknownName, frozen, hexdigest, plain, read_text
 from gslopes.words.wordnet import GRAMMAR, WordNet
 
 SHIPPED = Path(__file__).parent / "lists"

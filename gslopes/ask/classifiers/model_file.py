@@ -35,12 +35,13 @@ from gslopes.core import (
     UsageError,
     frozen,
     hexdigest,
+    inside,
     read_named,
+    read_text,
     sha256_of,
     show,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
 
 Labels = tuple[tuple[str, float], ...]

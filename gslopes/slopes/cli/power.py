@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gslopes.core import JsonObject, UsageError, frozen
-from gslopes.core.options import build
+from gslopes.core import JsonObject, UsageError, build, frozen
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
