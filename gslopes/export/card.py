@@ -104,4 +104,4 @@ def metadata(about: Facts, out: Path) -> Facts:
 
 def _rendered(template: str, about: Facts, **more: Any) -> str:
     more |= {"tool": f"gslopes {runtime.gslopes_version()}", "unstated": UNSTATED}
-    return plain(template, Path(__file__).parent, **TEXTS, about=about, **more) + "\n"
+    return plain(template, __file__, **TEXTS, about=about, **more) + "\n"

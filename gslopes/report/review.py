@@ -5,11 +5,10 @@ Each audit gives its items and questions, and a template that extends ``review.h
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import DataMissing, JsonObject, csv_table, files, frozen
+from gslopes.core import DataMissing, JsonObject, csv_table, files, frozen, hexdigest
 from gslopes.report.inline import render
 
 _HINT = "Save it from review.html (key S)."
@@ -101,7 +100,7 @@ def review_data(
     """
     named = [[str(item[name]) for name in copied] for item in items]
     rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
-    key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, rows))
+    key, base = (hexdigest(json.dumps(part))[:32] for part in (named, rows))
     usual: JsonObject = {
         "id": copied,
         "others": False,
