@@ -30,6 +30,7 @@ from gslopes.core import (
     Reason,
     ServiceError,
     SkipReason,
+    explained,
     hexdigest,
     kill_point,
     parse_json,
@@ -38,7 +39,6 @@ from gslopes.core import (
     runtime,
     tables,
 )
-from gslopes.core.reasons import explained
 from gslopes.core.tables import MANIFEST, Row
 from gslopes.photos.decode import HEAD, decode, kind_of
 

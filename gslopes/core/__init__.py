@@ -22,7 +22,7 @@ from gslopes.core.errors import (
     UsageError,
     nearest,
 )
-from gslopes.core.executor import Executor
+from gslopes.core.executor import Executor, Work
 from gslopes.core.files import (
     LARGEST_TABLE,
     JsonObject,
@@ -40,10 +40,19 @@ from gslopes.core.files import (
 from gslopes.core.freeze import frozen, frozen_identity
 from gslopes.core.killpoints import kill_point
 from gslopes.core.options import build, with_options
-from gslopes.core.progress import Tick, Watch, counted, tell
-from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
-from gslopes.core.text import many, nudged, plain, printable, printable_lines, some_of, two_digits
+from gslopes.core.progress import Notes, Tick, Watch, counted, progress_line, tell
+from gslopes.core.reasons import Reason, SkipReason, explained
+from gslopes.core.runtime import gslopes_version, is_out_of_memory, limit_threads, pick_device
+from gslopes.core.text import (
+    many,
+    nudged,
+    plain,
+    printable,
+    printable_lines,
+    some_of,
+    twins,
+    two_digits,
+)
 from gslopes.core.traits import LOCAL, Limits, RequestUsage, Traits, check_traits, traits_of
 
 __all__ = (
@@ -59,6 +68,7 @@ __all__ = (
     "JsonObject",
     "Limits",
     "ModelError",
+    "Notes",
     "PhotoError",
     "Reason",
     "Refused",
@@ -76,10 +86,12 @@ __all__ = (
     "UnknownName",
     "UsageError",
     "Watch",
+    "Work",
     "build",
     "check_traits",
     "counted",
     "csv_bytes",
+    "explained",
     "from_dict",
     "frozen",
     "frozen_identity",
@@ -88,6 +100,7 @@ __all__ = (
     "inside",
     "is_out_of_memory",
     "kill_point",
+    "limit_threads",
     "many",
     "nearest",
     "nudged",
@@ -96,6 +109,7 @@ __all__ = (
     "plain",
     "printable",
     "printable_lines",
+    "progress_line",
     "read_beside",
     "read_json",
     "read_named",
@@ -108,6 +122,7 @@ __all__ = (
     "tell",
     "to_dict",
     "traits_of",
+    "twins",
     "two_digits",
     "with_options",
 )

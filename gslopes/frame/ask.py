@@ -27,9 +27,9 @@ from gslopes.core import (
     runfolder,
     tables,
     traits_of,
+    twins,
 )
 from gslopes.core.records import Classifier
-from gslopes.core.text import twins
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing, missing_of, missing_parts
 from gslopes.frame.spec import Made, Plan, Run, Stage, Tables

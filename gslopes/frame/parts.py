@@ -25,6 +25,7 @@ from gslopes.core import (
     TableError,
     Tick,
     UsageError,
+    Work,
     frozen,
     kill_point,
     read_json,
@@ -33,7 +34,7 @@ from gslopes.core import (
     tables,
 )
 from gslopes.core.config import convert
-from gslopes.core.executor import RemoteTask, Work
+from gslopes.core.executor import RemoteTask
 from gslopes.core.runfolder import part_path
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables

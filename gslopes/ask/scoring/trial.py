@@ -30,9 +30,9 @@ from gslopes.core import (
     UsageError,
     frozen,
     traits_of,
+    twins,
 )
 from gslopes.core.records import Able, Answer, ByteArray, Classifier
-from gslopes.core.text import twins
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
