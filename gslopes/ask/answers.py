@@ -30,10 +30,10 @@ from gslopes.core import (
     Unavailable,
     gslopes_version,
     is_out_of_memory,
+    kill_point,
+    traits_of,
 )
-from gslopes.core.killpoints import kill_point
-from gslopes.core.records import ABSTAINS, Answer, Classifier
-from gslopes.core.traits import Able, traits_of
+from gslopes.core.records import ABSTAINS, Able, Answer, Classifier
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 Answers = dict[bytes, Answer]  # by the sha256 of their pictures

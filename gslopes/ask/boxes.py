@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gslopes.core import AnswerError, ConfigError, frozen
+from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
@@ -121,7 +122,7 @@ def centres(width: int, height: int, columns: int, rows: int) -> tuple[FloatArra
     """Centres of the cells of a grid over a picture, (columns,) and (rows,), pixels."""
     x = (np.arange(columns) + 0.5) * width / columns - 0.5
     y = (np.arange(rows) + 0.5) * height / rows - 0.5
-    return np.clip(x, 0, width - 1).astype(np.float32), np.clip(y, 0, height - 1).astype(np.float32)
+    return floats(np.clip(x, 0, width - 1)), floats(np.clip(y, 0, height - 1))
 
 
 def grid_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
@@ -129,7 +130,7 @@ def grid_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
 
     Raises: AnswerError if there are other axes than rows and columns.
     """
-    scores = np.asarray(answer, dtype=np.float32)
+    scores = floats(answer)
     if scores.ndim != 2:
         raise AnswerError(
             f"{cropper} answers with an array of shape {scores.shape}: a map is rows, columns."
@@ -165,5 +166,5 @@ def fitted(
 ) -> ByteArray:
     """The photo in a square of ``size`` pixels, aspect kept; small ones are enlarged."""
     height, width = photo.shape[:2]
-    scale = min(size / width, size / height)
+    scale = size / max(width, height)
     return resized(photo, max(1, round(width * scale)), max(1, round(height * scale)), resample)

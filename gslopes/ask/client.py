@@ -18,9 +18,8 @@ from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import fit_pictures
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.retry import Encoded, RateLimiter, RequestSender, RetryPolicy
-from gslopes.core import ClassifierError, PhotoError, Reason, Refused, SkipReason, many
-from gslopes.core.records import Answer, Classifier
-from gslopes.core.traits import Able, traits_of
+from gslopes.core import ClassifierError, PhotoError, Reason, Refused, SkipReason, many, traits_of
+from gslopes.core.records import Able, Answer, Classifier
 
 ByDigest = dict[bytes, list[Question]]
 MAX_OPEN_PARTS = 16  # parts that wait for answers

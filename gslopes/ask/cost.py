@@ -11,9 +11,8 @@ from typing import Any
 from jinja2 import Template
 
 from gslopes.ask.names import Bounded
-from gslopes.core import ConfigError, frozen
+from gslopes.core import ConfigError, Limits, RequestUsage, frozen
 from gslopes.core.errors import BudgetReached
-from gslopes.core.traits import Limits, RequestUsage
 
 
 def said(template: str, **facts: Any) -> str:

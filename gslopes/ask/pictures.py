@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from gslopes.core import PhotoError, Refused, read_beside
+from gslopes.core import Limits, PhotoError, Refused, read_beside
+from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.core.traits import Limits
 
 JPEG_ATTEMPTS = read_beside(__file__, "jpeg.toml")["attempts"]
 
@@ -60,8 +60,8 @@ def normalise(
     batch: (B, S, S, 3) uint8.  mean, std: per channel, in units in which black is 0 and white is ``white``.
     Returns: float32, (B, 3, S, S) or, with ``nhwc``, (B, S, S, 3).
     """
-    centred = batch.astype(np.float32) * np.float32(white / 255) - np.asarray(mean, np.float32)
-    scaled = centred / np.asarray(std, np.float32)
+    centred = floats(batch) * np.float32(white / 255) - floats(mean)
+    scaled = centred / floats(std)
     return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2) if layout == "nchw" else scaled)
 
 

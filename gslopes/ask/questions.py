@@ -19,13 +19,13 @@ from gslopes.core import (
     TableError,
     UsageError,
     frozen_identity,
+    inside,
     read_regular,
     tables,
+    traits_of,
 )
-from gslopes.core.files import inside
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
-from gslopes.core.traits import traits_of
 from gslopes.photos.decode import LARGEST_FILE
 
 

@@ -14,9 +14,16 @@ from email.utils import parsedate_to_datetime
 from typing import cast
 
 from gslopes.ask.cost import Budget, UsageStats
-from gslopes.core import AnswerError, GslopesError, Throttled, Unavailable, Unfinished, frozen
-from gslopes.core.records import Classifier
-from gslopes.core.traits import Able, traits_of
+from gslopes.core import (
+    AnswerError,
+    GslopesError,
+    Throttled,
+    Unavailable,
+    Unfinished,
+    frozen,
+    traits_of,
+)
+from gslopes.core.records import Able, Classifier
 
 # -- when a request may be sent ----------------------------------------------------------------------------------------
 

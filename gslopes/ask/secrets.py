@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
-from gslopes.core import GslopesError, hexdigest, printable
-from gslopes.core.text import printable_lines
+from gslopes.core import GslopesError, hexdigest, printable, printable_lines
 
 LIMIT = 300  # characters of a reason; the rest of a long message, such as a request's body, is of no use in a table
 MIN_LENGTH = 8  # characters of a secret

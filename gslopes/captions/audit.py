@@ -12,8 +12,7 @@ from gslopes.captions.stimuli.groups import groups_of, notes_on_groups
 from gslopes.captions.stimuli.readers import StageRows
 from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
 from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, with_labels
-from gslopes.core import Executor, JsonObject
-from gslopes.core.options import with_options
+from gslopes.core import Executor, JsonObject, with_options
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out

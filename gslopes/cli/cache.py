@@ -51,7 +51,7 @@ def show(as_json: bool) -> None:
         )
         return
     if entries:
-        say(plain("cache.txt.j2", Path(__file__).parent, entries=entries))
+        say(plain("cache.txt.j2", __file__, entries=entries))
     say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
 
 

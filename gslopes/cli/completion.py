@@ -17,7 +17,7 @@ from pathlib import Path
 
 from click.shell_completion import split_arg_string
 
-from gslopes.core.files import read_text
+from gslopes.core import read_text
 from gslopes.frame.commands import say
 
 _HERE = Path(__file__)

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import asdict
 from importlib import import_module
-from pathlib import Path
 
 import click
 
@@ -61,7 +60,7 @@ def _print(kind: str, home: str, as_json: bool, name: str | None = None) -> None
     if as_json:
         print_json(list(map(asdict, entries)))
         return
-    say(plain("list.txt.j2", Path(__file__).parent, kind=kind, entries=entries, width=WIDTH))
+    say(plain("list.txt.j2", __file__, kind=kind, entries=entries, width=WIDTH))
     if name is not None:
         say(f"\n{module.manual_of(name)}")
 

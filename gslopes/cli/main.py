@@ -20,8 +20,15 @@ from typing import Any, ClassVar
 import click
 
 from gslopes.ask.secrets import guard_logs, scrub_text
-from gslopes.core import GslopesError, gslopes_version, is_out_of_memory, nearest, read_beside, show
-from gslopes.core.text import printable_lines
+from gslopes.core import (
+    GslopesError,
+    gslopes_version,
+    is_out_of_memory,
+    nearest,
+    printable_lines,
+    read_beside,
+    show,
+)
 from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130

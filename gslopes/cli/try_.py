@@ -94,7 +94,7 @@ def try_(
         print_json({**asdict(trial), "failed": trial.failed})
     else:
         template = "try_editor.txt.j2" if editor or ends else "try.txt.j2"
-        say(plain(template, Path(__file__).parent, trial=trial))
+        say(plain(template, __file__, trial=trial))
     if not trial.failed:
         return 0
     return 1 if trial.failed == len(trial.pictures) else 3

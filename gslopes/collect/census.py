@@ -16,23 +16,25 @@ from gslopes.collect.review import items_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
     Executor,
+    JsonObject,
     PhotoError,
     SkipReason,
     Tick,
     UsageError,
+    build,
     csv_bytes,
     frozen_identity,
     runfolder,
     runtime,
     show,
     tables,
+    with_options,
 )
 from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.geometry import warp
-from gslopes.core.options import build, with_options
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
 from gslopes.faces.find import MtcnnFinder, choose
@@ -239,7 +241,7 @@ def _reads(
     """core.tables.CENSUS of these photos."""
     rows = []
 
-    def add(file: PhotoFile, status: str, **facts: Any) -> dict[str, Any]:
+    def add(file: PhotoFile, status: str, **facts: Any) -> JsonObject:
         row = CENSUS.blank | {
             "path": file.relative,
             "occupation": occupations.get(file.relative, ""),

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
-from gslopes.core import show
-from gslopes.core.options import build
+from gslopes.core import build, show
 from gslopes.frame.commands import (
     PATH,
     dry_run_option,
@@ -66,7 +65,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
         people = {"people": dict(result.people)} if result.people else {}
         print_json({**facts, **people, "out": str(out)})
         return 0
-    say(plain("collected.txt.j2", Path(__file__).parent, result=result, folder=show(out)))
+    say(plain("collected.txt.j2", __file__, result=result, folder=show(out)))
     following = f"gslopes census {show(out)} --out census"
     if result.people:
         table = f"{show(out)}/people.csv"

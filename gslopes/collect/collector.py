@@ -30,15 +30,15 @@ from gslopes.core import (
     Reason,
     ServiceError,
     SkipReason,
+    explained,
     hexdigest,
+    kill_point,
     parse_json,
     read_json,
     runfolder,
     runtime,
     tables,
 )
-from gslopes.core.killpoints import kill_point
-from gslopes.core.reasons import explained
 from gslopes.core.tables import MANIFEST, Row
 from gslopes.photos.decode import HEAD, decode, kind_of
 

@@ -31,7 +31,6 @@ from gslopes.core import Reason, SkipReason, UsageError, frozen
 if TYPE_CHECKING:
     from protego import Protego
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")

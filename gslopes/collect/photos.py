@@ -26,15 +26,16 @@ from gslopes.core import (
     JsonObject,
     UnknownName,
     UsageError,
+    build,
     csv_bytes,
     frozen,
     hexdigest,
     runfolder,
     runtime,
     tables,
+    with_options,
 )
 from gslopes.core.config import check
-from gslopes.core.options import build, with_options
 from gslopes.core.tables import MANIFEST
 from gslopes.frame.executors import OneProcess
 

@@ -6,15 +6,14 @@ the user. A provider turns a search into candidates; it downloads nothing and de
 
 import math
 import os
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import UsageError, frozen, show
+from gslopes.core import UsageError, frozen, read_text, read_toml, show
 from gslopes.core.csv_table import read_csv
-from gslopes.core.files import is_file, read_text
+from gslopes.core.files import is_file
 from gslopes.core.options import names
 
 DATA = Path(__file__).parent / "data"
@@ -186,10 +185,7 @@ class Terms:
     max_results: int = 0
 
 
-TERMS = {
-    name: Terms(**facts)
-    for name, facts in tomllib.loads((DATA / "sources.toml").read_text("utf-8")).items()
-}
+TERMS = {name: Terms(**facts) for name, facts in read_toml(DATA / "sources.toml").items()}
 
 
 class Provider(ABC):

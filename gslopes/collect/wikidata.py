@@ -13,7 +13,6 @@ Source: Yee et al. 2021, section 3.1 and appendix, doi 10.1145/3479594; their qu
 import html
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +31,7 @@ from gslopes.collect.search import (
     read_rows,
     text,
 )
-from gslopes.core import ConfigError, JsonObject, ServiceError, frozen
+from gslopes.core import ConfigError, JsonObject, ServiceError, frozen, read_toml
 from gslopes.core.arrays import batches
 
 CENSUS = DATA / "census.csv"
@@ -48,7 +47,7 @@ MIN_GROUP = 100
 MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
-ASKED = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+ASKED = read_toml(DATA / "wikidata.toml")
 REFUSED = tuple(ASKED["refused"])
 Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
 Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it

@@ -17,8 +17,7 @@ from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.contexts.stimuli import stages as stimuli
-from gslopes.core import Executor, JsonObject, Reason, tables, text
-from gslopes.core.options import with_options
+from gslopes.core import Executor, JsonObject, Reason, tables, text, with_options
 from gslopes.core.records import Classifier
 from gslopes.frame.ask import (
     ANSWERS,

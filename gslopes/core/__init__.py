@@ -22,25 +22,42 @@ from gslopes.core.errors import (
     UsageError,
     nearest,
 )
-from gslopes.core.executor import Executor
+from gslopes.core.executor import Executor, Work
 from gslopes.core.files import (
+    LARGEST_TABLE,
     JsonObject,
     csv_bytes,
     hexdigest,
+    inside,
     parse_json,
     read_json,
     read_named,
     read_regular,
+    read_text,
     sha256_of,
     show,
 )
 from gslopes.core.freeze import frozen, frozen_identity
-from gslopes.core.progress import Tick, Watch, counted, tell
-from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.runtime import gslopes_version, is_out_of_memory, pick_device
-from gslopes.core.text import many, nudged, plain, printable, some_of, two_digits
+from gslopes.core.killpoints import kill_point
+from gslopes.core.options import build, with_options
+from gslopes.core.progress import Notes, Tick, Watch, counted, progress_line, tell
+from gslopes.core.reasons import Reason, SkipReason, explained
+from gslopes.core.runtime import gslopes_version, is_out_of_memory, limit_threads, pick_device
+from gslopes.core.text import (
+    many,
+    nudged,
+    plain,
+    printable,
+    printable_lines,
+    some_of,
+    twins,
+    two_digits,
+)
+from gslopes.core.traits import LOCAL, Limits, RequestUsage, Traits, check_traits, traits_of
 
 __all__ = (
+    "LARGEST_TABLE",
+    "LOCAL",
     "AnswerError",
     "ClassifierError",
     "ConfigError",
@@ -49,10 +66,13 @@ __all__ = (
     "Executor",
     "GslopesError",
     "JsonObject",
+    "Limits",
     "ModelError",
+    "Notes",
     "PhotoError",
     "Reason",
     "Refused",
+    "RequestUsage",
     "RunFolderMismatch",
     "ServiceError",
     "SkipReason",
@@ -60,19 +80,27 @@ __all__ = (
     "TableError",
     "Throttled",
     "Tick",
+    "Traits",
     "Unavailable",
     "Unfinished",
     "UnknownName",
     "UsageError",
     "Watch",
+    "Work",
+    "build",
+    "check_traits",
     "counted",
     "csv_bytes",
+    "explained",
     "from_dict",
     "frozen",
     "frozen_identity",
     "gslopes_version",
     "hexdigest",
+    "inside",
     "is_out_of_memory",
+    "kill_point",
+    "limit_threads",
     "many",
     "nearest",
     "nudged",
@@ -80,15 +108,21 @@ __all__ = (
     "pick_device",
     "plain",
     "printable",
+    "printable_lines",
+    "progress_line",
     "read_beside",
     "read_json",
     "read_named",
     "read_regular",
+    "read_text",
     "read_toml",
     "sha256_of",
     "show",
     "some_of",
     "tell",
     "to_dict",
+    "traits_of",
+    "twins",
     "two_digits",
+    "with_options",
 )

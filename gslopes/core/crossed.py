@@ -10,9 +10,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import frozen
-from gslopes.core.errors import UsageError
-from gslopes.core.files import show
+from gslopes.core import UsageError, frozen, show
 from gslopes.core.placebo import CROSS, contrast, ends_of
 
 Values = Mapping[str, Sequence[float]]  # of a sweep, by the attribute that is edited along it

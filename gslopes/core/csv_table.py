@@ -14,11 +14,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslopes.core import frozen
-from gslopes.core.errors import GslopesError, UsageError
-from gslopes.core.files import LARGEST_TABLE, open_regular, read_text, show, why_unreadable
-from gslopes.core.progress import tell
-from gslopes.core.text import many, printable, some_of
+from gslopes.core import (
+    LARGEST_TABLE,
+    GslopesError,
+    UsageError,
+    frozen,
+    many,
+    printable,
+    read_text,
+    show,
+    some_of,
+    tell,
+)
+from gslopes.core.files import open_regular, why_unreadable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,7 +27,7 @@ from pickle import PickleBuffer
 from typing import Any
 from zipfile import ZipFile
 
-from gslopes.core.files import LARGEST_TABLE, read_regular
+from gslopes.core import LARGEST_TABLE, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 

@@ -48,13 +48,13 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     """
     scale = scale_of(matrix)
     # the part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo
-    corners = np.array([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)], np.float64)
+    corners = doubles([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)])
     around = corners @ cv2.invertAffineTransform(matrix).T
     margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
     height, width = pixels.shape[:2]
     x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
     matrix = matrix.copy()
-    matrix[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
+    matrix[:, 2] += matrix[:, :2] @ doubles([x0, y0])
     source = np.ascontiguousarray(pixels[y0:y1, x0:x1])
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))

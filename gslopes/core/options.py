@@ -28,9 +28,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from gslopes.core import frozen
 from gslopes.core.config import facts_of, from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
+from gslopes.core.freeze import frozen
 
 Settings = Mapping[str, Any]
 T = TypeVar("T")

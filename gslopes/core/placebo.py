@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core.text import printable
+from gslopes.core import printable
 
 if TYPE_CHECKING:
     import pandas as pd

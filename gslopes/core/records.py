@@ -6,13 +6,15 @@ pixel at (0, 0). *Chip frame*: the same, in the aligned square chip.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core import frozen, frozen_identity
+from gslopes.core import RequestUsage, frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers
 
 FloatArray = NDArray[np.float32]
@@ -284,3 +286,39 @@ class Classifier(Protocol):
     def ask(self, pictures: list[bytes]) -> list[object]: ...
 
     def parse(self, raw: object) -> Answer: ...
+
+
+class Able(Classifier, Protocol):
+    """A classifier with all that its traits may promise.
+
+    notes: if it ``warns``, sentences that a user sees once.
+    """
+
+    notes: list[str]
+
+    def prepare(self) -> None:
+        """If it ``prepares``: called once before the first ``ask``; raises what would meet every picture."""
+
+    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
+        """If it ``groups``: called with a photo and its encoded pictures before they are asked."""
+
+    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
+        """If it ``resumes``: called before a picture is asked.
+
+        begun: what an earlier process kept of the picture, None if nothing.
+        keep: keeps what the requests about it have brought so far.
+        """
+
+    def wait(self, halt: Event) -> None:
+        """If it ``posts``: called when all pictures were asked about, and those are left whose reply has not come.
+
+        ``ask`` raises ``ask.retry.Stopped`` for these.  halt: set to wait no longer.
+        """
+
+    def usage(self, raw: Any) -> RequestUsage:
+        """If it ``counts``: what the last request behind a raw answer took."""
+        raise NotImplementedError
+
+    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
+        """If it ``shows``: what its model sees of an encoded picture, in words, and as (H, W, 3) uint8 RGB."""
+        raise NotImplementedError

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pkgutil import resolve_name
 
-from gslopes.core import frozen
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core import ConfigError, UnknownName, UsageError, frozen
 
 
 @frozen

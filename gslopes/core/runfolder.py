@@ -22,12 +22,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import tables
-from gslopes.core.config import convert, read_beside
-from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
-from gslopes.core.files import read_json, read_regular
+from gslopes.core import (
+    ConfigError,
+    RunFolderMismatch,
+    StorageError,
+    UsageError,
+    kill_point,
+    read_beside,
+    read_json,
+    read_regular,
+    tables,
+)
+from gslopes.core.config import convert
 from gslopes.core.files import show as show
-from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
 
 MANIFEST = "run.json"

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pandas import DataFrame
 
-from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import TableError
+from gslopes.core import TableError, runfolder, runtime, tables
 
 NAME = "summary.json"
 VERSION = 1

@@ -7,7 +7,6 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -18,8 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import frozen
-from gslopes.core.errors import TableError
+from gslopes.core import TableError, frozen, read_toml
 from gslopes.core.reasons import split_prose
 
 # --- What a table is, and the TOML in which tables are declared -------------------------------------------------------
@@ -66,7 +64,7 @@ def read_tables(file: Path) -> dict[str, Table]:
     """
     declared_tables = {}
     kinds = dict(_KINDS)
-    for name, declared in tomllib.loads(file.read_text("utf-8")).items():
+    for name, declared in read_toml(file).items():
         lines = _LINE.findall(declared["columns"])
         fields = [
             pa.field(name, kinds.get(kind, kind), bool(nullable), {"unit": unit})

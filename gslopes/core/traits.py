@@ -1,13 +1,17 @@
 """What a classifier declares beyond ``ask`` and ``parse``: one frozen record, with its limits and its price."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from threading import Event
-from typing import Any, Protocol
+from __future__ import annotations
 
-from gslopes.core import frozen
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from gslopes.core.config import read_beside
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, Classifier
+from gslopes.core.freeze import frozen
+
+if TYPE_CHECKING:
+    from gslopes.core.records import Classifier
 
 
 @frozen
@@ -122,52 +126,8 @@ class Traits:
         return self.cached or self.limits.remote
 
 
-class Able(Classifier, Protocol):
-    """A classifier with all that its traits may promise.
-
-    notes: if it ``warns``, sentences that a user sees once.
-    """
-
-    notes: list[str]
-
-    def prepare(self) -> None:
-        """If it ``prepares``: called once before the first ``ask``; raises what would meet every picture."""
-
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """If it ``groups``: called with a photo and its encoded pictures before they are asked."""
-
-    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """If it ``resumes``: called before a picture is asked.
-
-        begun: what an earlier process kept of the picture, None if nothing.
-        keep: keeps what the requests about it have brought so far.
-        """
-
-    def wait(self, halt: Event) -> None:
-        """If it ``posts``: called when all pictures were asked about, and those are left whose reply has not come.
-
-        ``ask`` raises ``ask.retry.Stopped`` for these.  halt: set to wait no longer.
-        """
-
-    def usage(self, raw: Any) -> RequestUsage:
-        """If it ``counts``: what the last request behind a raw answer took."""
-        raise NotImplementedError
-
-    def sent(self, picture: bytes) -> tuple[str, ByteArray]:
-        """If it ``shows``: what its model sees of an encoded picture, in words, and as (H, W, 3) uint8 RGB."""
-        raise NotImplementedError
-
-
 # Attributes that mean nothing outside of traits, and the traits in their place.
-_OUTSIDE = {name: name for name in ("limits", "numbers", "cached", "unknown", "facts")} | {
-    "asked_version": "kept_under",
-    "prepare": "prepares",
-    "about": "groups",
-    "resume": "resumes",
-    "usage": "counts",
-    "sent": "shows",
-    "notes": "warns",
-}
+_OUTSIDE = read_beside(__file__, "traits.toml")
 
 
 def traits_of(classifier: Classifier) -> Traits:

@@ -4,8 +4,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, Executor, JsonObject, Reason
-from gslopes.core.options import with_options
+from gslopes.core import ConfigError, Executor, JsonObject, Reason, with_options
 from gslopes.core.records import Finder
 from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given

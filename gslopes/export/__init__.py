@@ -21,6 +21,7 @@ from gslopes.core import (
     Tick,
     UnknownName,
     UsageError,
+    build,
     counted,
     csv_bytes,
     frozen,
@@ -29,8 +30,8 @@ from gslopes.core import (
     runfolder,
     runtime,
     show,
+    with_options,
 )
-from gslopes.core.options import build, with_options
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
 from gslopes.faces.compose.encode import encode

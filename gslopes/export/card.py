@@ -87,7 +87,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
             yield model, faults
 
 
-def metadata(about: Facts, out: Path) -> dict[str, Any]:
+def metadata(about: Facts, out: Path) -> Facts:
     """``croissant.json`` of an export.
 
     out: its folder, with its pictures and their index in place.
@@ -104,4 +104,4 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
 
 def _rendered(template: str, about: Facts, **more: Any) -> str:
     more |= {"tool": f"gslopes {runtime.gslopes_version()}", "unstated": UNSTATED}
-    return plain(template, Path(__file__).parent, **TEXTS, about=about, **more) + "\n"
+    return plain(template, __file__, **TEXTS, about=about, **more) + "\n"

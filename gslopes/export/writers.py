@@ -170,7 +170,7 @@ def packet(*, tool: str, model: str, version: str, attribute: str, value: float)
     Source: IPTC Photo Metadata Standard 2025.1, Digital Source Type and the properties of AI systems.
     """
     words = {"tool": tool, "source": SOURCE_TYPE, "model": model, "version": version}
-    template = templates(Path(__file__).parent).get_template("provenance.xml.j2")
+    template = templates(__file__).get_template("provenance.xml.j2")
     return template.render(**words, asked=f"{attribute} {round(value, 4):g}").encode()
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from gslopes.core import UsageError, frozen
+from gslopes.core import UsageError, frozen, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
-from gslopes.core.traits import traits_of
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
 

@@ -26,10 +26,10 @@ from gslopes.core import (
     many,
     runfolder,
     tables,
+    traits_of,
+    twins,
 )
 from gslopes.core.records import Classifier
-from gslopes.core.text import twins
-from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.parts import Missing, missing_of, missing_parts
 from gslopes.frame.spec import Made, Plan, Run, Stage, Tables
@@ -252,7 +252,7 @@ def outline_of_prices(planned: Plan) -> tuple[str, JsonObject]:
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     usd, lost = total_of(prices)
     about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}
-    text = plain("prices.txt.j2", Path(__file__).parent, **about)
+    text = plain("prices.txt.j2", __file__, **about)
     calls = sum(price.calls for price in prices if price.remote)
     facts = [price.facts for price in prices]
     return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "prices": facts}

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gslopes.core import StorageError, UsageError, show, some_of
+from gslopes.core import StorageError, UsageError, printable_lines, show, some_of
 from gslopes.core.options import Option, find_option, kind_words, options_of
-from gslopes.core.text import printable_lines
 from gslopes.frame.conditions import FAILED, Condition
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ class _Texts(str):
         return bool(get_close_matches(f"{text}", self.known, cutoff=0.75)) and self == text
 
 
-def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> dict[str, Any]:
+def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> JsonObject:
     return {**columns, **{name: _Texts(known[name]) for name in columns if name in known}}
 
 

@@ -17,5 +17,5 @@ def write(path: Path, frame: DataFrame, failed: DataFrame, condition: str) -> No
     """
     fails = frame.index.isin(failed.index).tolist()
     rows = list(zip(frame.to_dict("records"), fails, strict=True))
-    suite = templates(Path(__file__).parent).get_template("junit.xml.j2")
+    suite = templates(__file__).get_template("junit.xml.j2")
     runfolder.write_bytes(path, suite.render(rows=rows, condition=condition).encode())

@@ -199,7 +199,7 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
     return read_choices(audit.home / "method.toml", flat)
 
 
-def _sections(page: Page) -> Iterator[dict[str, Any]]:
+def _sections(page: Page) -> Iterator[Content]:
     """Name, title, place and HTML of every section that has something to show."""
     templates = inline.templates(page.audit.home)
     own, shared = (

@@ -25,15 +25,16 @@ from gslopes.core import (
     TableError,
     Tick,
     UsageError,
+    Work,
     frozen,
+    kill_point,
     read_json,
     runfolder,
     show,
     tables,
 )
 from gslopes.core.config import convert
-from gslopes.core.executor import RemoteTask, Work
-from gslopes.core.killpoints import kill_point
+from gslopes.core.executor import RemoteTask
 from gslopes.core.runfolder import part_path
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
@@ -245,7 +246,7 @@ def _discard_others(run: Run, stage: Stage, names: Sequence[Name], count: int) -
 def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject, bool]:
     """What the parts are made from, the models of those that are there, and whether these were made from others."""
     reads = reads_of(run, stage)
-    now: dict[str, Any] = {"parts": count}
+    now: JsonObject = {"parts": count}
     for kind in ("tables", "options", "files"):
         now[kind] = {
             name: value for name, value in reads[kind].items() if name not in stage.merging

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, UsageError, from_dict, show, to_dict
+from gslopes.core import ConfigError, JsonObject, UsageError, from_dict, show, to_dict
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import MANIFEST, check_outside
 from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, refuse_older
@@ -71,7 +71,7 @@ def _again(
         raise UsageError(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
         )
-    new: dict[str, Any] = to_dict(merged(audit.config, options, base=Path.cwd()))
+    new: JsonObject = to_dict(merged(audit.config, options, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)
@@ -84,7 +84,7 @@ def _has(options: Facts, name: str) -> bool:
     return first in options and (not rest or _has(options[first], rest))
 
 
-def _lasting(config: Facts) -> dict[str, Any]:
+def _lasting(config: Facts) -> JsonObject:
     """A configuration without the options that only hold for one command."""
     return {
         name: _lasting(value) if isinstance(value, dict) else value

@@ -94,7 +94,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For a notebook: the finding, what is judged, the pictures of one photo, and a link to the page."""
-        template = templates(Path(__file__).parent).get_template("notebook.html.j2")
+        template = templates(__file__).get_template("notebook.html.j2")
         return template.render(result=self, named_picture=named_picture, jpeg_uri=jpeg_uri)
 
 

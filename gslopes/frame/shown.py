@@ -1,7 +1,6 @@
 """Findings as a terminal and the one chart of a page show them, the same for every audit."""
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ def count_decisions(rows: DataFrame) -> str:
     reasons = rows.loc[rows["decision"] == UNJUDGED, "reason"]
     return plain(
         "decisions.txt.j2",
-        Path(__file__).parent,
+        __file__,
         found=int((rows["decision"] == FINDING).sum()),
         judged=len(rows) - len(reasons),
         out=len(reasons),

@@ -16,6 +16,7 @@ from typing import Any
 from gslopes.core import (
     JsonObject,
     hexdigest,
+    inside,
     read_json,
     runfolder,
     runtime,
@@ -23,7 +24,7 @@ from gslopes.core import (
     show,
     to_dict,
 )
-from gslopes.core.files import inside, is_file
+from gslopes.core.files import is_file
 from gslopes.core.tables import Table
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Run, Stage

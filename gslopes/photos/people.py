@@ -6,9 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import GslopesError, Reason, UnknownName, UsageError, frozen, show, tables
+from gslopes.core import (
+    LARGEST_TABLE,
+    GslopesError,
+    Reason,
+    UnknownName,
+    UsageError,
+    frozen,
+    show,
+    tables,
+)
 from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
-from gslopes.core.files import LARGEST_TABLE
 from gslopes.photos.folder import PhotoFile
 
 PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")

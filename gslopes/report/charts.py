@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gslopes.core import frozen, runfolder
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import ByteArray
 from gslopes.report import fonts, inline, numbers, words
 
@@ -206,7 +206,7 @@ def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) 
     An interval that holds the middle and is ``WIDEST`` times as long as a usual one, as of a group of two, stretches
     no axis: it is cut.
     """
-    numbers = np.array([mark.number for mark in marks], np.float64) - middle
+    numbers = doubles([mark.number for mark in marks]) - middle
     value, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
     reach = np.abs([value, low, high]).max(axis=0)
     usual = np.sort(reach[reach > 0])

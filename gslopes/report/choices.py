@@ -1,11 +1,10 @@
 """How an audit differs from its paper: one choice a row, each with the paper's section, as text and as Markdown."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import files, frozen
+from gslopes.core import frozen, read_toml
 from gslopes.report import inline, layouts
 
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
@@ -49,7 +48,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
     such as ``onnx:FILE``, of which what comes before the colon is compared.
     config: the run's, flat.
     """
-    texts = tomllib.loads(files.read_text(file))
+    texts = read_toml(file)
     return texts["paper"], [_choice(text, config) for text in texts["choice"]]
 
 

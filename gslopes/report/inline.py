@@ -35,11 +35,13 @@ _PLOT_STYLE = """\
 
 
 @cache
-def templates(house: Path | None = None, escape: bool = True) -> Environment:
+def templates(house: Path | str | None = None, escape: bool = True) -> Environment:
     """The templates of all pages and those in the folder ``house``; an unknown name is an error.
 
-    escape: all is escaped, as in every page.
+    house: a folder, or the ``__file__`` of a module beside which they lie.  escape: all is escaped, as in every page.
     """
+    if isinstance(house, str):
+        house = Path(house).parent
     environment = Environment(
         loader=FileSystemLoader([*filter(None, [house]), TEMPLATES]),
         autoescape=escape,
@@ -96,8 +98,11 @@ def render(
     )
 
 
-def plain(template: str, house: Path | None = None, **variables: Any) -> str:
-    """A text that is no page, such as lines for a terminal: nothing is escaped, and the last line has no break."""
+def plain(template: str, house: Path | str | None = None, **variables: Any) -> str:
+    """A text that is no page, such as lines for a terminal: nothing is escaped, and the last line has no break.
+
+    house: as of ``templates``.
+    """
     return templates(house, False).get_template(template).render(**variables).rstrip("\n")
 
 

@@ -5,11 +5,10 @@ Each audit gives its items and questions, and a template that extends ``review.h
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import DataMissing, csv_table, files, frozen
+from gslopes.core import DataMissing, JsonObject, csv_table, files, frozen, hexdigest
 from gslopes.report.inline import render
 
 _HINT = "Save it from review.html (key S)."
@@ -74,7 +73,7 @@ def render_review(
         for key, (_, cells) in question.keys.items()
     }
     data = review_data(items, answers, columns, keys=keys, others=True, **how)
-    shared: dict[str, Any] = {"opened": False, **(page or {}), "questions": questions}
+    shared: JsonObject = {"opened": False, **(page or {}), "questions": questions}
     shared |= {"count": len(items), "reviewer": data["reviewer"]}
     return render(
         template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared
@@ -88,7 +87,7 @@ def review_data(
     *,
     copied: Sequence[str],
     **more: Any,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What the script of every review reads: ``review.js``.
 
     items: what is shown of each; they hold the columns in ``copied``.  answers: rows of the CSV so far.
@@ -101,8 +100,8 @@ def review_data(
     """
     named = [[str(item[name]) for name in copied] for item in items]
     rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
-    key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, rows))
-    usual: dict[str, Any] = {
+    key, base = (hexdigest(json.dumps(part))[:32] for part in (named, rows))
+    usual: JsonObject = {
         "id": copied,
         "others": False,
         "resets": None,

@@ -17,6 +17,7 @@ from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import (
     Executor,
+    build,
     counted,
     csv_bytes,
     runfolder,
@@ -25,11 +26,11 @@ from gslopes.core import (
     tables,
     text,
     to_dict,
+    traits_of,
+    with_options,
 )
 from gslopes.core.csv_table import read_csv
-from gslopes.core.options import build, with_options
 from gslopes.core.records import Classifier
-from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.edit.protocol import PictureEditor
 from gslopes.faces.gate.judge import beards, heads_of, judge_all, measure, reader_digest

@@ -13,8 +13,8 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import Executor, UsageError, frozen, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core import Executor, JsonObject, UsageError, frozen, runfolder, tables
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
@@ -71,7 +71,7 @@ class PlantedClassifier:
         """(B, S, S, 3) uint8 RGB to (B, 2): cue and tone."""
         points = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)
-        return np.stack(columns, 1).astype(np.float64)
+        return doubles(np.stack(columns, 1))
 
     def parse(self, raw: object) -> Answer:
         """The labels whose sum is positive; the score grows with it."""
@@ -132,7 +132,7 @@ def astronaut() -> ByteArray:
     return open_photo(Path(__file__).with_name("data") / "astronaut.webp").pixels
 
 
-def drawn_faces(out: str | Path, faces: int = 60) -> dict[str, Any]:
+def drawn_faces(out: str | Path, faces: int = 60) -> JsonObject:
     """Write drawn faces into a folder, to try things without photos of people: every attribute is known.
 
     out: the folder, made if missing.  faces: how many, up to 240; 160 by 160 px each.
@@ -161,11 +161,11 @@ def true_slopes(faces: int) -> tuple[DataFrame, float]:
     Returns (a frame with index label and one column, planted, percentage points per unit; mean read cue per unit).
     """
     values = values_for("gender")
-    read = rendered.readings()[:faces].astype(np.float64)
+    read = doubles(rendered.readings()[:faces])
     cue, tone = np.moveaxis(read, -1, 0)
     shares = [(tone + bias * cue + offset > 0).mean(0) for bias, offset in PLANTED.values()]
     lines = fit_lines(
-        values.astype(np.float64), np.stack([*(100 * share for share in shares), cue.mean(0)])
+        doubles(values), np.stack([*(100 * share for share in shares), cue.mean(0)])
     ).slope
     return DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
 

@@ -27,7 +27,7 @@ from gslopes.core import (
     tables,
     two_digits,
 )
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, doubles
 from gslopes.core.records import Classifier
 from gslopes.report import caution, inline
 from gslopes.report.headline import Sentences
@@ -219,7 +219,7 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
     """
     if not len(photos):
         return DataFrame(columns=[*COLUMNS, "matters", "changed", "small"])
-    sizes = np.bincount(photos).astype(np.float64)
+    sizes = doubles(np.bincount(photos))
     matters = _mattering(before, now)
     before, now = (frame.fillna(0.0) for frame in (before, now))
     scores = [frame.to_numpy(float).T for frame in (before, now)]

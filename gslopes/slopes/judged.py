@@ -18,10 +18,9 @@ from gslopes.ask.classifiers import chat, load_classifiers
 from gslopes.ask.classifiers.prompt import UNITS
 from gslopes.ask.names import split
 from gslopes.ask.questions import digest, read_picture
-from gslopes.core import ConfigError, hexdigest, runfolder, tables
+from gslopes.core import ConfigError, hexdigest, runfolder, tables, traits_of
 from gslopes.core.files import read_text
 from gslopes.core.tables import Row
-from gslopes.core.traits import traits_of
 from gslopes.frame.ask import Most
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.report import inline

@@ -23,18 +23,21 @@ from pandas import DataFrame
 
 from gslopes.ask.names import ARGUMENT, read, split
 from gslopes.core import (
+    LARGEST_TABLE,
     ConfigError,
     UnknownName,
     UsageError,
     from_dict,
     frozen,
+    inside,
     nearest,
     parse_json,
+    read_text,
     read_toml,
     show,
 )
 from gslopes.core.csv_table import read_csv, read_frame
-from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_text
+from gslopes.core.files import is_file
 from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of
 

@@ -11,7 +11,6 @@ included, and what stays the same for all of them is its cluster.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, frozen, many, options, placebo, show
+from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.files import is_file
@@ -92,7 +91,7 @@ def read_pairs(
         raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows[_DIGESTED].assign(size=sizes).to_csv()
-    facts = {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
+    facts = {"photos": len(units), "digest": hexdigest(text)}
     return PairSet(units, edits, values | others, facts)
 
 
@@ -257,7 +256,7 @@ def _even(values: Levels) -> Levels:
 def _id(unit: str) -> str:
     if re.fullmatch("[0-9a-f]{64}", unit):
         return unit
-    return sha256(unit.encode("utf-8", "replace")).hexdigest()
+    return hexdigest(unit.encode("utf-8", "replace"))
 
 
 def file_name(text: str) -> str:

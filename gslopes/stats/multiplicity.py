@@ -58,6 +58,6 @@ def benjamini_hochberg(p: Array) -> Array:
 
 def adjust(rows: Sequence[dict[str, Any]], p: str = "p") -> None:
     """Give each row its ``q``, see ``benjamini_hochberg``; all rows are one family of tests.  p: the name of theirs."""
-    q = benjamini_hochberg(np.array([row[p] for row in rows], np.float64))
+    q = benjamini_hochberg(doubles([row[p] for row in rows]))
     for row, value in zip(rows, q.tolist(), strict=True):
         row["q"] = value

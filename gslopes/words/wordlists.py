@@ -9,10 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from gslopes.core import ConfigError, UnknownName, frozen, hexdigest, plain
-from gslopes.core.files import read_text
+from gslopes.core import ConfigError, JsonObject, UnknownName, frozen, hexdigest, plain, read_text
 from gslopes.words.wordnet import GRAMMAR, WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
@@ -79,7 +77,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     """
     text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
     digest = hexdigest(text)
-    content: dict[str, Any] = {"entries": text}
+    content: JsonObject = {"entries": text}
     if path.suffix == ".toml":
         try:
             content = tomllib.loads(text)

@@ -25,11 +25,12 @@ from gslopes.core import (
     Executor,
     GslopesError,
     UnknownName,
+    check_traits,
     is_out_of_memory,
     pick_device,
+    traits_of,
 )
-from gslopes.core.records import Classifier
-from gslopes.core.traits import Able, check_traits, traits_of
+from gslopes.core.records import Able, Classifier
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
@@ -54,8 +55,7 @@ def canonical_name(text: str) -> str:
 
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
     """
-    base, options, _ = _resolve(text)
-    return names.canonical(base, options)
+    return _resolve(text)[0]
 
 
 def split_classifiers(
@@ -105,9 +105,8 @@ def load_classifier(
     Traceback (most recent call last):
     gslopes.core.errors.UnknownName: There is no classifier named 'celeba-tager'. Did you mean 'celeba-tagger'?
     """
-    base, options, factory = _resolve(text)
-    name = names.canonical(base, options)
-    listed = CATALOGUE.get(base)
+    name, options, factory = _resolve(text)
+    listed = CATALOGUE.get(name.partition(":")[0])
     more = {"trust": trust} if listed and listed.runs_code else {}
     with _loading(name):  # torch is imported to find out which device there is
         if not (listed and (listed.late_device or listed.limits.remote)):

@@ -70,7 +70,7 @@ class Batching(CompatibleService):
         self._posted: list[JsonObject] = []  # requests, each with its ``name``
         self._waiting: list[Begun] = []  # pictures that they are about
         self._come: dict[str, bool | None] = {"": True}  # by batch; None: of an earlier command
-        self._delivery: dict[str, Any] = {}  # by name of a request
+        self._delivery: JsonObject = {}  # by name of a request
 
     def prepare(self) -> None:
         """As ``Service.prepare``; finds out whether the server has batches, too."""

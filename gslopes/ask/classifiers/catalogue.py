@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.core import ModelError, UsageError, from_dict, frozen, read_toml
+from gslopes.core import LOCAL, Limits, ModelError, UsageError, from_dict, frozen, read_toml
 from gslopes.core.registry import Registry, Target
-from gslopes.core.traits import LOCAL, Limits
 
 Names = tuple[str, ...]
 
@@ -123,7 +122,7 @@ def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
 
 
 def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tuple[str, Any, Any]:
-    """(bare name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
+    """(canonical name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
 
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
     """
@@ -141,7 +140,8 @@ def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tu
             f"{target.path} of {target.package} makes no {registry.kind} of a dataclass Options.",
             f"See Add a {registry.kind} in the documentation.",
         )
-    return base, names.read(cast(Any, kind), base, items, registry.kind), factory
+    options = names.read(cast(Any, kind), base, items, registry.kind)
+    return names.canonical(base, options), options, factory
 
 
 def manual(target: Target) -> str:

@@ -14,9 +14,8 @@ from gslopes.ask.boxes import fitted
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded, normalise
-from gslopes.core import ModelError, Reason, frozen, pick_device
+from gslopes.core import ModelError, Reason, Traits, frozen, pick_device
 from gslopes.core.records import Answer, ByteArray
-from gslopes.core.traits import Traits
 
 # Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
 LOOK = 640

@@ -18,6 +18,8 @@ from gslopes.ask.cost import TokenOptions, said
 from gslopes.ask.secrets import remember_secret
 from gslopes.core import (
     JsonObject,
+    Limits,
+    RequestUsage,
     StorageError,
     Unfinished,
     frozen,
@@ -26,7 +28,6 @@ from gslopes.core import (
     read_beside,
     read_json,
 )
-from gslopes.core.traits import Limits, RequestUsage
 
 _MODELS = read_beside(__file__, "models.toml")
 _VARIABLE = re.compile(r"env:(\w+)")

@@ -32,11 +32,13 @@ from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import (
+    LOCAL,
     AnswerError,
     PhotoError,
     Reason,
     Refused,
     SkipReason,
+    Traits,
     Unfinished,
     UsageError,
     frozen,
@@ -45,7 +47,6 @@ from gslopes.core import (
     show,
 )
 from gslopes.core.records import Answer, ByteArray, Crop, Photo
-from gslopes.core.traits import LOCAL, Traits
 
 LABEL = "favoured (of 100 pairs)"
 MOST = 128  # opponents in the circle: the first ones in the order that is drawn

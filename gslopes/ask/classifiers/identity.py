@@ -9,9 +9,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from gslopes.core import UsageError, hexdigest, read_regular, sha256_of, tell
+from gslopes.core import LARGEST_TABLE, UsageError, hexdigest, read_regular, sha256_of, tell
 from gslopes.core.digest import NoDigest, digest_of_object
-from gslopes.core.files import LARGEST_TABLE
 
 _SOURCES: WeakKeyDictionary[ModuleType, str] = (
     WeakKeyDictionary()

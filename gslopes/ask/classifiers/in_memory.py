@@ -19,9 +19,8 @@ from gslopes.ask.classifiers.model_file import (
 )
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.ask.classifiers.returned import plain
-from gslopes.core import ClassifierError, ConfigError, UsageError, pick_device
+from gslopes.core import ClassifierError, ConfigError, UsageError, check_traits, pick_device
 from gslopes.core.records import Classifier, FloatArray
-from gslopes.core.traits import check_traits
 
 
 def as_classifier(

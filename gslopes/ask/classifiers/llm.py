@@ -47,6 +47,7 @@ from gslopes.core import (
     ConfigError,
     GslopesError,
     JsonObject,
+    Limits,
     Reason,
     ServiceError,
     Unfinished,
@@ -54,7 +55,6 @@ from gslopes.core import (
     hexdigest,
 )
 from gslopes.core.records import Answer
-from gslopes.core.traits import Limits
 
 TOP = 20  # log-probabilities a token
 ENOUGH = 4000  # tokens of a reply, if the first one was cut off

@@ -29,18 +29,19 @@ from gslopes.core import (
     ConfigError,
     ModelError,
     Reason,
+    Traits,
     UnknownName,
     UsageError,
     frozen,
     hexdigest,
+    inside,
     read_named,
+    read_text,
     sha256_of,
     show,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.files import inside, read_text
 from gslopes.core.records import Answer, ByteArray, FloatArray
-from gslopes.core.traits import Traits
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]

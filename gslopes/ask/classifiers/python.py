@@ -48,12 +48,12 @@ from gslopes.core import (
     ConfigError,
     GslopesError,
     ModelError,
+    Traits,
     UsageError,
     frozen,
     is_out_of_memory,
 )
 from gslopes.core.records import Answer, ByteArray
-from gslopes.core.traits import Traits
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.secrets import PICTURE
-from gslopes.core import ModelError, Refused, UsageError, frozen, parse_json
-from gslopes.core.files import LARGEST_TABLE, open_regular
+from gslopes.core import LARGEST_TABLE, ModelError, Refused, UsageError, frozen, parse_json
+from gslopes.core.files import open_regular
 from gslopes.core.records import Answer
 
 

@@ -30,7 +30,7 @@ class Begun:
 
 
 class Resuming:
-    """The members of ``core.traits.Able`` for a classifier that ``groups`` and ``resumes``."""
+    """The members of ``core.records.Able`` for a classifier that ``groups`` and ``resumes``."""
 
     _begun: dict[str, Begun]  # by sha256 of the picture
 

@@ -31,6 +31,7 @@ from gslopes.ask.classifiers.problems import error_in, status_in, within, words_
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core import (
+    LOCAL,
     AnswerError,
     ClassifierError,
     ConfigError,
@@ -40,13 +41,13 @@ from gslopes.core import (
     Refused,
     ServiceError,
     Throttled,
+    Traits,
     Unavailable,
     Unfinished,
     UsageError,
     parse_json,
     read_beside,
 )
-from gslopes.core.traits import LOCAL, Traits
 
 Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"

@@ -28,9 +28,16 @@ from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePicture
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
-from gslopes.core import CredentialsError, GslopesError, frozen, parse_json, read_beside, read_json
+from gslopes.core import (
+    CredentialsError,
+    GslopesError,
+    Limits,
+    frozen,
+    parse_json,
+    read_beside,
+    read_json,
+)
 from gslopes.core.records import Answer
-from gslopes.core.traits import Limits
 
 _VENDORS = read_beside(__file__, "vendors.toml")
 

@@ -27,9 +27,16 @@ from gslopes.ask.classifiers.model_file import (
     read_labels,
 )
 from gslopes.ask.pictures import decoded
-from gslopes.core import ConfigError, ModelError, UnknownName, frozen, is_out_of_memory, read_named
+from gslopes.core import (
+    ConfigError,
+    ModelError,
+    Traits,
+    UnknownName,
+    frozen,
+    is_out_of_memory,
+    read_named,
+)
 from gslopes.core.records import Answer, ByteArray
-from gslopes.core.traits import Traits
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with

@@ -38,9 +38,8 @@ from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.torch_model import Made, TorchModel, from_hub
 from gslopes.ask.names import Bounded, takes
 from gslopes.ask.pictures import decoded
-from gslopes.core import ConfigError, JsonObject, ModelError, hexdigest, read_json
+from gslopes.core import ConfigError, JsonObject, ModelError, Traits, hexdigest, read_json
 from gslopes.core.records import Answer, Classifier
-from gslopes.core.traits import Traits
 
 Task = Literal["auto", "classify", "zero-shot", "caption", "answer"]
 _ZERO_SHOT = (

@@ -148,9 +148,7 @@ class Asker:
             if isinstance(batch, MapBatch)
             for scores in batch.scores
         ]
-        if temperatures:
-            return float(np.float32(np.median(temperatures)))
-        return 1.0
+        return float(np.float32(np.median(temperatures or [1.0])))
 
     def answers(
         self,

@@ -234,7 +234,7 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
     highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.
     """
     flat = doubles(scores.reshape(len(highest), -1))
-    close = TIE * (flat.max(1) - flat.min(1))
+    close = TIE * np.ptp(flat, 1)
     top = highest >= highest.max(1, keepdims=True) - close[:, None]
     return top / top.sum(1, keepdims=True)
 

@@ -112,7 +112,7 @@ class FineGrained(_OfOpenCV):
         people = len(sizes)
         width, height = sizes[0]
         joined = width * people, height
-        scale = min(FITTED / side for side in joined)
+        scale = FITTED / max(joined)
         wide, tall = (max(1, round(side * scale)) for side in joined)
         if len(set(sizes)) > 1 or scale > 1 or wide % people:
             return None

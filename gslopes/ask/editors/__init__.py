@@ -8,7 +8,6 @@ Other packages add theirs by an entry point of the group ``gslopes.editors``; ou
 from copy import copy
 from typing import Any, Self, cast
 
-from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import (
     ClassifierEntry,
     entry_of,
@@ -102,16 +101,15 @@ def load_editor(text: str, setting: Setting = _ALONE) -> PictureEditor:
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
     """
-    _, options, factory = _resolve(text)
-    return cast("PictureEditor", factory(text, options, setting))
+    name, options, factory = _resolve(text)
+    return cast("PictureEditor", factory(name, options, setting))
 
 
 def canonical_name(text: str) -> str:
     """The one spelling of an editor's name with its parameters; loads nothing of it.  Raises: as ``load_editor``."""
     if text.startswith(GIVEN):
         return text
-    base, options, _ = _resolve(text)
-    return names.canonical(base, options)
+    return _resolve(text)[0]
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:

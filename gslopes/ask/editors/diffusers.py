@@ -20,10 +20,17 @@ from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
 from gslopes.ask.editors import Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept
-from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
-from gslopes.core import ConfigError, JsonObject, Refused, frozen, hexdigest, pick_device, read_json
-from gslopes.core.traits import Traits
+from gslopes.core import (
+    ConfigError,
+    JsonObject,
+    Refused,
+    Traits,
+    frozen,
+    hexdigest,
+    pick_device,
+    read_json,
+)
 
 # An option to the parameter of a pipeline's call.
 _PARAMETERS = {
@@ -85,7 +92,6 @@ class DiffusersEditor(Wished):
     seeded = True
 
     def __init__(self, name: str, options: DiffusersOptions, setting: Setting) -> None:
-        del name
         folder = Path(options.folder).expanduser()
         device = pick_device(setting.device)
         kind, release = _kind(folder)
@@ -94,7 +100,7 @@ class DiffusersEditor(Wished):
         self._longest = options.size
         # shared with what ``at`` returns
         self._pipeline = cache(partial(_loaded, kind, folder, options.dtype, device, setting.trust))
-        self.name = canonical("diffusers", options)
+        self.name = name
         self.version = f"{digest_of_folder(folder, folder.rglob('*'))} diffusers {release}"
         self.takes = options.takes
         self.prompt = options.prompt

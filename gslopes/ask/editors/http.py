@@ -31,7 +31,6 @@ from gslopes.ask.classifiers.http import PLACE, Endpoint, RequestOptions, filled
 from gslopes.ask.classifiers.service import OnePictureService
 from gslopes.ask.editors import CATALOGUE, Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
-from gslopes.ask.names import canonical
 from gslopes.core import AnswerError, ConfigError, frozen, many
 
 _PARTS = ("attribute", "value", "text", "seed", "draw")
@@ -92,7 +91,7 @@ class HttpEditor(Wished, Endpoint, OnePictureService):
     LISTED = CATALOGUE
 
     def __init__(self, name: str, options: HttpEditOptions, setting: Any = None) -> None:
-        super().__init__(canonical("http", options), options)
+        super().__init__(name, options)
         self._take(options)
         self.words = bool(options.prompt) or "text" in options.told
         self.seeded = "seed" in options.told

@@ -55,7 +55,6 @@ from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleServ
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.editors import CATALOGUE, Setting, Wished
 from gslopes.ask.editors.replies import answer_of, kept, picture_within
-from gslopes.ask.names import canonical
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import AnswerError, JsonObject, PhotoError, Refused, frozen
 from gslopes.core.arrays import Integers
@@ -100,8 +99,7 @@ class ImagesEditor(Wished, CompatibleService):
     seeded = True
 
     def __init__(self, name: str, options: ImagesOptions, setting: Setting) -> None:
-        del name
-        super().__init__(canonical("images", options), options, setting.device)
+        super().__init__(name, options, setting.device)
         self.takes = options.takes
         self.size = CHIP if options.takes == "chip" else 0
         self.prompt = options.prompt

@@ -31,11 +31,10 @@ from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
 from gslopes.ask.editors import Wished
 from gslopes.ask.editors.replies import answer_of, is_picture, kept
-from gslopes.ask.names import Bounded, canonical
+from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import png
-from gslopes.core import AnswerError, ModelError, UsageError, frozen, many, read_regular
+from gslopes.core import AnswerError, ModelError, Traits, UsageError, frozen, many, read_regular
 from gslopes.core.records import ByteArray
-from gslopes.core.traits import Traits
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE
 
@@ -177,7 +176,7 @@ class PythonEditor(FunctionEditor):
     def __init__(self, name: str, options: PythonOptions, setting: Any = None) -> None:
         self._path = options.path
         super().__init__(function_at(options.path), options)
-        self.name = canonical("python", options)
+        self.name = name
 
 
 def as_editor(function: Any, *, name: str = "", **options: Any) -> FunctionEditor:

@@ -17,9 +17,8 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, Question
-from gslopes.core import SkipReason, many
+from gslopes.core import SkipReason, many, traits_of
 from gslopes.core.records import Answer
-from gslopes.core.traits import traits_of
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 
 FIRST = 2  # photos that an editor is asked about before all others

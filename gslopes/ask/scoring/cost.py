@@ -13,9 +13,16 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import said
 from gslopes.ask.questions import about_edits, digest
 from gslopes.ask.retry import RetryPolicy
-from gslopes.core import ConfigError, Executor, JsonObject, PhotoError, UsageError, frozen
+from gslopes.core import (
+    ConfigError,
+    Executor,
+    JsonObject,
+    PhotoError,
+    UsageError,
+    frozen,
+    traits_of,
+)
 from gslopes.core.records import Classifier
-from gslopes.core.traits import traits_of
 
 
 @frozen

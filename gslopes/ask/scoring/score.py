@@ -20,10 +20,18 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
-from gslopes.core import Executor, JsonObject, UsageError, many, read_json, runfolder
-from gslopes.core.progress import is_shown, progress_line
+from gslopes.core import (
+    Executor,
+    JsonObject,
+    UsageError,
+    many,
+    progress_line,
+    read_json,
+    runfolder,
+    traits_of,
+)
+from gslopes.core.progress import is_shown
 from gslopes.core.records import Classifier
-from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 
 REFRESH = 0.2  # seconds between updates of the progress lines

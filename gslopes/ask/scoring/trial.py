@@ -29,10 +29,10 @@ from gslopes.core import (
     SkipReason,
     UsageError,
     frozen,
+    traits_of,
+    twins,
 )
-from gslopes.core.records import Answer, ByteArray, Classifier
-from gslopes.core.text import twins
-from gslopes.core.traits import Able, traits_of
+from gslopes.core.records import Able, Answer, ByteArray, Classifier
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 

@@ -5,7 +5,6 @@ if an image counts by its share of captions; added pairs for changes; Wilson's f
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from math import nan
 from typing import Any
 
@@ -16,6 +15,7 @@ from scipy import sparse, special
 
 from gslopes.captions.config import TABLES, AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Presence, presence_of_images
+from gslopes.core import hexdigest
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
@@ -333,4 +333,4 @@ class Recorder:
             row |= {"source": caption.source, "text": caption.text}
         row |= columns
         key = "\0".join(str(row[name]) for name in _CASE_KEY).encode("utf-8", "surrogatepass")
-        self.cases.append({**row, "case": sha256(key).hexdigest()[:16]})
+        self.cases.append({**row, "case": hexdigest(key)[:16]})

@@ -8,7 +8,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from urllib.parse import quote
@@ -17,7 +16,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import many, runfolder
+from gslopes.core import hexdigest, many, runfolder
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline
@@ -106,7 +105,7 @@ def masked(row: Record) -> tuple[str, str]:
 
 def sampled(cases: DataFrame, size: int = SAMPLE) -> DataFrame:
     """At most ``size`` cases of each technique, in a random order that is the same each time."""
-    key = [sha256(f"0\0{case}".encode()).hexdigest() for case in cases["case"]]
+    key = [hexdigest(f"0\0{case}") for case in cases["case"]]
     ordered = cases.assign(lot=key).sort_values(["technique", "lot"])
     return ordered.groupby("technique", sort=False).head(size).drop(columns="lot")
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from math import nan
 
 import pandas as pd
@@ -13,7 +12,7 @@ from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
-from gslopes.core import DataMissing, files, many, tables
+from gslopes.core import DataMissing, files, hexdigest, many, tables
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
@@ -32,7 +31,7 @@ def parser_name(config: CaptionsConfig) -> str:
     content = files.read_named(
         config.tuples, LARGEST, raises=DataMissing, hint="Name a table of tuples."
     )
-    return f"tuples-{sha256(content).hexdigest()[:16]}"
+    return f"tuples-{hexdigest(content)[:16]}"
 
 
 # -- the stage --------------------------------------------------------------------------------------------------------

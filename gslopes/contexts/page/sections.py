@@ -11,8 +11,8 @@ from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
-from gslopes.core import PhotoError, read_regular, runfolder
-from gslopes.core.files import LARGEST_TABLE, inside, is_file
+from gslopes.core import LARGEST_TABLE, PhotoError, inside, read_regular, runfolder
+from gslopes.core.files import is_file
 from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section

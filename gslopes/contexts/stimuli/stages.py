@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -19,7 +19,16 @@ from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgro
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
-from gslopes.core import UsageError, frozen, hexdigest, reasons, runfolder, runtime, to_dict
+from gslopes.core import (
+    JsonObject,
+    UsageError,
+    frozen,
+    hexdigest,
+    reasons,
+    runfolder,
+    runtime,
+    to_dict,
+)
 from gslopes.core.records import Finder
 from gslopes.core.tables import Row, frame_of
 from gslopes.faces.components import default_components, model_records
@@ -112,7 +121,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     return Inputs(material, facts, notes=tuple(filter(None, notes)))
 
 
-def identity(config: ContextsConfig) -> dict[str, Any]:
+def identity(config: ContextsConfig) -> JsonObject:
     """What of the options makes it another run."""
     return {"pictures": to_dict(config.pictures), "seed": config.seed}
 

@@ -1,7 +1,6 @@
 """Curves and graphs of the crop audits' pages, which curves.html.j2 and graph.html.j2 draw."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
 def _drawn(template: str, **content: Any) -> Markup:
     """A drawing by its template."""
-    drawing = inline.templates(Path(__file__).parent).get_template(template)
+    drawing = inline.templates(__file__).get_template(template)
     return Markup(drawing.render(content))
 
 

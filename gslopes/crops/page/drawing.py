@@ -1,7 +1,6 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -196,7 +195,7 @@ def draw(
         canvas = with_map(canvas, joined, mapped.saliency, scale)
     alt = inline.plain(
         "alt.txt.j2",
-        Path(__file__).parent,
+        __file__,
         names=names,
         crops=crops,
         second=second,

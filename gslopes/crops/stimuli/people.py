@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import ConfigError, UsageError, show
+from gslopes.core import ConfigError, UsageError, inside, show
 from gslopes.core.arrays import Integers
-from gslopes.core.files import inside
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, matched

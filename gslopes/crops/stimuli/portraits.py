@@ -13,8 +13,16 @@ import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
 from gslopes.ask.croppers import has_map, joining
-from gslopes.core import AnswerError, PhotoError, Reason, SkipReason, UsageError, files, runfolder
-from gslopes.core.reasons import explained
+from gslopes.core import (
+    AnswerError,
+    PhotoError,
+    Reason,
+    SkipReason,
+    UsageError,
+    explained,
+    files,
+    runfolder,
+)
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row, records
 from gslopes.crops.config import TABLES, CropsConfig

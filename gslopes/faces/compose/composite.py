@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, floats
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import scale_of
 from gslopes.core.records import ByteArray, FloatArray, Motion
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
@@ -120,7 +120,7 @@ def warp_mask(mask: FloatArray, matrix: Array, height: int, width: int) -> tuple
     across = (left - 1, left + wide)
     down = (top - 1, top + high)
     back = cv2.invertAffineTransform(matrix)  # chip frame to photo frame
-    corners = np.array([(x, y, 1) for x in across for y in down], np.float64) @ back.T
+    corners = doubles([(x, y, 1) for x in across for y in down]) @ back.T
     x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
     if x1 <= x0 or y1 <= y0:

@@ -118,7 +118,7 @@ def lot(photo: str, seed: int, what: str = "") -> np.random.Generator:
 
 def _noise(composite: Composite, generator: np.random.Generator, channels: int) -> FloatArray:
     """(h, w, channels) smooth noise."""
-    noise = generator.standard_normal((*composite.weight.shape, channels)).astype(np.float32)
+    noise = floats(generator.standard_normal((*composite.weight.shape, channels)))
     sigma = max(1.0, GRAIN * max(composite.weight.shape))
     smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT)
     return floats(smooth).reshape(noise.shape)

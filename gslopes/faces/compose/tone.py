@@ -121,4 +121,4 @@ def _wanted(tint: Array, ends: Any, share: float) -> Array:
 
 def _levels(lab: Array) -> Array:
     """L*a*b* (3,) to levels of RGB, 0 to 255."""
-    return doubles(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0])
+    return doubles(255 * cv2.cvtColor(floats(lab)[None, None], cv2.COLOR_LAB2RGB)[0, 0])

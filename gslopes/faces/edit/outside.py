@@ -186,7 +186,7 @@ def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple
 def _farthest(matrix: Array, box: tuple[float, float, float, float]) -> float:
     """How far the corner of a box that moves most does, pixels."""
     x0, y0, x1, y1 = box
-    corners = np.array([(x0, y0), (x1, y0), (x0, y1), (x1, y1)], np.float64)
+    corners = doubles([(x0, y0), (x1, y0), (x0, y1), (x1, y1)])
     moves = corners @ matrix[:, :2].T + matrix[:, 2] - corners
     return float(np.linalg.norm(moves, axis=1).max())
 

@@ -56,7 +56,7 @@ def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Interv
     """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out."""
     if n == 0:
         return UNKNOWN
-    resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples)], np.float64)
+    resampled = doubles([statistic(rows) for rows in bootstrap_rows(n, resamples)])
     return _estimate(float(statistic(np.arange(n))), resampled)
 
 
@@ -94,7 +94,7 @@ def by_group(
     for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
         drawn = bootstrap_rows(len(rows), resamples, index)
-        resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
+        resampled = doubles([statistic(rows[chosen]) for chosen in drawn])
         by_name[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:
             large.append((by_name[str(name)].number.value, resampled))
@@ -120,7 +120,7 @@ def share_monotone(
 
     A face whose readings are all equal does not count as rising.  resolution: as in ``kendall``.
     """
-    return mean((kendall(readings, values, resolution) >= least).astype(np.float64))
+    return mean(doubles(kendall(readings, values, resolution) >= least))
 
 
 def shift_by_group(readings: ArrayLike, groups: ArrayLike) -> Groups:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
@@ -225,9 +225,9 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
 def luminance(chips: Iterable[ByteArray], masks: Iterable[NDArray[Any]]) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``, of any sizes."""
     inside = [cielab(chip)[..., 0][mask >= 0.5] for chip, mask in zip(chips, masks, strict=True)]
-    return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
+    return doubles([values.mean() if len(values) else np.nan for values in inside])
 
 
 def cielab(chip: ByteArray) -> FloatArray:
     """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
-    return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))
+    return np.asarray(cv2.cvtColor(floats(chip) / 255, cv2.COLOR_RGB2LAB))

@@ -3,7 +3,6 @@
 Its package is not imported: it imports torchvision, and that torch's compiler, which takes longer than a photo.
 """
 
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-LAYERS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+from gslopes.core import read_beside
+
+LAYERS = read_beside(__file__, "cascade.toml")
 
 
 class Network(nn.Module):

@@ -6,18 +6,15 @@ Panoptic Feature Pyramid Networks; narrower levels, since chips have 128 pixels.
 Convolutions of stride 2 are padded as TensorFlow does, right and below first, so that weights trained there fit.
 """
 
-import tomllib
-from pathlib import Path
-
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import frozen
+from gslopes.core import frozen, read_beside
 from gslopes.faces.networks.tagger import convolution
 
 STEM = 32  # channels
 # kernel, stride, expansion, channels, blocks
-STAGES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["stages"]
+STAGES = read_beside(__file__, "feature_pyramid.toml")["stages"]
 
 
 class EfficientNetLite(nn.Module):

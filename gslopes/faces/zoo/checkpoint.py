@@ -1,6 +1,5 @@
 """Checkpoints that others have published, files of the user's: read strictly, and none of it is run as code."""
 
-import hashlib
 import io
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gslopes.core import ModelError, read_named, show
+from gslopes.core import ModelError, hexdigest, read_named, show
 from gslopes.faces.zoo.loading import LoadedModel, fill
 from gslopes.faces.zoo.spec import read_spec
 
@@ -44,7 +43,7 @@ def read_into(network: nn.Module, path: Path, layout: str) -> str:
         )
     if misfit := fill(network, state):
         raise ModelError(f"{name} is another network: it {misfit}", layout)
-    return hashlib.sha256(data).hexdigest()
+    return hexdigest(data)
 
 
 # --- BiSeNet, the face parser of Joo & Kärkkäinen 2020, section 3.3 ---------------------------------------------------

@@ -71,4 +71,4 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     if not blurred.any():
         return picture
     smooth = cv2.GaussianBlur(picture, (0, 0), BLUR * side, borderType=cv2.BORDER_REPLICATE)
-    return np.rint(picture + blurred * (smooth.astype(np.float32) - picture)).astype(np.uint8)
+    return np.rint(picture + blurred * (floats(smooth) - picture)).astype(np.uint8)

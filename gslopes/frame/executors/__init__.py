@@ -10,9 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from gslopes.core import Executor, frozen, pick_device
-from gslopes.core.executor import Work
-from gslopes.core.progress import Notes
+from gslopes.core import Executor, Notes, Work, frozen, pick_device
 from gslopes.frame.executors.one_process import OneProcess
 from gslopes.frame.executors.ray import RayCluster
 

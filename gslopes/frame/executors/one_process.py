@@ -11,10 +11,7 @@ from importlib import import_module
 from threading import Event
 from typing import Any
 
-from gslopes.core import Tick, frozen
-from gslopes.core.executor import Work
-from gslopes.core.progress import Notes, progress_line
-from gslopes.core.runtime import limit_threads
+from gslopes.core import Notes, Tick, Work, frozen, limit_threads, progress_line
 
 # With a GPU the cores decode and write while it computes; more threads than this wait for Python's lock instead.
 MAX_SLOTS = 16

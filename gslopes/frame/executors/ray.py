@@ -14,11 +14,19 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from gslopes.core import GslopesError, UsageError, frozen, gslopes_version, show
+from gslopes.core import (
+    GslopesError,
+    Notes,
+    UsageError,
+    Work,
+    frozen,
+    gslopes_version,
+    limit_threads,
+    progress_line,
+    show,
+)
 from gslopes.core.errors import WorkerLost
-from gslopes.core.executor import Work, pack
-from gslopes.core.progress import Notes, progress_line
-from gslopes.core.runtime import limit_threads
+from gslopes.core.executor import pack
 from gslopes.frame.executors.one_process import cores, slots_and_threads
 
 ADDRESS = "RAY_ADDRESS"

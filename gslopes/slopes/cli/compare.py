@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import UsageError, frozen
-from gslopes.core.options import build, section
+from gslopes.core import UsageError, build, frozen
+from gslopes.core.options import section
 from gslopes.frame.commands import (
     PATH,
     FailIf,

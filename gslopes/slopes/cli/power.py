@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gslopes.core import UsageError, frozen
-from gslopes.core.options import build
+from gslopes.core import JsonObject, UsageError, build, frozen
 from gslopes.frame.commands import flags, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def power(as_json: bool, **options: Any) -> int:
         slope = planning.smallest_slope(label, units, chance, asked)
     else:
         chance = planning.power(label, units, slope, asked)
-    plan: dict[str, Any] = {"photos": round(units * each), "slope": slope}
+    plan: JsonObject = {"photos": round(units * each), "slope": slope}
     plan |= {"power": chance, "unit": unit}
     plan["people"] = units if each > 1 or config.people is not None else None
     plan |= {"labels": label.labels, "placebo_photos": asked}

@@ -8,10 +8,18 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import TableError, UsageError, config, frozen, nearest, tables
+from gslopes.core import (
+    TableError,
+    UsageError,
+    build,
+    config,
+    frozen,
+    nearest,
+    tables,
+    with_options,
+)
 from gslopes.core.arrays import Array
 from gslopes.core.crossed import Values
-from gslopes.core.options import build, with_options
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 

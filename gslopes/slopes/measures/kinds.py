@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.core import TableError, many
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, floats
 from gslopes.core.records import FloatArray
 from gslopes.slopes.measures.answers import Answers
 from gslopes.stats.contrast import Units
@@ -149,8 +149,8 @@ def numbers(sweep: Answers, pairs: Integers) -> tuple[FloatArray, FloatArray]:
     above, error = _log_odds(np.where(sweep.present[pairs], score, sweep.threshold)[odds])
     score[odds] = above - floor
     errors[odds] = error + floor_error
-    levelled = _levelled(score, errors).astype(np.float32)
-    return levelled, errors.max(axis=1, initial=0).astype(np.float32)
+    levelled = floats(_levelled(score, errors))
+    return levelled, floats(errors.max(axis=1, initial=0))
 
 
 def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
@@ -160,7 +160,7 @@ def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
         judged by presence; the others have none.
     """
     pairs: Any = slice(None)
-    rows = answers.present.astype(np.float32)
+    rows = floats(answers.present)
     errors = None
     if kind == "measure":
         pairs = np.flatnonzero(answers.by_number(answers.labels)[answers.label])

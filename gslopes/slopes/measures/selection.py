@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.core import TableError, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
@@ -118,7 +118,7 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     units: gives the codes of photos' clusters, or None if each photo is a unit.
     """
     complete = (asked.status > 0).all(axis=1)
-    lost = (asked.status[complete] == STATUS.index(status) + 1).astype(np.float64)
+    lost = doubles(asked.status[complete] == STATUS.index(status) + 1)
     codes = clusters.codes_of(units(asked.photos[complete]), len(lost))
     most = kinds.steepest("rate", asked.values)
     mean = clusters.clustered_mean(100 * ols.line_slopes(lost, asked.values), codes, (-most, most))
@@ -203,7 +203,7 @@ def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> p
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
     units = answers.codes
     ungated = np.where(passed, 1.0, dropped / max(sampled, 1))
-    weightings = {"gated": passed.astype(np.float64), "ungated": ungated}
+    weightings = {"gated": doubles(passed), "ungated": ungated}
     frames = []
     for estimator in estimators.contrasted(options):
         slopes = kinds.unit_slopes(answers.single, estimator.kind)

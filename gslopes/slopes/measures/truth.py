@@ -24,7 +24,7 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.core import ConfigError, frozen_identity, many
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
+from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, floats
 from gslopes.core.tables import READING, Row
 from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers
@@ -210,7 +210,7 @@ def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
         photo=np.concatenate(photos).astype(np.int32),
         label=np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32),
         present=present,
-        score=present.astype(np.float32),
+        score=floats(present),
         measures={},
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from gslopes.core import ConfigError, files, tables
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, doubles
 from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.measures.kinds import beyond
 from gslopes.slopes.page import loading
@@ -65,7 +65,7 @@ def cut_of(run: Path, classifier: str) -> Cut:
 
 def scores(answers: Answers) -> Array:
     """(P, K) scores, NaN for a label that was not returned."""
-    return np.where(answers.present, answers.score.astype(np.float64), np.nan)
+    return np.where(answers.present, doubles(answers.score), np.nan)
 
 
 def slopes(answers: Answers) -> Array:
@@ -86,7 +86,7 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
 
 def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
     """(mean, low, high), each (K,), of a label's scores over the photos that always have it; interval: 95 %, t."""
-    rows = answers.score[(answers.label == label) & answers.present.all(axis=1)].astype(np.float64)
+    rows = doubles(answers.score[(answers.label == label) & answers.present.all(axis=1)])
     if len(rows) < 2:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
@@ -161,7 +161,7 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
 
 def strongest(answers: Answers, most: int = 24) -> Integers:
     """Rows, at most ``most`` a photo: labels whose score moves most, then labels with the highest score."""
-    spread = np.ptp(answers.score.astype(np.float64), axis=1) if len(answers.score) else np.empty(0)
+    spread = np.ptp(doubles(answers.score), axis=1) if len(answers.score) else np.empty(0)
     varying = np.round(spread * (1 + STORED), 2)
     order = np.lexsort((places(-answers.score.max(axis=1, initial=0.0)), -varying, answers.photo))
     photos = answers.photo[order]

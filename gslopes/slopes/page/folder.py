@@ -10,8 +10,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import Watch, files, placebo, runfolder, tables
-from gslopes.core.reasons import explained, listed
+from gslopes.core import Watch, explained, files, placebo, runfolder, tables
+from gslopes.core.reasons import listed
 from gslopes.frame.page import Content, Page
 from gslopes.report import choices, quote, words
 from gslopes.slopes import method

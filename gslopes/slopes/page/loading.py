@@ -21,7 +21,7 @@ from gslopes.core import (
     runfolder,
     tables,
 )
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.report import fonts, inline, words
 from gslopes.slopes.measures.options import NEVER
 from gslopes.slopes.page.decisions import HOUSE
@@ -98,7 +98,7 @@ def load(run: Path) -> RunTables:
     if grid:
         by_attribute = {grid.name: by_attribute[grid.name]}
     values = {
-        name: np.array(by_attribute.get(name) or (), np.float64)
+        name: doubles(by_attribute.get(name) or ())
         for name in sorted({*real["attribute"], *(by_attribute if grid else ())})
     }
     outcomes = outcomes_of(run)

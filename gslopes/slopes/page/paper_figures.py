@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from gslopes.core import UnknownName, placebo, runfolder, tables
-from gslopes.core.arrays import Array, centre_of
+from gslopes.core.arrays import Array, centre_of, doubles
 from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
@@ -200,7 +200,7 @@ def labels_of(
     rows = np.flatnonzero(answers.photos[answers.photo] == photo)
     names = answers.labels[answers.label[rows]].tolist()
     present = answers.present[rows]
-    table = answers.score[rows].astype(np.float64)
+    table = doubles(answers.score[rows])
     slopes = table @ (answers.values - answers.values.mean())
     changing = ~present.all(axis=1)
     side = np.where(changing, np.sign(slopes), 0).astype(int)
