@@ -42,8 +42,8 @@ def compare_runs(
         )
     units = None
     if photos_csv is not None:
-        named = read_about(photos_csv, other, [cluster])[cluster]
-        units = {str(photo): str(text) for photo, text in named.items()}
+        people = read_about(photos_csv, other, [cluster])[cluster]
+        units = {str(photo): str(text) for photo, text in people.items()}
     first = _answers(one)
     second = _answers(other)
     chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
