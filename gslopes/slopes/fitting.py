@@ -87,7 +87,8 @@ def fit_folder(
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(scores, asked, study, options=options, tick=tick)
     abstentions = tables.read_rows(tables.SCORES, run, None, pc.field("label") == ABSTAINS)
-    soundness = soundness_rows(Fit(abstentions, asked, study, options))
+    unknown = replace(study, truth=())  # no label of the classifier's is among abstentions
+    soundness = soundness_rows(Fit(abstentions, asked, unknown, options))
     named = dict(sorted(limits.items()))
     cuts = {name: str(cut) for name, cut in named.items()}
     limited = {name: asdict(cut) for name, cut in named.items()}
