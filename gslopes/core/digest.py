@@ -27,7 +27,7 @@ from pickle import PickleBuffer
 from typing import Any
 from zipfile import ZipFile
 
-from gslopes.core import LARGEST_TABLE, read_regular
+from gslopes.core import LARGEST_TABLE, read_beside, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
@@ -40,18 +40,6 @@ _WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each, where a pickle
     functools.cached_property: ("func",),
     type(functools.lru_cache(len)): ("__wrapped__",),
 }
-_OF_CODE = (
-    "co_exceptiontable",
-    "co_consts",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_cellvars",
-    "co_argcount",
-    "co_posonlyargcount",
-    "co_kwonlyargcount",
-    "co_flags",
-)
 _MANGLED = re.compile(
     rb"\.?___torch_mangle_\d+"
 )  # what tells compiled classes of one process apart
@@ -61,18 +49,7 @@ _WITHOUT_EFFECT = (
     logging.Logger,
     logging.RootLogger,
 )
-_CONNECTIONS = (
-    "aiohttp",
-    "anthropic",
-    "botocore",
-    "google",
-    "grpc",
-    "httpx",
-    "openai",
-    "requests",
-    "urllib3",
-)
-_OF_NO_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl"}
+_LISTED = read_beside(__file__, "digest.toml")
 
 
 class NoDigest(Exception):
@@ -161,7 +138,7 @@ class _Digest:
         kind = type(thing)
         name = f"{kind.__module__}.{kind.__qualname__}"
         top = kind.__module__.partition(".")[0]
-        if top in _CONNECTIONS:
+        if top in _LISTED["connections"]:
             return _hashed("connection", name, str(getattr(thing, "base_url", "")))
         if top == "gslopes" and isinstance(getattr(thing, "version", None), str):
             return _hashed("model", name, str(getattr(thing, "name", "")), thing.version)
@@ -227,7 +204,9 @@ class _Digest:
 
     def _code(self, code: types.CodeType) -> bytes:
         return _hashed(
-            "code", code.co_code, self._all("facts", [getattr(code, name) for name in _OF_CODE])
+            "code",
+            code.co_code,
+            self._all("facts", [getattr(code, name) for name in _LISTED["of_code"]]),
         )
 
     def _globals(self, function: types.FunctionType) -> bytes:
@@ -265,7 +244,9 @@ class _Digest:
         name = f"{kind.__module__}.{kind.__qualname__}"
         if not _is_own(kind.__module__):
             return _hashed("class", name)
-        members = {key: value for key, value in vars(kind).items() if key not in _OF_NO_CLASS}
+        members = {
+            key: value for key, value in vars(kind).items() if key not in _LISTED["of_no_class"]
+        }
         return _hashed(
             "class", name, self._all("bases", kind.__bases__), self._members("members", members)
         )

@@ -170,16 +170,9 @@ def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
 
 
 def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
-    height, width = pixels.shape[1:3]
-    x = np.clip(at.real, 0, width - 1)
-    y = np.clip(at.imag, 0, height - 1)
-    left = np.minimum(x.astype(int), width - 2)
-    top = np.minimum(y.astype(int), height - 2)
-    u = (x - left)[..., None]
-    v = (y - top)[..., None]
-    photo = np.arange(len(pixels))[:, None]
-    upper, lower = (
-        pixels[photo, row, left] * (1 - u) + pixels[photo, row, left + 1] * u
-        for row in (top, top + 1)
-    )
-    return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite
+    from scipy.ndimage import map_coordinates
+
+    photos, places, channels = np.indices((*at.shape, 3))
+    where = [photos, at.imag[photos, places], at.real[photos, places], channels]
+    colours = map_coordinates(pixels, where, np.float64, order=1, mode="nearest")
+    return np.log(colours + 1.0)  # the 1 keeps black pixels finite
