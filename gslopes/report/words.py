@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
+from gslopes.core import read_beside
 from gslopes.core.crossed import split
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.core.placebo import ends_of
@@ -11,23 +12,7 @@ from gslopes.core.text import printable as printable
 
 _URL = 2000  # of an address
 
-# What the two ends of an attribute look like: (negative, positive).
-_ENDS = {
-    "gender": ("feminine", "masculine"),
-    "race": ("Black", "White"),
-    "tone": ("light-skinned", "dark-skinned"),
-    "young": ("older", "younger"),
-    "age": ("younger", "older"),
-    "smiling": ("not smiling", "smiling"),
-}
-_NAMES = {
-    "gender": "perceived gender",
-    "race": "perceived race",
-    "tone": "perceived tone of skin",
-    "young": "perceived age",
-    "age": "perceived age",
-    "smiling": "smiling",
-}
+_KNOWN = read_beside(__file__, "attributes.toml")
 
 LONGEST_LABEL = 80
 _PARTS = re.compile(
@@ -48,7 +33,10 @@ def ends(attribute: str) -> tuple[str, str]:
     attribute = split(attribute)[0]
     if contrast := ends_of(attribute):
         return contrast[2], contrast[1]
-    return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
+    if attribute in _KNOWN:
+        negative, positive = _KNOWN[attribute]["ends"]
+        return negative, positive
+    return f"less {printable(attribute)}", f"more {printable(attribute)}"
 
 
 def perceived(attribute: str) -> str:
@@ -69,7 +57,9 @@ def perceived(attribute: str) -> str:
         return f"{perceived(first)} on {faces(second)[float(value) > middle]}"
     if second:
         return f"the interaction of {perceived(first)} and {perceived(second)}"
-    return _NAMES.get(attribute, f"perceived {printable(attribute)}")
+    if attribute in _KNOWN:
+        return str(_KNOWN[attribute]["name"])
+    return f"perceived {printable(attribute)}"
 
 
 def faces(attribute: str) -> tuple[str, str]:
@@ -79,7 +69,7 @@ def faces(attribute: str) -> tuple[str, str]:
     (('darker-skinned faces', 'lighter-skinned faces'), ('faces with less beard', 'faces with more beard'))
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
-    if attribute in _ENDS:
+    if attribute in _KNOWN:
         return f"{first} faces", f"{last} faces"
     if ends_of(attribute):
         return f"{first}-looking faces", f"{last}-looking faces"

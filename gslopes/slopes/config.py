@@ -37,23 +37,10 @@ from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page import ReportConfig
 
 Facts = dict[str, Any]
-# Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
-# asked about the same pictures, and each is recorded with its own version.
-_CONDITIONS = (
-    "device",
-    "engine",
-    "workers",
-    "seed",
-    "gate",
-    "score",
-    "fit",
-    "report",
-    "cross",
-    "grid",
-)
 GRID = (5, 3)  # values of two attributes that are crossed
 
 PUBLISHED = read_beside(__file__, "data/published.toml")
+_LISTED = read_beside(__file__, "data/config.toml")
 
 
 @frozen
@@ -217,7 +204,7 @@ class RunConfig:
             del sections["edit"]["ends"]
         if self.outside:
             sections["edit"]["model"] = canonical_name(self.edit.model)
-        return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
+        return {key: value for key, value in sections.items() if key not in _LISTED["conditions"]} | grid
 
 
 def _refuse(what: str, others: Mapping[str, object], hint: str) -> None:
@@ -254,13 +241,6 @@ def configure(
     return replace(config, photos=Path(os.path.abspath(config.photos)))
 
 
-_EDITING = {
-    "edit": ("attributes", "steps", "range", "model", "ends"),
-    "find": ("landmarks",),
-    "compose": ("masks", "parser"),
-}
-
-
 def set_of_pairs(mapping: Facts, out: Path | None) -> None:
     """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
     if not mapping.get("pairs"):
@@ -270,7 +250,7 @@ def set_of_pairs(mapping: Facts, out: Path | None) -> None:
     given = ["PHOTOS"] if mapping.get("photos") else []
     given += [
         f"{part} {key}"
-        for part, keys in _EDITING.items()
+        for part, keys in _LISTED["editing"].items()
         for key in keys
         if (mapping.get(part) or {}).get(key)
     ]

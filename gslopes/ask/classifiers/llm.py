@@ -41,6 +41,7 @@ from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply
 from gslopes.ask.classifiers.dialect import family_of, spoken
 from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
+from gslopes.ask.cost import said
 from gslopes.ask.pictures import halves
 from gslopes.core import (
     AnswerError,
@@ -448,22 +449,17 @@ class Llm(Prompted, Batching):
             hopeless = early and self._unusable >= NEARLY_ALL * self._replies
         if not hopeless:
             return
-        last = str(replies[-1].get("text"))
-        why = f"such as {last[:80]!r}" if last else "their content is empty"
-        hint = "Change the prompt."
-        if self.prompt.kind == "number":
-            hint = (
-                f"One number of {self.prompt.unit} counts, from {self.prompt.least:,.15g} to "
-                f"{self.prompt.most:,.15g}: change the prompt."
-            )
-        if chat.cut_short(replies[-1]):
-            why = f"max_tokens={self._most} was reached first"
-            hint = "Give more, such as max_tokens=4000."
-        elif replies[-1].get("mismatch"):
-            why = "their log-probabilities spell another text than their content"
-            hint = "Write scores=repeats."
-        count = f"{self._unusable} of the first {self._replies} replies of {self._options.model}"
-        raise _Paid(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept.")
+        words = said(
+            "unusable.txt.j2",
+            count=self._unusable,
+            of=self._replies,
+            model=self._options.model,
+            most=self._most,
+            prompt=self.prompt,
+            last=replies[-1],
+            short=chat.cut_short(replies[-1]),
+        )
+        raise _Paid(*words.splitlines())
 
     @property
     def _no_probabilities(self) -> tuple[str, str]:
