@@ -204,7 +204,9 @@ class RunConfig:
             del sections["edit"]["ends"]
         if self.outside:
             sections["edit"]["model"] = canonical_name(self.edit.model)
-        return {key: value for key, value in sections.items() if key not in _LISTED["conditions"]} | grid
+        return {
+            key: value for key, value in sections.items() if key not in _LISTED["conditions"]
+        } | grid
 
 
 def _refuse(what: str, others: Mapping[str, object], hint: str) -> None:

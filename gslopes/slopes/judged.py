@@ -18,8 +18,7 @@ from gslopes.ask.classifiers import chat, load_classifiers
 from gslopes.ask.classifiers.prompt import UNITS
 from gslopes.ask.names import split
 from gslopes.ask.questions import digest, read_picture
-from gslopes.core import ConfigError, hexdigest, runfolder, tables, traits_of
-from gslopes.core.files import read_text
+from gslopes.core import ConfigError, hexdigest, read_text, runfolder, tables, traits_of
 from gslopes.core.tables import Row
 from gslopes.frame.ask import Most
 from gslopes.frame.spec import Made, Run, Tables
