@@ -78,10 +78,8 @@ class CompatibleService(service.OnePictureService):
         self._here = service.on_this_machine(self._address)
         self._home = self._address or self._dialect.home
         self._lock = threading.Lock()
-        known = said(
-            "model.txt.j2", options=options, models=_MODELS, today=date.today(), here=self._here
-        )
-        self.notes += known.splitlines()
+        facts = {"options": options, "models": _MODELS, "today": date.today(), "here": self._here}
+        self.notes += said("model.txt.j2", **facts).splitlines()
         self._learned: JsonObject = {"left_out": [], "max_tokens": 0}
         with suppress(StorageError, OSError, ValueError, TypeError):
             self._learned |= read_json(self._memory)

@@ -176,17 +176,15 @@ class Prompted(Resuming):
         labels = chat.joined_orders(scores)
         orders = chat.order_effects(prompt, scores)
         abstained = chat.abstained(prompt, labels)
-        if not prompt.numbered:
-            pairs = service.best((labels | abstained).items())
-            return Answer("answered", pairs, version=version, orders=orders)
-        numbers = chat.with_number(prompt, labels)
-        if not numbers:
-            return Answer("refused", tuple(abstained.items()), Reason.REFUSED, version)
-        if (
-            prompt.people > 1
-        ):  # over a photo's questions each picture is ahead as often as behind, but for the order
-            orders = (*orders, ("", numbers[prompt.scale] / 100, 0.0))
-        pairs = tuple((numbers | abstained).items())
+        pairs = service.best((labels | abstained).items())
+        if prompt.numbered:
+            numbers = chat.with_number(prompt, labels)
+            if not numbers:
+                return Answer("refused", tuple(abstained.items()), Reason.REFUSED, version)
+            pairs = tuple((numbers | abstained).items())
+            # over a photo's questions each picture is ahead as often as behind, but for the order
+            if prompt.people > 1:
+                orders = (*orders, ("", numbers[prompt.scale] / 100, 0.0))
         return Answer("answered", pairs, version=version, orders=orders)
 
 
@@ -213,16 +211,12 @@ class Llm(Prompted, Batching):
         self._apart = prompt.people > 1 and shown != "one"
         pictures = (options.image_tokens or family["image_tokens"]) * (1 + self._apart)
         self._question = pictures + -(-len(text.encode()) // 3)
-        limits = replace(
-            self._longest(),
-            picture_bytes=self._dialect.picture_bytes,
-            **self.batches.get("limits", {}),
-        )
+        limits = {"picture_bytes": self._dialect.picture_bytes, **self.batches.get("limits", {})}
         if prompt.about == "text":
-            limits = replace(limits, formats=(), picture_bytes=0)
+            limits |= {"formats": (), "picture_bytes": 0}
         self._take(
             prompt,
-            limits=limits,
+            limits=replace(self._longest(), **limits),
             posts=bool(self.batches),
             resumes=True,
             counts=True,
@@ -257,19 +251,20 @@ class Llm(Prompted, Batching):
         known = self._begun[key]
         known.order = list(self._order(key))
         begun = known.results
+        number = len(begun)
         dropped = {*self._family["without"], *self._learned["left_out"]}
         if self._options.scores == "logprobs":
             dropped.discard("logprobs")
         orders = self.prompt.asked_in(known.order)
-        order_now = orders[len(begun) % len(orders)]
-        request = self._request(picture, order_now, len(begun), dropped)
+        order_now = orders[number % len(orders)]
+        request = self._request(picture, order_now, number, dropped)
         reply = None
         if self.batches:
             sure = len(orders) if "logprobs" in request else len(orders) * self._options.repeats
             due = []
-            for number in range(len(begun), max(sure, len(begun) + 1)):
-                asked = self._request(picture, orders[number % len(orders)], number, dropped)
-                name = f"{key[:24]}-{number}-{hexdigest(str(orders))[:12]}"
+            for later in range(number, max(sure, number + 1)):
+                asked = self._request(picture, orders[later % len(orders)], later, dropped)
+                name = f"{key[:24]}-{later}-{hexdigest(str(orders))[:12]}"
                 due.append({"name": name, "request": self._extended(self._dialect.asked(asked))})
             reply = self._delivered(known, due)
         result = self._asked(request, order_now, reply)
@@ -389,9 +384,7 @@ class Llm(Prompted, Batching):
     def _read(self, reply: Reply, order: Order) -> list[JsonObject]:
         """What is kept of each choice."""
         choices = chat.choices_of(reply.body)
-        blocked = reply.refused
-        if not choices:
-            blocked = blocked or chat.prompt_blocked(reply.body)
+        blocked = reply.refused or (not choices and chat.prompt_blocked(reply.body))
         if blocked:
             return [{"refusal": blocked, "blocked": True}]
         if not choices:

@@ -51,6 +51,7 @@ from typing import Literal
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
+from gslopes.ask.cost import said
 from gslopes.core import (
     ConfigError,
     JsonObject,
@@ -200,16 +201,7 @@ class Prompt:
 
     def text(self, order: Order) -> str:
         """The question with its options and the form of the answer."""
-        answers = self.answers(order)
-        lines = [
-            f"{key}. {option}" if self.lettered else f"- {option}"
-            for key, option in answers.items()
-        ]
-        form = ANSWERS[self.kind]["letters" if self.lettered else "form"]
-        form = form.replace("UNIT", self.unit)
-        if self.abstain and not self.options:
-            form += ANSWERS["abstain"]["form"].replace("ABSTAIN", self.abstain)
-        return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
+        return said("asked.txt.j2", prompt=self, answers=self.answers(order), forms=ANSWERS)
 
     def schema(self, order: Order) -> JsonObject:
         """The JSON schema of the answer."""

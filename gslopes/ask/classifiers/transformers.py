@@ -38,34 +38,19 @@ from gslopes.ask.classifiers.prompt import Order, load_prompt
 from gslopes.ask.classifiers.torch_model import Made, TorchModel, from_hub
 from gslopes.ask.names import Bounded, takes
 from gslopes.ask.pictures import decoded
-from gslopes.core import ConfigError, JsonObject, ModelError, Traits, hexdigest, read_json
+from gslopes.core import (
+    ConfigError,
+    JsonObject,
+    ModelError,
+    Traits,
+    hexdigest,
+    read_beside,
+    read_json,
+)
 from gslopes.core.records import Answer, Classifier
 
 Task = Literal["auto", "classify", "zero-shot", "caption", "answer"]
-_ZERO_SHOT = (
-    "CLIPModel",
-    "ChineseCLIPModel",
-    "AltCLIPModel",
-    "SiglipModel",
-    "Siglip2Model",
-    "AlignModel",
-)
-_KINDS = (
-    ".json",
-    ".safetensors",
-    ".bin",
-    ".jinja",
-    ".txt",
-    ".model",
-)  # of a folder's files, in its version
-TEMPLATES = {
-    "occupations": "a photo of a {}|a photo of a person who works as a {}",
-    "traits": "a photo of a {} person",
-}
-PROMPT = "Describe this picture in one sentence."
-BEGUN = '{"answer": "'  # an answer to a choice
-PADDED = {"padding": True, "padding_side": "left"}  # texts of several pictures
-IMAGE = {"type": "image"}
+_FACTS = read_beside(__file__, "transformers.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +98,7 @@ def task_of(model: str) -> Task:
     """
     with suppress(OSError, ValueError, AttributeError):
         content = read_json(Path(model).expanduser() / "config.json")
-        if {*map(str, content.get("architectures") or ())} & {*_ZERO_SHOT}:
+        if {*map(str, content.get("architectures") or ())} & {*_FACTS["zero_shot"]}:
             return "zero-shot"
         if "text_config" in content:
             return "answer"
@@ -177,9 +162,9 @@ class ZeroShot(TorchModel):
         longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
         padding = True if bias is None else "max_length"  # texts are padded as SigLIP was trained
         labels = label_list(options.labels)
-        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split(
-            "|"
-        )
+        templates = (
+            options.template or _FACTS["templates"].get(options.labels, "a photo of a {}")
+        ).split("|")
         rows = []  # the mean over the templates of the normalised text embeddings, normalised again
         with torch.inference_mode():
             for label in labels:
@@ -230,7 +215,7 @@ class Writer:
         """
         more = {}
         if self._template:
-            contents = ([IMAGE, {"type": "text", "text": text}] for text in texts)
+            contents = ([{"type": "image"}, {"type": "text", "text": text}] for text in texts)
             turns = self._processor.apply_chat_template(
                 [[{"role": "user", "content": content}] for content in contents],
                 add_generation_prompt=True,
@@ -240,7 +225,7 @@ class Writer:
             more = {
                 "text": [turn + begun for turn in turns],
                 "add_special_tokens": not turns[0].startswith(first),
-                **PADDED,
+                **_FACTS["padded"],
             }
         inputs = self._processor(images=pictures, return_tensors="pt", **more)
         return inputs.to(self._model.device, self._model.dtype)
@@ -273,7 +258,7 @@ class Captioner(Writer):
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
-        texts = [self._options.prompt or PROMPT] * len(pictures)
+        texts = [self._options.prompt or _FACTS["prompt"]] * len(pictures)
         return [reply["text"] for reply in self._written(decoded(pictures), texts)]
 
     def parse(self, raw: object) -> Answer:
@@ -330,7 +315,7 @@ class Answerer(Prompted, Writer):
 
         letters = ascii_uppercase[: len(self.prompt.options)]
         ids = self._processor.tokenizer.convert_tokens_to_ids([*letters])
-        inputs = self._inputs(pictures, texts, BEGUN)
+        inputs = self._inputs(pictures, texts, _FACTS["begun"])
         with torch.inference_mode():
             logits = self._model(**inputs, logits_to_keep=1).logits[:, -1].double()
         chances = logits.log_softmax(-1)[:, ids].cpu().numpy().round(6)
@@ -371,7 +356,7 @@ def _version(model: str, config: Any) -> str:
 
 def digest_of_folder(folder: Path, paths: Iterable[Path]) -> str:
     """sha256 of those of a folder's files that make a model, with their names."""
-    files = sorted(path for path in paths if path.suffix in _KINDS)
+    files = sorted(path for path in paths if path.suffix in _FACTS["kinds"])
     names = hexdigest("\0".join(str(path.relative_to(folder)) for path in files))
     return hexdigest(f"{names}{digest_of(files)}")
 

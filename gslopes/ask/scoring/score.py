@@ -24,7 +24,6 @@ from gslopes.core import (
     Executor,
     JsonObject,
     UsageError,
-    many,
     progress_line,
     read_json,
     runfolder,
@@ -214,21 +213,8 @@ class Scoring:
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
-        note = self.executor.note
-        for client in clients:
-            name = client.classifier.name
-            usage = client.usage
-            if usage.refitted:
-                how = "; ".join(sorted(client.refits))
-                text = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
-                note(f"score      {text} ({how}), all of a photo alike.")
-            if str(usage):
-                note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
-        if (limit := self.budget.usd) is not None:
-            spent, total, rest = map(
-                self.budget.shown, (self.budget.spent, limit, self.budget.left(limit))
-            )
-            note(f"score      budget: {spent} of {total} USD spent, {rest} USD left.")
+        for line in said("done.txt.j2", clients=clients, budget=self.budget).splitlines():
+            self.executor.note(f"score      {line}")
 
 
 def models_of(folder: Path) -> JsonObject:
