@@ -74,7 +74,7 @@ def render_review(
     }
     data = review_data(items, answers, columns, keys=keys, others=True, **how)
     shared: JsonObject = {"opened": False, **(page or {}), "questions": questions}
-    shared |= {"count": len(items), "reviewer": data["reviewer"]}
+    shared |= {"count": len(items), "reviewer": how.get("reviewer", "")}
     return render(
         template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared
     )
@@ -96,23 +96,13 @@ def review_data(
         name of an item's own (``from``), and whether it moves on (``next``); ``values``, column to the texts that a
         file may have in it; ``reviewer``, the column of who answers; ``id`` if rows differ by more than ``copied``;
         ``others``, rows about no item are kept; ``resets``, cells of a row that another key begins again; ``untold``,
-        columns that are not shown; ``names`` of values; ``noun`` of an item.
+        columns that are not shown; ``names`` of values; ``noun`` of an item.  What is left out is as ``review.js`` has
+        it.
     """
     named = [[str(item[name]) for name in copied] for item in items]
     rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
     key, base = (hexdigest(json.dumps(part))[:32] for part in (named, rows))
-    usual: JsonObject = {
-        "id": copied,
-        "others": False,
-        "resets": None,
-        "untold": [],
-        "names": {},
-        "noun": "Photo",
-        "keys": {},
-        "values": {},
-        "reviewer": "",
-    }
-    return usual | {
+    return {
         "items": list(items),
         "answers": rows,
         "columns": columns,

@@ -367,16 +367,20 @@ def judge(run: Run, parts: Tables) -> Made:
     manifest = runfolder.read_manifest(run.folder)
     verdicts = judge_all(parts["verdicts"], config, manifest)
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
-    about = {"thresholds": thresholds, "reader": reader_digest()}
-    manifest["gate"] = {**manifest["gate"], **about, "heads": sorted(heads_of(manifest))}
+    manifest["gate"] |= {
+        "thresholds": thresholds,
+        "reader": reader_digest(),
+        "heads": sorted(heads_of(manifest)),
+    }
     runfolder.write_json(run.folder / runfolder.MANIFEST, manifest)
     if run.config.outside and verdicts["identity"].isna().all():
         missing = "pip install 'gslopes[identity]', and run it in a new folder"
         run.note(f"Whether a picture shows the same person was not judged: {missing}.")
     bearded, still = beards(parts["readings"])
     if still:
-        faces = text.many(bearded, "bearded face")
-        run.note(f"A beard stays at the feminine end: on {still:,} of {faces}.")
+        run.note(
+            f"A beard stays at the feminine end: on {still:,} of {text.many(bearded, 'bearded face')}."
+        )
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         run.executor.note(

@@ -33,7 +33,7 @@ from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_f
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.asked_for import sweeps_of
 from gslopes.slopes.layouts import absolute
-from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.options import TEMPLATES, FitOptions
 from gslopes.slopes.page import ReportConfig
 
 Facts = dict[str, Any]
@@ -71,7 +71,7 @@ class FitConfig:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of ``photos_csv`` that the fit reads."""
-        named = [*self.groups, *([self.cluster] if self.cluster else [])]
+        named = [*self.groups, *filter(None, [self.cluster])]
         named += [text.rpartition("=")[2] for text in self.truth]
         return tuple(part.strip() for text in named for part in text.split("+"))
 
@@ -111,18 +111,18 @@ class RunConfig:
 
     def _check_editor(self) -> None:
         """Raises: ConfigError for what only goes with our own editors."""
-        against = {
-            "--as-published": self.as_published,
-            "--cross": self.cross,
-            "--pairs": self.pairs,
-            "--engine ray": self.engine == "ray",
-            "--set compose.blend=ratio": self.compose.blend == "ratio",
-            "--set edit.calibrated=false": not self.edit.calibrated,
-        }
         if self.outside:
-            _refuse("An editor that others made", against, "Leave one of the two out.")
+            self._refuse("An editor that others made")
         if self.edit.ends:
-            _refuse("--ends", {"--as-published": self.as_published}, "Leave one of the two out.")
+            self._refuse("--ends")
+
+    def _refuse(self, what: str, hint: str = "Leave one of the two out.") -> None:
+        """Raises: ConfigError for the first option that is given and does not go with another, ``what``."""
+        from gslopes.report import inline
+
+        given = inline.plain("against.txt.j2", TEMPLATES, what=what, config=self, grid=GRID)
+        for other in given.splitlines():
+            raise ConfigError(f"{what} does not go with {other}.", hint)
 
     @property
     def outside(self) -> bool:
@@ -141,13 +141,7 @@ class RunConfig:
         names = self.edit.attributes
         if not self.cross:
             return None
-        against = {
-            "--pairs": self.pairs,
-            "--as-published": self.as_published,
-            "--steps": self.edit.steps,
-            "--grid of named ends": self.edit.ends and self.grid != GRID,
-        }
-        _refuse("--cross", against, "Leave one out; --grid 5,3 says how many values.")
+        self._refuse("--cross", "Leave one out; --grid 5,3 says how many values.")
         if len(names) != 2:
             raise ConfigError(
                 f"--cross takes two attributes, not {len(names)}.",
@@ -207,12 +201,6 @@ class RunConfig:
         return {
             key: value for key, value in sections.items() if key not in _LISTED["conditions"]
         } | grid
-
-
-def _refuse(what: str, others: Mapping[str, object], hint: str) -> None:
-    """Raises: ConfigError for the first of other options that is given."""
-    for other in (name for name, given in others.items() if given):
-        raise ConfigError(f"{what} does not go with {other}.", hint)
 
 
 def configure(

@@ -225,8 +225,8 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
     scores = [frame.to_numpy(float).T for frame in (before, now)]
     change = scores[1] - scores[0]
     errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
-    cells = np.indices(change.shape).reshape(2, -1)
     shape = change.shape
+    cells = np.indices(shape).reshape(2, -1)
     beyond = exceeds(np.abs(np.array(scores) - 0.5), 0.5)  # no score, but a number
     most = np.where(beyond.any(axis=(0, 2)), np.inf, 1)
     units = Units.of(
@@ -240,18 +240,20 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
         contrasts.varying > 0, np.fmax(p, 2.0 ** (1 - contrasts.varying)), np.nan
     )  # the least that signs can show
     p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, multiplicity.benjamini_hochberg(p)))
-    means = (frame.mean().to_numpy(float) for frame in (before, now))
-    numbers = (
-        before.columns,
-        len(photos),
-        *means,
-        contrasts.difference,
-        contrasts.low,
-        contrasts.high,
-        p,
-        q,
+    changes = DataFrame(
+        {
+            "label": before.columns,
+            "n": len(photos),
+            "before": before.mean().to_numpy(float),
+            "now": now.mean().to_numpy(float),
+            "difference": contrasts.difference,
+            "ci_low": contrasts.low,
+            "ci_high": contrasts.high,
+            "p": p,
+            "q": q,
+            "matters": matters,
+        }
     )
-    changes = DataFrame(dict(zip(COLUMNS, numbers, strict=True))).assign(matters=matters)
     changes = caution.judged(changes, _estimates(changes, len(sizes)))
     order = ranked(changes, "q", -changes["difference"].abs(), "label")
     return order.reset_index(drop=True)

@@ -1,7 +1,9 @@
 // Every review: items that a person answers by keys, buttons or lists, one at a time or all on one page. `data` says
 // what the answers are (report/review.py); they are kept by the browser, read from a CSV and saved as one.
 const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId("page-data").textContent);
+const given = JSON.parse(byId("page-data").textContent);
+const usual = { id: given.copied, others: false, resets: null, untold: [], names: {}, noun: "Photo", keys: {}, values: {}, reviewer: "" };
+const data = { ...usual, ...given };
 const { items, columns, keys } = data;
 const single = byId("photo") !== null; // one item at a time
 const said = columns.filter((name) => !data.copied.includes(name) && name !== data.reviewer); // what a person says

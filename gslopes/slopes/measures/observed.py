@@ -68,10 +68,11 @@ def observed_rows(
     slopes = slopes_by_measure(sweep.single, labels)
     frames = []
     for pair in combinations(sorted({*names} - {""}), 2) if len(labels) else ():
-        distance = _welch(readings, [(names == name) & readable for name in pair], units)
+        apart = [(names == name) & readable for name in pair]
+        distance = _welch(readings, apart, units)
         if distance.low[0] + distance.high[0] < 0:  # never without an interval
             pair = pair[::-1]
-            distance = _welch(readings, [(names == name) & readable for name in pair], units)
+            distance = _welch(readings, apart[::-1], units)
         sides = [names == name for name in pair]
         both = sides[0] | sides[1]
         frame = sweep.frame(

@@ -1,12 +1,12 @@
 """The page of a run folder: its parts, and the tables, pictures, figures and data that lie next to it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path, PurePath
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 from pandas import DataFrame
 
@@ -34,6 +34,7 @@ from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.screen import about, chart, strip
 
+Part = TypeVar("Part")
 _STEPS = 20  # of progress: a finding takes about as long as the pictures of this many sweeps
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 
@@ -66,6 +67,11 @@ def _told(kind: str) -> property:
         return _hidden(manifest[kind], str(manifest["config"].get("photos", "")))
 
     return property(of_page)
+
+
+def _read(part: Callable[[Path], Part]) -> "cached_property[Part]":
+    """What a function reads from the run folder, once."""
+    return cached_property(lambda page: part(page.run.folder))
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -162,10 +168,11 @@ class WalkPage(Page):
             return loading.read_credits(self.run.folder)
         return {}
 
-    @cached_property
-    def funnels(self) -> Mapping[tuple[str, str], loading.Funnel]:
-        """See ``loading.funnels``."""
-        return loading.funnels(self.run.folder)
+    # See the functions that read them.
+    funnels = _read(loading.funnels)
+    edited = _read(lambda run: list(editor.panels(run)))
+    soundness = _read(observed.soundness)
+    errors = _read(observed.error_panels)
 
     @cached_property
     def crossed(self) -> list[SimpleNamespace]:
@@ -183,11 +190,6 @@ class WalkPage(Page):
         return validity.sweeps(self.run.folder, self.source.manifest["values"], self.pairs)
 
     @cached_property
-    def edited(self) -> list[Content]:
-        """See ``editor``."""
-        return list(editor.panels(self.run.folder))
-
-    @cached_property
     def explained(self) -> list[Content]:
         """See ``validity``."""
         return validity.explained(self.run.folder, tables.reading(self.source.real))
@@ -196,16 +198,6 @@ class WalkPage(Page):
     def observed(self) -> list[Content]:
         """See ``observed``."""
         return observed.panels(self.run.folder)
-
-    @cached_property
-    def soundness(self) -> Content:
-        """See ``observed``."""
-        return observed.soundness(self.run.folder)
-
-    @cached_property
-    def errors(self) -> list[Content]:
-        """See ``observed``."""
-        return observed.error_panels(self.run.folder)
 
     @cached_property
     def photos(self) -> Content:

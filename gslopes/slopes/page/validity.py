@@ -7,24 +7,14 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import crossed, files, placebo, tables
+from gslopes.core import crossed, files, placebo, read_beside, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
 from gslopes.stats.intervals import Estimate, mean_t
 from gslopes.stats.rounding import highest, ranked
 
-NAMES = {
-    "gender": "perceived gender (masculine)",
-    "race": "perceived race (White)",
-    "young": "perceived age (young)",
-    "smiling": "smiling",
-    "luminance": "luminance (L*, of 100)",
-    "tone": "tone of skin (measured step of the scale, of 10 as 1)",
-    "sharpness": "sharpness (log variance)",
-    "background": "background (L*, of 100)",
-    "identity": "identity (cosine with the unit as it was, at the end where it is lower)",
-}
+NAMES = read_beside(__file__, "validity.toml")
 
 
 def sweeps(run: Path, values: crossed.Values, pairs: bool = False) -> list[Content]:
@@ -100,14 +90,18 @@ def explained(run: Path, slopes: DataFrame) -> list[Content]:
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = part[:MOST].assign(reading=part["reading"].map(NAMES).fillna("")).to_dict("records")
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
-        about = {
-            "classifier": classifier,
-            "attribute": words.perceived(str(attribute)),
-        }
         first = (
             moving[highest([np.nan_to_num(row["share_low"]) for row in moving])] if moving else None
         )
-        panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
+        panels.append(
+            {
+                "classifier": classifier,
+                "attribute": words.perceived(str(attribute)),
+                "rows": rows,
+                "left": len(part) - len(rows),
+                "first": first,
+            }
+        )
     return panels
 
 
