@@ -24,8 +24,6 @@ from gslopes.frame.ask import Most
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.report import inline
 from gslopes.report import review as pages
-from gslopes.stats.agreement import rank_correlation
-from gslopes.stats.intervals import mean_t
 
 FOLDER = "judged"
 MARKED = "marked"  # the folder of what the judge gave, as answers of who wrote the texts
@@ -130,6 +128,9 @@ def agree(run: Run) -> Made:
 
 def _agreement(scale: str, options: Sequence[str], people: DataFrame, judged: DataFrame) -> Row:
     """A row of core.tables.AGREEMENT: of each text the mean mark of people, and of the judge."""
+    from gslopes.stats.agreement import rank_correlation
+    from gslopes.stats.intervals import mean_t
+
     place = people[scale].map({option: place for place, option in enumerate(options, 1)})
     own = judged[judged["label"] == f"{scale} {LEVELS}"].groupby("file")["score"].mean()
     file = f"{TEXTS}/" + people["text"] + ".txt"

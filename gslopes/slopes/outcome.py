@@ -26,7 +26,6 @@ from gslopes.slopes.page.loading import (
     unanswered,
     with_facts,
 )
-from gslopes.slopes.page.observed import soundness
 
 Counts = dict[str, int]
 
@@ -140,6 +139,8 @@ def headline(found: Tables) -> Headline:
 
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
+    from gslopes.slopes.page.observed import soundness
+
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"

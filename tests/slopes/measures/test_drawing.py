@@ -8,9 +8,10 @@ import pytest
 
 from gslopes.slopes.measures.drawing import drawing_rows
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.slopes.page.lead import of_drawing
+from gslopes.slopes.page.lead import headline
 from tests.skewed import corrected
 from tests.slopes.measures.test_observed import VALUES, answers
+from tests.slopes.page.test_lead import decided, slopes_of
 
 OPTIONS = FitOptions(permutations=0)
 
@@ -43,7 +44,10 @@ def test_the_sentence_stands_where_drawing_moves_a_label_further_than_the_sweep(
     drawn: float, slope: float, further: bool
 ) -> None:
     (row,) = planted(60, drawn, slope).to_dict("records")
-    said = of_drawing({"l000": row})
+    rows = slopes_of(l000=0.5)
+    known = decided(l000="none")
+    alone = headline(rows, known, "gender").sentence
+    said = headline(rows, known, "gender", {"l000": row}).sentence.removeprefix(alone).strip()
     assert (row["q"] < 0.05) == further == bool(said)
     assert not further or said.startswith(
         "The drawing moves “l000” more than the attribute does: by "
