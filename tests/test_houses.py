@@ -83,7 +83,7 @@ def check(wrong: list[str]) -> None:
 
 # The two that ``.ci/arithmetic`` runs, too, are marked golden.
 HOUSES = [
-    "contexts",
+    pytest.param("contexts", marks=pytest.mark.slow),
     pytest.param("captions", marks=(pytest.mark.slow, pytest.mark.golden)),
     pytest.param("crops", marks=pytest.mark.slow),
 ]

@@ -341,7 +341,12 @@ def test_ctrl_c_in_an_audit_is_a_sentence_and_what_was_done_is_kept(home, draw, 
 
 
 @pytest.mark.parametrize(
-    ("streams", "code"), [(">&- 2>&-", 2), ("2>/dev/full", 2), ("2>&1 | true", 2)]
+    ("streams", "code"),
+    [
+        (">&- 2>&-", 2),
+        pytest.param("2>/dev/full", 2, marks=pytest.mark.slow),
+        pytest.param("2>&1 | true", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
     command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"
@@ -398,6 +403,7 @@ def test_an_interrupt_within_an_exec_as_of_dataclasses_ends_with_our_code(tmp_pa
     assert b"gslopes: Stopped." in done.stderr
 
 
+@pytest.mark.slow
 def test_training_without_its_extra_names_what_to_install():
     code = "import sys; sys.modules['tqdm'] = None\nsys.argv = ['gslopes', 'train', 'judge', '--data', '.']\n"
     code += "from gslopes.cli.main import main\nmain()"

@@ -287,7 +287,9 @@ def test_placebos_that_a_set_lacks_are_ours_and_light_changes_by_as_much_as_the_
         assert same == pytest.approx(0, abs=0.5)
 
 
-@pytest.mark.parametrize("values", [[20, 30, 40, 70], [0, 1, 2, 3, 4, 5]])
+@pytest.mark.parametrize(
+    "values", [[20, 30, 40, 70], pytest.param([0, 1, 2, 3, 4, 5], marks=pytest.mark.slow)]
+)
 def test_an_even_number_of_values_has_slopes_over_all_of_them(
     write: Write, home: Path, config: Path, tmp_path: Path, values: list[int]
 ) -> None:
@@ -337,8 +339,9 @@ def test_a_unit_without_a_face_is_dropped_by_the_gate(
     assert verdicts["reason"].tolist() == ["face not found again"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.evidence
-@pytest.mark.parametrize("form", [pytest.param("imagefolder", marks=pytest.mark.slow), "parquet"])
+@pytest.mark.parametrize("form", ["imagefolder", "parquet"])
 def test_an_export_read_back_gives_the_same_slopes_to_the_last_digit(
     draw: Callable, home: Path, toy: str, config: Path, tmp_path: Path, form: str
 ) -> None:

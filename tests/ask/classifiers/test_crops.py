@@ -103,6 +103,7 @@ def test_the_planted_slope_lies_in_its_interval_and_the_placebo_holds_none(tmp_p
     assert random["ci_low"] < 0 < random["ci_high"]
 
 
+@pytest.mark.slow
 def test_a_photo_meets_the_same_others_whatever_is_asked_and_never_itself(tmp_path: Path) -> None:
     folder = tmp_path / "people"
     photos = people(folder, list(range(60, 180, 10)))
@@ -150,6 +151,7 @@ def test_name_and_version_say_who_the_opponents_are(tmp_path: Path) -> None:
         load_classifier(f"crops:centre,opponents={folder},others=4")
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_costs_itself_alone(tmp_path: Path) -> None:
     people(tmp_path / "others", [100.0, 110])
     classifier = load_classifier(
