@@ -119,7 +119,7 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
         answers = base == "llm" or "task=answer" in items
         asked |= answers or prompted
         if tasks and answers and not prompted:
-            names += [f"{name},prompt={_escape(task)}" for task in tasks]
+            names += [name + f",prompt={_escape(task)}" for task in tasks]
         else:
             names.append(name)
     if not asked:
@@ -141,7 +141,7 @@ def by_batch(name: str) -> str:
             f"Language models are asked by batch, and {scrub(name)} is none.",
             "Leave out --batch; by_batch=yes after the name of one asks this one so.",
         )
-    return f"{name},by_batch=yes"
+    return name + ",by_batch=yes"
 
 
 def read(cls: type[Options], base: str, items: list[str], kind: str = "classifier") -> Options:

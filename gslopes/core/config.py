@@ -22,6 +22,21 @@ from gslopes.core.files import read_text
 T = TypeVar("T")
 
 
+class Stored(str):
+    """A text that a run folder alone names, not this command: it says who runs code, or is sent pictures and keys.
+
+    What is added to it stays one, see ``ask.classifiers.catalogue.resolved``.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self
+
+    def __add__(self, more: str) -> "Stored":
+        return Stored(super().__add__(more))
+
+
 def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T:
     """A dataclass from a mapping with exactly its fields; fields with a default may be left out.
 

@@ -27,6 +27,7 @@ from gslopes.core import (
     RunFolderMismatch,
     StorageError,
     UsageError,
+    inside,
     kill_point,
     read_beside,
     read_json,
@@ -78,6 +79,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     with _WRITERS[hash(path) % len(_WRITERS)], storage(path):
         try:
+            temporary.unlink(missing_ok=True)  # a link would be written through
             temporary.write_bytes(data)
             kill_point("file:temporary")
             temporary.replace(path)
@@ -120,6 +122,7 @@ def placed(path: Path) -> Iterator[Path]:
     make_folder(path.parent)
     with storage(path):
         try:
+            fresh.unlink(missing_ok=True)  # a link would be written through
             yield fresh
             settle([fresh])
             kill_point("table:temporary")
@@ -230,20 +233,17 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.
     """
     if not (run / MANIFEST).exists():
-        names = sorted(entry.name for entry in run.iterdir()) if run.is_dir() else []
-        if visible := [
-            name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)
-        ]:
-            holds = f"it holds {show(visible[0])}, but no run.json"
+        names = {entry.name for entry in run.iterdir()} if run.is_dir() else set()
+        if visible := sorted(name for name in names - {GIVEN, GIVEN_TABLE} if name[0] != "."):
             raise UsageError(
-                f"{show(run)} is not empty and is not a run folder: {holds}.",
+                f"{show(run)} is not empty and is not a run folder: it holds {show(visible[0])}, but no run.json.",
                 "Choose a new folder with --out, or remove what is left of a run.",
             )
         return
     old = read_manifest(run)
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
-    if lines.get("config") or lines.get("identity"):
-        lines.pop("values", None)  # they follow from the configuration
+    if lines.get("identity"):
+        lines.pop("values", None)  # they follow from it
     if differing := [line for lines_of_key in lines.values() for line in lines_of_key]:
         raise RunFolderMismatch(
             f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
@@ -264,11 +264,11 @@ def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
 def locked(run: Path) -> Iterator[None]:
     """Hold the run folder (made if need be) only for this process; the kernel lets go whenever the process ends.
 
-    Raises: StorageError if another process works there, or the folder cannot be written.
+    Raises: StorageError if another process works there, or the folder cannot be written; as ``check_links``.
     """
+    make_folder(run)
     with storage(run):
-        run.mkdir(parents=True, exist_ok=True)
-        handle = os.open(run / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(run / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -277,6 +277,7 @@ def locked(run: Path) -> Iterator[None]:
                 f"Another process is working in {show(run)}.",
                 "Wait for it to end, or choose another folder with --out.",
             ) from error
+        check_links(run)
         _discard_temporaries(run)
         yield
         gone = True
@@ -290,6 +291,21 @@ def locked(run: Path) -> Iterator[None]:
         _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)
+
+
+def check_links(run: Path) -> None:
+    """Raises: StorageError for a link in a run folder that leads out of it: files elsewhere would be overwritten."""
+    folders = [str(run)]
+    for folder in folders:
+        with storage(run), os.scandir(folder) as entries:
+            for entry in entries:  # no file is looked at: there may be a million
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_symlink() and not inside(run, Path(entry.path)):
+                    raise StorageError(
+                        f"{show(entry.path)} is a link that leads out of {show(run)}.",
+                        "Remove it, or put what it leads to in its place.",
+                    )
 
 
 def _discard_temporaries(run: Path) -> None:

@@ -99,6 +99,8 @@ def export(
         path = Path(out) if out else folder / "answers.csv"
         return Exported(path, form, _write_answers(answers(folder), path))
     rows = pictures(folder, config)
+    if not out:
+        runfolder.check_links(folder)
     path = Path(out) if out else folder / "export" / form
     digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
     digest.update(

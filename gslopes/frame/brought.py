@@ -22,6 +22,7 @@ from gslopes.core.runfolder import (
     GIVEN,
     GIVEN_TABLE,
     MANIFEST,
+    check_links,
     make_folder,
     settle,
     storage,
@@ -89,6 +90,8 @@ def _fill(run: Path, photos: Any) -> Path | None:
     column = None if frame is None else _photo_column(frame)
     paths = {}
     names = {}
+    make_folder(run)
+    check_links(run)
     make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
         if isinstance(item, _PATH):

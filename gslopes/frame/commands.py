@@ -211,8 +211,8 @@ trust_option = click.option(
     "--trust",
     is_flag=True,
     cls=Flag,
-    help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
-    "and file; without it, you are asked.",
+    help="Run torchscript:FILE, which is a program, and what a run folder alone names, such as python:FILE.py:f, or an "
+    "address to ask: it may read and write your files, and be sent photos and keys. For this command alone.",
 )
 
 

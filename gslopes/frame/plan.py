@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import ConfigError, JsonObject, UsageError, from_dict, show, to_dict
+from gslopes.core.config import Stored
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import MANIFEST, check_outside
-from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, refuse_older
+from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, lasting, refuse_older
 
 
 def plan(
@@ -72,7 +73,8 @@ def _again(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
         )
     new: JsonObject = to_dict(merged(audit.config, options, base=Path.cwd()))
-    config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
+    stored = lasting(old["config"], str if about["trust"] else Stored)
+    config: Any = from_dict(audit.config, over(new, stored))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)
     return Plan(audit, config, Path(old["source"]), run, again=True, looks=looks, **about)
@@ -82,12 +84,3 @@ def _has(options: Facts, name: str) -> bool:
     """Whether a dotted name, or part of that section, is given."""
     first, _, rest = name.partition(".")
     return first in options and (not rest or _has(options[first], rest))
-
-
-def _lasting(config: Facts) -> JsonObject:
-    """A configuration without the options that only hold for one command."""
-    return {
-        name: _lasting(value) if isinstance(value, dict) else value
-        for name, value in config.items()
-        if name not in ("yes", "retry_failed")
-    }

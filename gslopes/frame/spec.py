@@ -309,7 +309,7 @@ class Plan:
             content |= {"kind": self.audit.name, "source": show(self.source), **self._looked_at()}
         elif self.audit.fixed is not None:
             content |= self.audit.fixed(self.config)
-        content |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
+        content |= {"config": lasting(to_dict(self.config)), "gslopes": runtime.gslopes_version()}
         content.setdefault("created", datetime.now(UTC).isoformat(timespec="seconds"))
         return content
 
@@ -360,6 +360,23 @@ def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> JsonObject:
             "Choose a new folder with --out; the version that made it opens this one.",
         )
     return old
+
+
+_PASSING = ("yes", "retry_failed", "confirm_above")  # options that hold for one command
+
+
+def lasting(config: Any, text: Callable[[str], str] = str) -> Any:
+    """A configuration as ``run.json`` has it, without the options that only hold for one command.
+
+    text: what becomes of its texts.
+    """
+    if isinstance(config, dict):
+        return {
+            name: lasting(value, text) for name, value in config.items() if name not in _PASSING
+        }
+    if isinstance(config, list):
+        return [lasting(value, text) for value in config]
+    return text(config) if isinstance(config, str) else config
 
 
 _MAKING = RLock()  # parts in several threads make a model once

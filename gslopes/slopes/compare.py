@@ -102,6 +102,8 @@ def write_page(
 
     one = Path(one)
     other = Path(other)
+    if out is None:
+        runfolder.check_links(other)
     folder = out or other / "compare"
     both = int(changes["n"].max())
     page = write_changes(folder, changes, (one.name, other.name), edits_differ(one, other))

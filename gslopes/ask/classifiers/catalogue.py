@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.core import LOCAL, Limits, ModelError, UsageError, from_dict, frozen, read_toml
+from gslopes.core.config import Stored
 from gslopes.core.registry import Registry, Target
 
 Names = tuple[str, ...]
@@ -49,6 +50,7 @@ class Listed:
         0 for no limit.
     credentials: all that are needed; none for a local classifier.
     runs_code: whether it runs programs that a user names, and takes ``trust``.
+    named: found in a name that says which code runs, or who is sent pictures and keys: a run folder alone cannot.
     late_device: whether it looks for its device when it is first asked, or needs none.
     """
 
@@ -60,6 +62,7 @@ class Listed:
     presence: tuple[float, int] = (0.0, 0)
     credentials: tuple[Credential, ...] = ()
     runs_code: bool = False
+    named: str = "(?!)"
     late_device: bool = False
 
     @property
@@ -121,17 +124,29 @@ def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
     )
 
 
-def resolved(text: str, registry: Registry, entries: Mapping[str, Listed]) -> tuple[str, Any, Any]:
+def resolved(
+    text: str, registry: Registry, entries: Mapping[str, Listed], asks: bool = True
+) -> tuple[str, Any, Any]:
     """(canonical name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
 
-    Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
+    asks: whether it will be made, and not only named.
+
+    Raises: UnknownName, ConfigError, UsageError (its extra is not installed; of a ``core.config.Stored`` name another
+        package's code would run, or ``Listed.named`` options decide).
     """
     base, items = names.split(full_name(text))
     target = registry.find(base)
-    if base in entries and (missing := entries[base].missing_modules):
+    entry = entries.get(base)
+    decides = entry is None or (asks and re.search(entry.named, text))
+    if isinstance(text, Stored) and decides:
+        raise UsageError(
+            f"Only the run folder names the {registry.kind} {names.scrub(text)}: it may run code, or get keys.",
+            f"If you trust it, name the {registry.kind} again in this command, or add --trust (trust=True in Python).",
+        )
+    if entry and (missing := entry.missing_modules):
         raise UsageError(
             f"The {registry.kind} {base!r} needs {' and '.join(missing)}, which is not installed.",
-            f"Run: pip install '{entries[base].extra}'.",
+            f"Run: pip install '{entry.extra}'.",
         )
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)

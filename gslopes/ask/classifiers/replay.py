@@ -134,13 +134,14 @@ class ReplayClassifier:
 
 def _parser_of(name: str) -> Callable[[Any], Answer]:
     """What parses the answers of the classifier that a recording names; no code that a recording names is run."""
-    from gslopes.ask.classifiers import load_classifier
+    from gslopes.ask.classifiers import CATALOGUE, load_classifier
 
     base = name.partition(":")[0]
     if base == "python":
         captions = CaptionReader() if "kind=caption" in name.split(",") else None
         return partial(answer_of, captions=captions)
-    if base == "torchscript":
+    listed = CATALOGUE.get(base)
+    if listed is None or listed.runs_code:
         raise UsageError(
             f"The recording holds answers of {name}, whose code would have to run to read them.",
             "Name that classifier itself, where its module or file is.",

@@ -340,6 +340,7 @@ def _loaded(
     if is_folder:
         name = str(folder)
     where: Any = {"revision": options.revision or "main", "local_files_only": is_folder}
+    where["trust_remote_code"] = False  # else a terminal is asked
     hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
     with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):
         module = getattr(auto, kind).from_pretrained(name, **where, **more)

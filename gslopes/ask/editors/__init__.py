@@ -109,16 +109,16 @@ def canonical_name(text: str) -> str:
     """The one spelling of an editor's name with its parameters; loads nothing of it.  Raises: as ``load_editor``."""
     if text.startswith(GIVEN):
         return text
-    return _resolve(text)[0]
+    return _resolve(text, asks=False)[0]
 
 
-def _resolve(text: str) -> tuple[str, Any, Any]:
+def _resolve(text: str, asks: bool = True) -> tuple[str, Any, Any]:
     if text.startswith(GIVEN):
         raise UsageError(
             f"The editor {text.removeprefix(GIVEN)} is an object of Python.",
             "Give it again: gslopes.audit(PHOTOS, RUN, editor=...).",
         )
-    return resolved(text, REGISTRY, CATALOGUE)
+    return resolved(text, REGISTRY, CATALOGUE, asks)
 
 
 def list_editors() -> list[ClassifierEntry]:
