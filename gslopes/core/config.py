@@ -30,9 +30,6 @@ class Stored(str):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
-        return self
-
     def __add__(self, more: str) -> "Stored":
         return Stored(super().__add__(more))
 

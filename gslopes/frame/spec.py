@@ -410,13 +410,12 @@ class Run:
         if self.plan is None:
             return self.content
         now = self.plan.inputs
-        facts = self.plan.facts
-        if any(
-            facts.get(name) != value
-            for name, value in json.loads(json.dumps(now.facts, default=str)).items()
-        ):
+        facts = json.loads(json.dumps(now.facts, default=str))
+        known = {name: self.plan.facts.get(name) for name in facts}
+        if changed := runfolder.differences(known, facts):
             raise UsageError(
-                f"{show(self.plan.source)} has changed.", "Choose a new folder with --out."
+                f"What {show(self.folder)} was made from has changed: {'; '.join(changed)}.",
+                "Restore it, or choose a new folder with --out.",
             )
         return now.content
 

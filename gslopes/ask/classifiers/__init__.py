@@ -82,7 +82,8 @@ def load_classifiers(
     Raises: as ``load_classifier``; ConfigError if one that is no language model is to be asked by batch.
     """
     if batch:
-        given = [names.by_batch(str(item)) for item in given]
+        texts = (item if isinstance(item, str) else f"{item}" for item in given)
+        given = [*map(names.by_batch, texts)]
     return [
         load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item
         for item in given
