@@ -130,15 +130,15 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def by_batch(name: str) -> str:
-    """The name of a language model that is asked by batch.  Raises: ConfigError if it names none.
+def by_batch(name: Any) -> str:
+    """The name of a language model that is asked by batch.  Raises: ConfigError if it names none, as no object does.
 
     >>> by_batch("llm:m,prompt=loan")
     'llm:m,prompt=loan,by_batch=yes'
     """
-    if split(name)[0] != "llm":
+    if not isinstance(name, str) or split(name)[0] != "llm":
         raise ConfigError(
-            f"Language models are asked by batch, and {scrub(name)} is none.",
+            f"Language models are asked by batch, and {scrub(str(name))} is none.",
             "Leave out --batch; by_batch=yes after the name of one asks this one so.",
         )
     return name + ",by_batch=yes"

@@ -28,8 +28,6 @@ class Stored(str):
     What is added to it stays one, see ``ask.classifiers.catalogue.resolved``.
     """
 
-    __slots__ = ()
-
     def __add__(self, more: str) -> "Stored":
         return Stored(super().__add__(more))
 

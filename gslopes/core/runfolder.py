@@ -311,7 +311,8 @@ def check_links(run: Path) -> None:
 def _discard_temporaries(run: Path) -> None:
     """Remove what a killed process had half written; no process is writing."""
     for stale in [*run.glob(".*.tmp"), *run.glob("parts/**/.*.tmp")]:
-        stale.unlink(missing_ok=True)
+        with storage(run):
+            stale.unlink(missing_ok=True)
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ def _again(
             f"{show(run)} is a run; it is done again in its place.", "Leave out --out."
         )
     new: JsonObject = to_dict(merged(audit.config, options, base=Path.cwd()))
-    stored = lasting(old["config"], str if about["trust"] else Stored)
-    config: Any = from_dict(audit.config, over(new, stored))
+    text = str if about["trust"] else Stored
+    config: Any = from_dict(audit.config, over(new, lasting(old["config"], text)))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)
     return Plan(audit, config, Path(old["source"]), run, again=True, looks=looks, **about)

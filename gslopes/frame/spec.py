@@ -411,8 +411,8 @@ class Run:
             return self.content
         now = self.plan.inputs
         facts = json.loads(json.dumps(now.facts, default=str))
-        known = {name: self.plan.facts.get(name) for name in facts}
-        if changed := runfolder.differences(known, facts):
+        known = self.plan.facts
+        if changed := runfolder.differences(known, known | facts):
             raise UsageError(
                 f"What {show(self.folder)} was made from has changed: {'; '.join(changed)}.",
                 "Restore it, or choose a new folder with --out.",

@@ -3,6 +3,8 @@ import errno
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -185,6 +187,69 @@ def test_a_folder_that_is_removed_midway_is_said(tmp_path, instead):
 
     with pytest.raises(StorageError, match="run was removed while this command worked in it"):
         command()
+
+
+LINKS = ("report", "export", "parts", "parts/score", "parts/score/x-000001.parquet", ".lock", "scores.parquet",
+         "judged", "marked", "judged/edits/a.txt", ".run.json.tmp", ".scores.parquet.new.tmp", "run.log", "a/b/c",
+         "parts/synthesise/journal", "given", "drift-m.json")  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["folder", "file", "nowhere", "../../../../other", "/"])
+@pytest.mark.parametrize("place", LINKS)
+def test_a_link_that_leads_out_of_the_folder_is_refused_before_anything_is_written(
+    tmp_path, place, target
+):
+    away = tmp_path / "away"
+    (away / "folder").mkdir(parents=True)
+    (away / "folder/keep.tmp").write_text("kept")
+    (away / "file").write_text("kept")
+    before = sorted((path, path.lstat().st_mtime_ns) for path in away.rglob("*"))
+    run = tmp_path / "run"
+    (run / place).parent.mkdir(parents=True)
+    (run / place).symlink_to(away / target if target in ("folder", "file", "nowhere") else target)
+    with pytest.raises(StorageError) as caught, runfolder.locked(run):
+        runfolder.write_bytes(run / place / "x", b"written")
+    assert "link" in caught.value.message
+    assert "link" in caught.value.hint or "Remove it" in caught.value.hint
+    assert sorted((path, path.lstat().st_mtime_ns) for path in away.rglob("*")) == before
+    assert (run / place).is_symlink()
+
+
+def test_links_within_the_folder_and_to_it_as_a_whole_are_followed(tmp_path):
+    (tmp_path / "disk/run/report").mkdir(parents=True)
+    (tmp_path / "disk/run/newest").symlink_to("report")
+    (tmp_path / "disk/run/self").symlink_to(tmp_path / "disk/run")
+    (tmp_path / "named").symlink_to("disk")
+    run = tmp_path / "named/run"
+    with runfolder.locked(run):
+        runfolder.write_bytes(run / "newest/index.html", b"page")
+    assert (tmp_path / "disk/run/report/index.html").read_bytes() == b"page"
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_no_temporary_file_is_written_through(tmp_path, link):
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"kept")
+    run = tmp_path / "run"
+    for name in (".a.tmp", ".scores.parquet.new.tmp"):
+        (run / "report").mkdir(parents=True, exist_ok=True)
+        link(run / "report" / name, secret)
+    runfolder.write_bytes(run / "report/a", b"written")
+    runfolder.write_table(tables.SCORES, tables.SCORES.empty(), run / "report/scores.parquet")
+    assert secret.read_bytes() == b"kept"
+    assert (run / "report/a").read_bytes() == b"written"
+
+
+@pytest.mark.parametrize("place", ["report", "parts", ".a.tmp", ".lock", "report/.b.tmp"])
+@pytest.mark.parametrize("kind", ["pipe", "file", "folder"])
+def test_what_is_in_the_way_is_a_sentence_and_nothing_waits(tmp_path, place, kind):
+    path = tmp_path / "run" / place
+    path.parent.mkdir(parents=True)
+    {"pipe": os.mkfifo, "file": Path.touch, "folder": Path.mkdir}[kind](path)
+    with suppress(StorageError), runfolder.locked(tmp_path / "run"):
+        runfolder.write_bytes(tmp_path / "run/a", b"1")
+        runfolder.write_bytes(tmp_path / "run/report/b", b"2")
+        runfolder.make_folder(tmp_path / "run/parts/score")
 
 
 def test_examples_in_the_docstrings_hold():

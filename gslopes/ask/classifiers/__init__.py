@@ -82,8 +82,7 @@ def load_classifiers(
     Raises: as ``load_classifier``; ConfigError if one that is no language model is to be asked by batch.
     """
     if batch:
-        texts = (item if isinstance(item, str) else f"{item}" for item in given)
-        given = [*map(names.by_batch, texts)]
+        given = [*map(names.by_batch, given)]
     return [
         load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item
         for item in given

@@ -140,7 +140,7 @@ def resolved(
     decides = entry is None or (asks and re.search(entry.named, text))
     if isinstance(text, Stored) and decides:
         raise UsageError(
-            f"Only the run folder names the {registry.kind} {names.scrub(text)}, which may run code, or be sent photos "
+            f"Only the run folder names the {registry.kind} {text:.200}, which may run code, or be sent photos "
             "and keys.",
             f"If you trust it, name the {registry.kind} again in this command, or add --trust (trust=True in Python).",
         )

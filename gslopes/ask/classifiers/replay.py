@@ -18,6 +18,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
+from gslopes.ask.names import split
 from gslopes.ask.secrets import PICTURE
 from gslopes.core import LARGEST_TABLE, ModelError, Refused, UsageError, frozen, parse_json
 from gslopes.core.files import open_regular
@@ -134,9 +135,10 @@ class ReplayClassifier:
 
 def _parser_of(name: str) -> Callable[[Any], Answer]:
     """What parses the answers of the classifier that a recording names; no code that a recording names is run."""
-    from gslopes.ask.classifiers import CATALOGUE, load_classifier
+    from gslopes.ask.classifiers import load_classifier
+    from gslopes.ask.classifiers.catalogue import CATALOGUE, full_name
 
-    base = name.partition(":")[0]
+    base = split(full_name(name))[0]
     if base == "python":
         captions = CaptionReader() if "kind=caption" in name.split(",") else None
         return partial(answer_of, captions=captions)

@@ -371,7 +371,9 @@ def test_a_recording_runs_nothing_that_it_names(tmp_path, monkeypatch):
     program = scripted(tmp_path, f"    torch.save(pictures, '{mark}')\n")
     line = {"picture": sha256(b"picture").hexdigest(), "status": "answered", "raw": {"bright": 0.5}}
     recording = tmp_path / "answers.jsonl"
-    for name, fate in (("python:mine:function", "answered"), (program, "")):
+    crops = "crops:mine.py:function,opponents=."
+    names = {"python:mine:function": "answered", "mine.py:function": "answered", program: ""}
+    for name, fate in (names | dict.fromkeys((crops, "of-another-package:x=1"), "")).items():
         recording.write_text(json.dumps({**line, "classifier": name}) + "\n")
         replay = load_classifier(f"replay:{recording}", trust=True)
         (raw,) = replay.ask([b"picture"])
