@@ -149,7 +149,7 @@ class AnswerCache:
             self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._alive, fcntl.LOCK_EX)
         # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
-        with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
+        with (folder / ".opening").open("a") as lock, _sqlite_errors(self.path):
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._db = sqlite3.connect(
                 self.path, timeout=60, isolation_level=None, check_same_thread=False

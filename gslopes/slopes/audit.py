@@ -106,7 +106,8 @@ def audit(
     editor: a name as of ``--editor``, a function of a picture and a value that gives a picture, see
         ``ask.editors.python``, or an object as in faces.edit.protocol.
     progress: show lines of progress on stderr.
-    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
+    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights, and so may what the
+        run folder alone names, such as ``python:FILE.py:f``, or be sent photos and keys.  It holds for this call.
     executor, components: who does the work, and with what, instead of what the options name.
     options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.core.errors import ConfigError, UsageError
+import gslopes
+from gslopes.core.errors import ConfigError, StorageError, UsageError
 from gslopes.core.options import build
 from gslopes.export.pictures import ExportConfig, pictures
 from tests.export.conftest import DIGEST
@@ -97,3 +98,17 @@ def test_what_cannot_be_chosen_is_refused(run, people):
         rows(run, split=0.5, split_by="name", photos_csv=people)
     with pytest.raises(UsageError, match="cannot be split"):
         rows(run, split=0.01)
+
+
+@pytest.mark.parametrize("place", ["export", "export/imagefolder", "export/imagefolder/train"])
+def test_an_export_into_the_run_goes_through_no_link_that_leads_out(run, tmp_path, place):
+    away = tmp_path / "away"
+    away.mkdir()
+    (run / place).parent.mkdir(parents=True, exist_ok=True)
+    (run / place).symlink_to(away)
+    with pytest.raises(StorageError, match="is a link that leads out"):
+        gslopes.export(run, "imagefolder")
+    assert not any(away.iterdir())
+    (tmp_path / "named").symlink_to(away)
+    assert gslopes.export(run, "imagefolder", tmp_path / "named").rows
+    assert any(away.iterdir())

@@ -12,7 +12,7 @@ from PIL import Image
 import gslopes
 from gslopes.captions.audit import CAPTIONS
 from gslopes.contexts.audit import CONTEXTS
-from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
 from gslopes.crops.asking import Given
 from gslopes.crops.audit import CROPS
 from gslopes.frame.brought import planned
@@ -234,3 +234,16 @@ def test_a_table_of_faces_is_audited_by_its_groups_and_nothing_is_asked_twice(
     (tmp_path / "run").rename(tmp_path / "moved")
     shutil.rmtree(faces.photos)
     assert gslopes.load(tmp_path / "moved").summary == audit.summary
+
+
+@pytest.mark.parametrize("target", ["away", "nowhere", "secret.png"])
+def test_photos_go_through_no_link_out_of_the_run(tmp_path, target):
+    (tmp_path / "away").mkdir()
+    (tmp_path / "secret.png").write_bytes(b"kept")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/given").symlink_to(tmp_path / target)
+    with pytest.raises(StorageError, match="is a link that leads out"):
+        plan_of(PIXELS, tmp_path / "run")
+    assert not any((tmp_path / "away").iterdir())
+    assert (tmp_path / "secret.png").read_bytes() == b"kept"
+    assert not (tmp_path / "nowhere").exists()

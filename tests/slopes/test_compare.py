@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import StorageError, UsageError
 from gslopes.report import numbers
 from gslopes.slopes.compare import compare_runs, edits_differ, write_page
 from gslopes.slopes.page.changes import print_changes
@@ -168,3 +168,14 @@ def test_two_runs_whose_decoders_were_given_other_values_are_said_to_be_made_dif
     said = edits_differ(before, after)
     assert "edit.calibrated is not set there and false here" in said
     assert said in write_page(before, after, compare_runs(before, after)).read_text("utf-8")
+
+
+def test_the_page_goes_through_no_link_out_of_the_run_unless_it_is_named(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.05)
+    changes = compare_runs(one, other)
+    (tmp_path / "away").mkdir()
+    (other / "compare").symlink_to(tmp_path / "away")
+    with pytest.raises(StorageError, match="is a link that leads out"):
+        write_page(one, other, changes)
+    assert not any((tmp_path / "away").iterdir())
+    assert write_page(one, other, changes, other / "compare").is_file()
