@@ -1,5 +1,6 @@
 """A rerun redoes what differs, and nothing else: no page may show another run's numbers."""
 
+import hashlib
 import json
 import os
 import re
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.core import tables
+import gslopes
+from gslopes.core import GslopesError, tables
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
 
@@ -175,3 +177,51 @@ def test_a_damaged_summary_of_the_gate_is_made_again_and_the_page_that_shows_it_
     validity.write_text("{}")
     assert set(DONE) <= set(audit(gated))
     assert validity.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("model", "lost", "said"),
+    [
+        ("gender-field", "synthesise", "models.gender-field.sha256"),
+        ("celeba-tagger", "score", "has answers of celeba-tagger in version"),
+    ],
+)
+def test_weights_that_were_replaced_in_the_middle_are_told_and_nothing_is_mixed(
+    audit, tiny_models, tmp_path, monkeypatch, model, lost, said
+):
+    """A kill lost a part, and before the command is repeated another network has taken the file's place."""
+    home = tmp_path / "other"
+    shutil.copytree(tiny_models, home)
+    replace_weights(home / "weights" / model)
+    monkeypatch.setenv("GSLOPES_HOME", str(home))
+    markers = [*(audit.run / "parts" / lost).rglob("*-000001.parquet")]
+    assert markers
+    for marker in markers:
+        marker.unlink()
+    for name in ("edits", "photos", "scores", "asked"):
+        (audit.run / f"{name}.parquet").unlink()
+    before = {path: path.read_bytes() for path in (audit.run / "parts").rglob("*.parquet")}
+    for again in (audit, lambda: gslopes.audit(audit.run)):
+        with pytest.raises(GslopesError, match=said) as caught:
+            again()
+        assert "new folder" in caught.value.hint
+    assert (
+        before.items()
+        <= {path: path.read_bytes() for path in (audit.run / "parts").rglob("*.parquet")}.items()
+    )
+
+
+def replace_weights(folder: Path) -> None:
+    """Other numbers in the same network, with a sha256 that is right."""
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    file = folder / "model.safetensors"
+    with safe_open(file, "np") as old:
+        about = old.metadata()
+        arrays = {key: old.get_tensor(key) for key in old.keys()}  # noqa: SIM118
+    last = max(arrays)
+    save_file(arrays | {last: arrays[last] + 1}, file, about)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    (sha,) = (path for path in folder.iterdir() if "sha256" in path.name)
+    sha.write_text(f"{digest}  {file.name}\n")
