@@ -37,6 +37,8 @@ CLASSIFIERS = (
     *SENDS,
     *(f"llm:{model}" for model in MODELS),
     "clarifai:user=them,app=theirs",
+    "google:price=0",
+    "rekognition:region=eu-west-1,price=1e-9",
     "crops:python:theirs:f,opponents=.",
     "crops:theirs.py:f,opponents=.",
     r"crops:http:https://host\,token=AWS_KEY,opponents=.",
