@@ -195,24 +195,24 @@ LINKS = ("report", "export", "parts", "parts/score", "parts/score/x-000001.parqu
 
 
 @pytest.mark.parametrize("target", ["folder", "file", "nowhere", "../../../../other", "/"])
-@pytest.mark.parametrize("place", LINKS)
 def test_a_link_that_leads_out_of_the_folder_is_refused_before_anything_is_written(
-    tmp_path, place, target
+    tmp_path, target
 ):
     away = tmp_path / "away"
     (away / "folder").mkdir(parents=True)
     (away / "folder/keep.tmp").write_text("kept")
     (away / "file").write_text("kept")
     before = sorted((path, path.lstat().st_mtime_ns) for path in away.rglob("*"))
-    run = tmp_path / "run"
-    (run / place).parent.mkdir(parents=True)
-    (run / place).symlink_to(away / target if target in ("folder", "file", "nowhere") else target)
-    with pytest.raises(StorageError) as caught, runfolder.locked(run):
-        runfolder.write_bytes(run / place / "x", b"written")
-    assert "link" in caught.value.message
-    assert "link" in caught.value.hint or "Remove it" in caught.value.hint
+    for number, place in enumerate(LINKS):
+        run = tmp_path / f"run{number}"
+        link = run / place
+        link.parent.mkdir(parents=True)
+        link.symlink_to(away / target if target in ("folder", "file", "nowhere") else target)
+        with pytest.raises(StorageError, match="link") as caught, runfolder.locked(run):
+            runfolder.write_bytes(link / "x", b"written")
+        assert caught.value.hint.startswith("Remove")
+        assert link.is_symlink()
     assert sorted((path, path.lstat().st_mtime_ns) for path in away.rglob("*")) == before
-    assert (run / place).is_symlink()
 
 
 def test_links_within_the_folder_and_to_it_as_a_whole_are_followed(tmp_path):

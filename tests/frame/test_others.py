@@ -43,6 +43,7 @@ CLASSIFIERS = (
     "crops:theirs.py:f,opponents=.",
     r"crops:http:https://host\,token=AWS_KEY,opponents=.",
 )
+SOME = (RUNS[0], RUNS[1], "plugged", SENDS[0], f"llm:{MODELS[0]}")  # loading one takes a while
 EDITORS = (*RUNS, *SENDS, *(f"images:{model}" for model in MODELS[:3]))
 
 
@@ -104,8 +105,9 @@ def test_a_classifier_that_runs_code_or_is_sent_photos_must_be_named(mark, tmp_p
     is_refused(SLOPES, run, groups=(), cache=tmp_path)
     is_refused(CONTEXTS, made(CONTEXTS, tmp_path, classifiers=[name]))
     assert not mark.exists()
-    is_let(lambda: plan(SLOPES, run, None, {"classifier": name}).models)
-    is_let(lambda: plan(SLOPES, run, None, {}, trust=True).models)
+    if name in SOME:
+        is_let(lambda: plan(SLOPES, run, None, {"classifier": name}).models)
+        is_let(lambda: plan(SLOPES, run, None, {}, trust=True).models)
 
 
 @pytest.mark.parametrize("name", EDITORS)
@@ -119,8 +121,9 @@ def test_an_editor_too_but_not_for_what_needs_none(mark, tmp_path, name):
         assert plan(SLOPES, run, None, {}, only=["fit", "report"]).models == {}
         is_refused(SLOPES, run, "inputs")
         assert not mark.exists()
+    if name in SOME:
         is_let(lambda: plan(SLOPES, run, None, {"editor": name}).inputs)
-    is_let(lambda: plan(SLOPES, run, None, {}, trust=True).inputs)
+        is_let(lambda: plan(SLOPES, run, None, {}, trust=True).inputs)
 
 
 @pytest.mark.parametrize("name", [*RUNS, *SENDS])
@@ -129,7 +132,8 @@ def test_a_cropper_too(mark, tmp_path, name):
     is_refused(CROPS, run)
     is_refused(CROPS, run, ratios=(1.0,))
     assert not mark.exists()
-    is_let(lambda: plan(CROPS, run, None, {"cropper": name}).models)
+    if name in SOME:
+        is_let(lambda: plan(CROPS, run, None, {"cropper": name}).models)
 
 
 def test_tasks_batches_and_judges_hide_no_name(mark, tmp_path):

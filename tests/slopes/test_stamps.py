@@ -179,6 +179,7 @@ def test_a_damaged_summary_of_the_gate_is_made_again_and_the_page_that_shows_it_
     assert validity.read_bytes() == content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "lost", "said"),
     [
