@@ -7,9 +7,12 @@ system that all of them share; the rest installed. Nothing is sent but the confi
 import os
 import pickle
 import socket
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -33,6 +36,7 @@ ADDRESS = "RAY_ADDRESS"
 AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
+PATIENCE = 20  # seconds that a cluster at an address has to answer
 SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
 STORE = (
     100 * 2**20
@@ -151,30 +155,39 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     if ray.is_initialized():
         return ray, False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    address = os.environ.get(ADDRESS)
-    if not address:
-        room = max(cores(), workers or 0)
-        ray.init(
-            address="local",
-            num_cpus=room,
-            include_dashboard=False,
-            object_store_memory=STORE,
-            **quiet,
-        )
+    address = os.environ.get(ADDRESS, "").strip()
+    if address in ("", "local"):
+        quiet |= {"include_dashboard": False, "object_store_memory": STORE}
+        ray.init(address="local", num_cpus=max(cores(), workers or 0), **quiet)
         return ray, True
-    try:
-        ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        if "AuthToken" in str(error) or "Unauthenticated" in str(error):
-            raise UsageError(
-                f"The Ray cluster at {ADDRESS}={address} wants a token.",
-                "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
-            ) from error
-        raise UsageError(
-            f"There is no Ray cluster at {ADDRESS}={address}.",
-            f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
-        ) from error
+    if error := _refusal(address):
+        raise error
+    ray.init(address=address, **quiet)
     return ray, True
+
+
+@cache
+def _refusal(address: str) -> UsageError | None:
+    """Why this cluster cannot be had, asked in a process of its own: Ray tries for minutes, and nothing stops it."""
+    command = [sys.executable, "-P", "-c", "import ray; ray.init()"]
+    try:
+        subprocess.run(command, capture_output=True, check=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        said = ""
+    except subprocess.CalledProcessError as error:
+        said = error.stderr
+    else:
+        return None
+    where = f"{ADDRESS}={address.rpartition('@')[2]}"  # what comes before may be a password
+    if "AuthToken" in said or "Unauthenticated" in said:
+        return UsageError(
+            f"The Ray cluster at {where} wants a token.",
+            "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
+        )
+    return UsageError(
+        f"There is no Ray cluster at {where}.",
+        f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
+    )
 
 
 @frozen
