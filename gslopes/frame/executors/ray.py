@@ -11,6 +11,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not giv
 CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
 PATIENCE = 20  # seconds that a cluster at an address has to answer
 SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
+AGAIN_OR_ONE = "The same command goes on from what is done; with --engine one it needs no Ray."
 STORE = (
     100 * 2**20
 )  # bytes of a local cluster's object store: the configuration is all that goes through it
@@ -139,7 +141,7 @@ def _explained(lost: Exception, part: str) -> GslopesError:
 def connect(workers: int | None) -> tuple[Any, bool]:
     """The library, connected to a cluster, and whether the cluster was started for that.
 
-    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS.
+    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS; WorkerLost if it does not start here.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
@@ -157,12 +159,15 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     address = os.environ.get(ADDRESS, "").strip()
     if address in ("", "local"):
+        address = "local"
         quiet |= {"include_dashboard": False, "object_store_memory": STORE}
-        ray.init(address="local", num_cpus=max(cores(), workers or 0), **quiet)
-        return ray, True
-    if error := _refusal(address):
+        quiet["num_cpus"] = max(cores(), workers or 0)
+    elif error := _refusal(address):
         raise error
-    ray.init(address=address, **quiet)
+    try:
+        ray.init(address=address, **quiet)
+    except Exception as error:
+        raise WorkerLost("Ray did not start.", AGAIN_OR_ONE) from error
     return ray, True
 
 
@@ -170,14 +175,12 @@ def connect(workers: int | None) -> tuple[Any, bool]:
 def _refusal(address: str) -> UsageError | None:
     """Why this cluster cannot be had, asked in a process of its own: Ray tries for minutes, and nothing stops it."""
     command = [sys.executable, "-P", "-c", "import ray; ray.init()"]
-    try:
-        subprocess.run(command, capture_output=True, check=True, text=True, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        said = ""
-    except subprocess.CalledProcessError as error:
-        said = error.stderr
-    else:
-        return None
+    said = ""
+    with suppress(subprocess.TimeoutExpired):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        if not done.returncode:
+            return None
+        said = done.stderr
     where = f"{ADDRESS}={address.rpartition('@')[2]}"  # what comes before may be a password
     if "AuthToken" in said or "Unauthenticated" in said:
         return UsageError(
