@@ -63,7 +63,7 @@ def below(pid: int) -> Iterator[tuple[int, str]]:
 
 @pytest.fixture
 def begun(home, draw, tmp_path):
-    """Begins a small audit by a classifier that writes down what it is asked, in two workers of a cluster of its own."""
+    """Begins a small audit by a classifier that writes down what it is asked, in two workers of its own cluster."""
     faces = draw(12)
     (tmp_path / "walk.toml").write_text("part = 2\n[edit]\nsteps = 3\n")
 
