@@ -347,7 +347,7 @@ def test_all_that_is_installed_is_locked_and_has_its_hash(installed, monkeypatch
     assert all(line.startswith(f"{ROOT} -I -m pip install ") for line in calls)
     assert [line.split(" install ")[1].split(" -r ")[0] for line in calls] == [
         "--require-hashes --no-deps",
-        "--require-hashes --no-deps",
+        "--require-hashes --no-deps --no-build-isolation",
         "--no-deps --no-build-isolation .",
     ]
     pins = re.findall(r"^([\w.-]+)==\S+ ?[^\\\n]*\\\n    --hash=sha256:", log, re.MULTILINE)
