@@ -162,8 +162,8 @@ def connect(workers: int | None) -> tuple[Any, bool]:
         address = "local"
         quiet |= {"include_dashboard": False, "object_store_memory": STORE}
         quiet["num_cpus"] = max(cores(), workers or 0)
-    elif error := _refusal(address):
-        raise error
+    else:
+        _reach(address)
     try:
         ray.init(address=address, **quiet)
     except Exception as error:
@@ -171,23 +171,23 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     return ray, True
 
 
-@cache
-def _refusal(address: str) -> UsageError | None:
-    """Why this cluster cannot be had, asked in a process of its own: Ray tries for minutes, and nothing stops it."""
+@cache  # a cluster that was there is not asked for again by the next stage
+def _reach(address: str) -> None:
+    """Ask for a cluster in a process of its own: Ray tries for minutes, and nothing stops it.  Raises: UsageError."""
     command = [sys.executable, "-P", "-c", "import ray; ray.init()"]
     said = ""
     with suppress(subprocess.TimeoutExpired):
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         if not done.returncode:
-            return None
+            return
         said = done.stderr
     where = f"{ADDRESS}={address.rpartition('@')[2]}"  # what comes before may be a password
     if "AuthToken" in said or "Unauthenticated" in said:
-        return UsageError(
+        raise UsageError(
             f"The Ray cluster at {where} wants a token.",
             "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
         )
-    return UsageError(
+    raise UsageError(
         f"There is no Ray cluster at {where}.",
         f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
     )

@@ -114,10 +114,10 @@ def result(folder: Path) -> tuple[list[pd.DataFrame], Counter[str]]:
 @pytest.mark.parametrize(("what", "after", "codes"), KILLS)
 def test_what_is_killed_costs_no_answer_and_changes_no_table(begun, what, after, codes) -> None:
     calm, undisturbed = begun("calm", "one")
-    assert calm.wait(120) == 0, (undisturbed / "said.txt").read_text()
+    assert calm.wait(400) == 0, (undisturbed / "said.txt").read_text()
     audit, folder = begun("killed")
     hit = killed(audit, what, after)
-    code = audit.wait(240)
+    code = audit.wait(400)
     said = (folder / "said.txt").read_text()
     assert hit, said
     assert code in codes, said
@@ -125,7 +125,7 @@ def test_what_is_killed_costs_no_answer_and_changes_no_table(begun, what, after,
     assert "Traceback" not in said
     if code:
         again, _ = begun("killed")
-        assert again.wait(240) == 0, (folder / "said.txt").read_text()
+        assert again.wait(400) == 0, (folder / "said.txt").read_text()
     (expected, once), (found, asked) = result(undisturbed), result(folder)
     for one, other in zip(expected, found, strict=True):
         pd.testing.assert_frame_equal(one, other)
