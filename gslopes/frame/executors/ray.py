@@ -11,7 +11,6 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -175,14 +174,13 @@ def connect(workers: int | None) -> tuple[Any, bool]:
 def _reach(address: str) -> None:
     """Ask for a cluster in a process of its own: Ray tries for minutes, and nothing stops it.  Raises: UsageError."""
     command = [sys.executable, "-P", "-c", "import ray; ray.init()"]
-    said = ""
-    with suppress(subprocess.TimeoutExpired):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        if not done.returncode:
-            return
-        said = done.stderr
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
+        return
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        said = error.stderr or b""
     where = f"{ADDRESS}={address.rpartition('@')[2]}"  # what comes before may be a password
-    if "AuthToken" in said or "Unauthenticated" in said:
+    if b"Unauthenticated" in said:
         raise UsageError(
             f"The Ray cluster at {where} wants a token.",
             "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",

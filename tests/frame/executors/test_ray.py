@@ -135,16 +135,19 @@ NO_CLUSTER = r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\."
         ("raise ConnectionError('there is no answer')", NO_CLUSTER, "ray start --head"),
         ("os.abort()", NO_CLUSTER, "ray start --head"),
         ("time.sleep(600)", NO_CLUSTER, "ray start --head"),
-        (
-            "raise ConnectionError('Unauthenticated: RPC error: InvalidAuthToken')",
-            "wants a token",
-            "RAY_AUTH_MODE=token",
-        ),
+        *[
+            (
+                f"print('Unauthenticated: RPC error: InvalidAuthToken', file=sys.stderr); {end}",
+                "wants a token",
+                "RAY_AUTH_MODE=token",
+            )
+            for end in ("raise ConnectionError", "time.sleep(600)")  # as Ray does, for long
+        ],
     ],
 )
 def test_a_cluster_that_cannot_be_reached_is_a_sentence(monkeypatch, tmp_path, does, message, hint):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
-    (tmp_path / "ray.py").write_text(f"import os, time\n\ndef init():\n    {does}\n")
+    (tmp_path / "ray.py").write_text(f"import os, sys, time\n\ndef init():\n    {does}\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
