@@ -14,10 +14,10 @@ ARG BUILD=cpu
 # Any of pyproject.toml: services, kinds of model files, photos of phones, the sibling audits
 ARG EXTRAS="captions collect contexts google heif http llm onnx smartcrop"
 ENV UV_NO_CACHE=1 UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=/opt/gslopes
-RUN pip install --no-cache-dir uv==0.13.9 hatchling==1.33.0 && python -m venv --without-pip /opt/gslopes
 WORKDIR /src
+COPY .ci/install.txt .ci/locked .ci/
+RUN pip install --no-cache-dir --require-hashes --no-deps -r .ci/install.txt && python -m venv --without-pip /opt/gslopes
 COPY pyproject.toml uv.lock ./
-COPY .ci/locked .ci/locked
 # hadolint ignore=SC2086
 RUN .ci/locked "$BUILD" . $EXTRAS \
     && uv pip install --no-deps --require-hashes -r locked.txt \

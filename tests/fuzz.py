@@ -209,7 +209,7 @@ def address(data: bytes) -> None:
 
 
 def wait(data: bytes) -> None:
-    seconds = seconds_to_wait(data.decode("latin-1"))
+    seconds = seconds_to_wait(dict.fromkeys(("retry-after", "date"), data.decode("latin-1")))
     assert seconds is None or 0 <= seconds <= DAY
 
 

@@ -47,6 +47,7 @@ def test_the_base_image_is_pinned_by_its_digest_and_tools_by_their_version() -> 
     for tools in re.findall(r"pip install ((?:(?!&&).)*)", " && ".join(of("RUN"))):
         words = [word.strip(";") for word in tools.split() if not word.startswith("-")]
         others = {
+            ".ci/install.txt",
             "locked.txt",
             "torch.txt",
             "dist/*.whl",
@@ -54,6 +55,8 @@ def test_the_base_image_is_pinned_by_its_digest_and_tools_by_their_version() -> 
             "fi",
         }
         assert all("==" in word for word in words if word not in others), tools
+        locked = {".ci/install.txt", "locked.txt"} & set(words)
+        assert not locked or {"--require-hashes", "--no-deps"} <= set(tools.split()), tools
 
 
 def test_what_it_copies_is_there_and_let_through_and_nothing_else_is() -> None:

@@ -31,7 +31,8 @@ from gslopes.core.runfolder import storage
 
 VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"
-LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for
+# seconds by a clock that nobody sets; longer than one request with all its retries and the waits a service asks for
+LEASE = 14_400.0
 CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
 
 _SCHEMA = """
@@ -214,7 +215,7 @@ class AnswerCache:
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
         """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
-        until = time.time() + LEASE
+        until = time.monotonic() + LEASE
         with self._transaction():
             cached = self.find(classifier_id, pictures)
             in_progress = self._claimed_by_others(classifier_id, pictures)
@@ -322,7 +323,7 @@ class AnswerCache:
         query = """
             SELECT picture, owner FROM claims WHERE classifier = ? AND owner != ? AND until > ?
         """
-        rows = list(self._rows_about(pictures, query, classifier_id, self.owner, time.time()))
+        rows = list(self._rows_about(pictures, query, classifier_id, self.owner, time.monotonic()))
         alive = set(filter(self._is_alive, {owner for _, owner in rows}))
         return {picture for picture, owner in rows if owner in alive}
 

@@ -5,13 +5,13 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import cast
+from typing import Any, cast
 
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.core import (
@@ -67,30 +67,36 @@ class RateLimiter:
             self._next[server] = max(self._next.get(server, 0.0), self.clock() + seconds)
 
 
-def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
-    """What a ``Retry-After`` header asks for.
+def seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
+    """What the ``Retry-After`` of a reply asks for: seconds, or a date, which counts from the reply's own ``Date`` on.
 
-    value: seconds or a date, as the header has it.  now: instead of the clock.
+    headers: by names in lower case. Without a ``Date`` our clock counts, which may be wrong.
     Returns: seconds in [0, one day]; None if it is empty or makes no sense.
 
-    >>> [seconds_to_wait(value) for value in ("7", "1e300", "-3", "²", "", "Fri, 31 Dec 9999 23:59:59 GMT")]
+    >>> values = ("7", "1e300", "-3", "²", "", "Fri, 31 Dec 9999 23:59:59 GMT")
+    >>> [seconds_to_wait({"retry-after": value}) for value in values]
     [7.0, 86400.0, 0.0, None, None, 86400.0]
 
     Source: RFC 9110, section 10.2.3.
     """
-    text = value.strip()[:100]
+    text = str(headers.get("retry-after") or "").strip()[:100]
     try:
         seconds = float(text)
     except ValueError:
         try:
-            when = parsedate_to_datetime(text)
-            when = when.replace(tzinfo=when.tzinfo or UTC)
-            seconds = (when - (now or datetime.now(UTC))).total_seconds()
+            date = headers.get("date")
+            now = _moment(str(date)) if date else datetime.now(UTC)
+            seconds = (_moment(text) - now).total_seconds()
         except (TypeError, ValueError, IndexError, OverflowError):
             return None
     if math.isnan(seconds):
         return None
     return min(max(seconds, 0.0), DAY)
+
+
+def _moment(text: str) -> datetime:
+    when = parsedate_to_datetime(text[:100])
+    return when.replace(tzinfo=when.tzinfo or UTC)
 
 
 # -- until it is answered ----------------------------------------------------------------------------------------------

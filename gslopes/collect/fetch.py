@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
-from gslopes.ask.retry import RateLimiter, seconds_to_wait
+from gslopes.ask.retry import DAY, RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
 from gslopes.collect.search import DATA, read_rows
 from gslopes.core import Reason, SkipReason, UsageError, frozen
@@ -271,8 +271,7 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
     if status != 200:
         reason = SkipReason(Reason.HTTP_ERROR, str(status))
         if status in _RETRYABLE or status >= 500:
-            wait = seconds_to_wait(headers.get("retry-after", "")) or 0.0
-            raise DownloadError("failed", reason, status, wait)
+            raise DownloadError("failed", reason, status, seconds_to_wait(headers) or 0.0)
         raise refused(Reason.HTTP_ERROR, str(status), status)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise refused(Reason.COMPRESSED)
@@ -333,10 +332,10 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
     return address
 
 
-# --- robots.txt, asked for once a host and obeyed; its Crawl-delay, too -----------------------------------------------
+# --- robots.txt, asked for once a day of a host and obeyed; its Crawl-delay, too --------------------------------------
 # No such file means that all is allowed; a server that cannot answer means neither yes nor no: requests must wait.
 #
-# Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; matched as the library protego does.
+# Source: RFC 9309, sections 2.3.1.2 to 2.4; matched as the library protego does.
 
 
 AGENT = "gslopes"
@@ -370,7 +369,7 @@ class Robots:
             if rules is None or self.clock() >= until:
                 rules = self._asked(url)
                 failed = isinstance(rules, DownloadError)
-                self._known[key] = self.clock() + RETRY_AFTER if failed else inf, rules
+                self._known[key] = self.clock() + (RETRY_AFTER if failed else DAY), rules
         if isinstance(rules, DownloadError):
             raise rules
         self.fetcher.set_min_interval(key, min_interval(rules))

@@ -125,6 +125,19 @@ def test_a_claim_ends_with_its_lease(cache, classifier_id, tmp_path, monkeypatch
         assert other.claim(classifier_id, [key(1)]).to_ask == {key(1)}
 
 
+@pytest.mark.parametrize("jump", [-3600, 86_400, 4e9, -1.7e9])
+def test_a_clock_that_jumps_ends_no_claim_of_a_process_that_runs(
+    cache, classifier_id, tmp_path, monkeypatch, jump
+):
+    cache.claim(classifier_id, [key(1)])
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + jump)
+    with AnswerCache(tmp_path / "cache") as other:
+        assert other.claim(classifier_id, [key(1)]).in_progress == {key(1)}
+        cache.release(classifier_id, [key(1)])
+        assert other.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+
+
 def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
     with AnswerCache(tmp_path / "cache") as other:
         other.claim(classifier_id, [key(1)])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -609,4 +610,5 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
     ],
 )
 def test_a_retry_after_is_seconds_up_to_a_day_or_nothing(value, seconds):
-    assert seconds_to_wait(value, NOW) == seconds
+    told = {"retry-after": value, "date": format_datetime(NOW, usegmt=True)}
+    assert seconds_to_wait(told) == seconds

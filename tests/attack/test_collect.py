@@ -4,6 +4,9 @@ import functools
 import gzip
 import io
 import json
+import random
+import shutil
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +21,8 @@ from gslopes.collect.photos import collect, plan_collection
 from gslopes.core import tables
 from tests import loopback
 from tests.attack.children import End, ended
-from tests.collect.server import aim
+from tests.collect.server import PhotoServer, aim
+from tests.collect.server import serving as photo_serving
 
 pytestmark = pytest.mark.slow
 Reply = Callable[["Liar"], None]
@@ -262,3 +266,72 @@ def test_a_search_that_lies_ends_with_photos_or_a_sentence(lie, source, tmp_path
         not rows["url"].str.startswith(("file:", "javascript:")).any()
         or not (rows["status"] == "kept").any()
     )
+
+
+# -- killed while it is at work ---------------------------------------------------------------------------------------
+
+
+def noted(out: Path) -> set[str]:
+    """Addresses whose photos a collection has noted: by lines of journals that are whole, and in tables."""
+    lines = [
+        line
+        for journal in out.rglob("journal.jsonl")
+        for line in journal.read_text("utf-8").split("\n")[:-1]
+    ]
+    found = {json.loads(line)["url"] for line in lines}
+    for table in out.glob("parts/collect/*.parquet"):
+        found |= set(tables.read(tables.MANIFEST, table)["url"])
+    return found
+
+
+def test_killed_ten_times_at_work_a_collection_asks_again_only_for_what_was_under_way(
+    tmp_path, monkeypatch
+):
+    for job in ("chef", "judge"):
+        (tmp_path / "photos" / job).mkdir(parents=True)
+        for number in range(30):
+            (tmp_path / f"photos/{job}/{number:02d}.jpg").write_bytes(picture(f"{job}{number}"))
+    lot = random.Random(7)
+
+    def work(out: Path) -> Callable[[], object]:
+        config = CollectConfig(
+            source="openverse",
+            occupations="chef,judge",
+            keywords="none",
+            per_query=30,
+            gap=0.0,
+            contact="me@example.org",
+        )
+        return lambda: collect(plan_collection(config, out))
+
+    with photo_serving(PhotoServer(tmp_path / "photos", {3: "throttle", 7: "gone"})) as server:
+        aim(server.base, monkeypatch.setattr)
+        undisturbed = ended(work(tmp_path / "calm"))
+        assert undisturbed.code == 0, undisturbed.stderr
+        server.hits.clear()
+        server.delay = 0.1
+        out, kills, attempts = tmp_path / "out", 0, 0
+        while kills < 10:
+            attempts += 1
+            assert attempts < 80, f"only {kills} of {attempts} kills found it at work"
+            known, before = noted(out), len(server.asked)
+            moment = lot.uniform(0.0, undisturbed.seconds + 0.5)
+            end = ended(work(out), [(moment, signal.SIGKILL)])
+            asked = {f"{server.base}{path}" for path, _ in server.asked[before:]}
+            assert not asked & known
+            if end.code == 0:  # it was faster: another one is begun
+                shutil.rmtree(out)
+                server.hits.clear()
+                continue
+            assert end.code == -signal.SIGKILL, end.stderr
+            kills += len(server.asked) > before
+        assert ended(work(out)).code == 0
+    frames = [
+        tables.read(tables.MANIFEST, folder / "manifest.parquet").drop(columns="retrieved")
+        for folder in (out, tmp_path / "calm")
+    ]
+    pd.testing.assert_frame_equal(*frames)
+    assert {path.name: path.read_bytes() for path in out.rglob("*.jpg")} == {
+        path.name: path.read_bytes() for path in (tmp_path / "calm").rglob("*.jpg")
+    }
+    assert not list(out.rglob("*.tmp"))

@@ -3,17 +3,22 @@
 import contextlib
 import dataclasses
 import ipaddress
+import random
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+from itertools import pairwise
 from pathlib import Path
 
 import httpcore
 import httpx
 import pytest
 
-from gslopes.ask.retry import RateLimiter, Stopped
+from gslopes.ask import retry
+from gslopes.ask.retry import DAY, RateLimiter, Stopped
 from gslopes.collect.fetch import (
     AGENT,
     LONGEST_DELAY,
@@ -173,6 +178,61 @@ def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other(
         fetcher.set_min_interval("a", questions)
         fetcher.turn("a")
         assert fetcher.turn("a") == gap
+
+
+@pytest.mark.parametrize("ahead", [-3600, -86_400 * 365, 0, 3600, 86_400, 4e8])
+def test_a_retry_after_in_dates_is_as_long_whatever_our_clock_says(fetcher, monkeypatch, ahead):
+    moved = datetime.now(UTC) + timedelta(seconds=ahead)
+    now = type("Set", (datetime,), {"now": classmethod(lambda cls, tz=None: moved)})
+    monkeypatch.setattr(retry, "datetime", now)
+    for date in ("Sun, 06 Nov 1994 08:49:37 GMT", "Tue, 19 Jan 2038 03:14:07 GMT"):
+        later = format_datetime(parsedate_to_datetime(date) + timedelta(seconds=1), usegmt=True)
+        reply = f"HTTP/1.1 503 Busy\r\nDate: {date}\r\nRetry-After: {later}\r\nContent-Length: 0\r\n\r\n"
+        with raw_server([reply.encode()]) as (host, _):
+            policy = dataclasses.replace(fetcher.policy, allowed=(host,), max_attempts=1)
+            asking = Fetcher(policy, threading.Event())
+            with pytest.raises(DownloadError) as caught:
+                asking.get(f"http://{host}/a.jpg")
+            asking.close()
+        assert caught.value.wait == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clock", ["an hour back", "a day on", "2038", "stands", "random"])
+def test_a_wall_clock_that_jumps_neither_hurries_nor_holds_up(server, monkeypatch, clock):
+    """Crawl delay, backoff, the end of a download and the rules' age go by a clock that nobody sets."""
+    lot, real = random.Random(1), time.time
+
+    def told() -> float:
+        jumps = {"an hour back": -3600, "a day on": 86_400, "random": lot.uniform(-4e9, 4e9)}
+        sets = {"2038": 2**31 - 1.0, "stands": 1.7e9}
+        return sets.get(clock) or real() + jumps[clock] * (len(server.asked) % 2)
+
+    monkeypatch.setattr(time, "time", told)
+    server.robots = "User-agent: *\nCrawl-delay: 0.25\n"
+    policy = FetchPolicy(gap=0.0, seconds=20, backoff=0.01, allowed=(server.host,))
+    asking = Fetcher(policy, threading.Event())
+    robots, began = Robots(asking), time.monotonic()
+    for _ in range(4):
+        asking.get(address(server, "fine"), before_request=robots)
+    asking.close()
+    assert [path for path, _ in server.asked].count("/robots.txt") == 1
+    gaps = [later - first for first, later in pairwise(server.times[1:])]
+    assert min(gaps) > 0.2
+    assert time.monotonic() - began < 15
+
+
+def test_rules_are_asked_for_again_after_a_day(server, fetcher):
+    """RFC 9309, section 2.4."""
+    now = [0.0]
+    robots = Robots(fetcher, lambda: now[0])
+    for moment, asked in ((0, 1), (DAY - 1, 1), (DAY, 2), (DAY + 1, 2)):
+        now[0] = moment
+        server.robots = "User-agent: *\nDisallow: /photo/gone/\n" if moment else ""
+        fetcher.get(address(server, "fine"), before_request=robots)
+        assert [path for path, _ in server.asked].count("/robots.txt") == asked
+    with pytest.raises(DownloadError, match="robots"):
+        fetcher.get(address(server, "gone"), before_request=robots)
 
 
 # --- robots.txt ---

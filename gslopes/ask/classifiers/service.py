@@ -136,11 +136,12 @@ def error_of(
     """Our error for a vendor's.
 
     service: the classifier's bare name.  text: the vendor's words.  variables: that hold the credentials.
-    headers: of the reply, None if there is none; its ``Retry-After`` is how long the service asks us to wait.
+    headers: of the reply, None if there is none; its ``Retry-After`` is how long the service asks us to wait, from its
+        ``Date`` on.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     sentence = _ERRORS["sentences"][kind].format(service, words)
-    wait = retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
+    wait = retry.seconds_to_wait(headers or {})
     match kind:
         case "throttled":
             return Throttled(sentence, wait)

@@ -7,9 +7,12 @@ system that all of them share; the rest installed. Nothing is sent but the confi
 import os
 import pickle
 import socket
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -33,7 +36,9 @@ ADDRESS = "RAY_ADDRESS"
 AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
+PATIENCE = 20  # seconds that a cluster at an address has to answer
 SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
+AGAIN_OR_ONE = "The same command goes on from what is done; with --engine one it needs no Ray."
 STORE = (
     100 * 2**20
 )  # bytes of a local cluster's object store: the configuration is all that goes through it
@@ -135,7 +140,7 @@ def _explained(lost: Exception, part: str) -> GslopesError:
 def connect(workers: int | None) -> tuple[Any, bool]:
     """The library, connected to a cluster, and whether the cluster was started for that.
 
-    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS.
+    Raises: UsageError if Ray is not installed, or no cluster is at RAY_ADDRESS; WorkerLost if it does not start here.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
@@ -151,30 +156,39 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     if ray.is_initialized():
         return ray, False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    address = os.environ.get(ADDRESS)
-    if not address:
-        room = max(cores(), workers or 0)
-        ray.init(
-            address="local",
-            num_cpus=room,
-            include_dashboard=False,
-            object_store_memory=STORE,
-            **quiet,
-        )
-        return ray, True
+    address = os.environ.get(ADDRESS, "").strip()
+    if address in ("", "local"):
+        address = "local"
+        quiet |= {"include_dashboard": False, "object_store_memory": STORE}
+        quiet["num_cpus"] = max(cores(), workers or 0)
+    else:
+        _reach(address)
     try:
         ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        if "AuthToken" in str(error) or "Unauthenticated" in str(error):
-            raise UsageError(
-                f"The Ray cluster at {ADDRESS}={address} wants a token.",
-                "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
-            ) from error
-        raise UsageError(
-            f"There is no Ray cluster at {ADDRESS}={address}.",
-            f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
-        ) from error
+    except Exception as error:
+        raise WorkerLost("Ray did not start.", AGAIN_OR_ONE) from error
     return ray, True
+
+
+@cache  # a cluster that was there is not asked for again by the next stage
+def _reach(address: str) -> None:
+    """Ask for a cluster in a process of its own: Ray tries for minutes, and nothing stops it.  Raises: UsageError."""
+    command = [sys.executable, "-P", "-c", "import ray; ray.init()"]
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
+        return
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        said = error.stderr or b""
+    where = f"{ADDRESS}={address.rpartition('@')[2]}"  # what comes before may be a password
+    if b"Unauthenticated" in said:
+        raise UsageError(
+            f"The Ray cluster at {where} wants a token.",
+            "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token.",
+        )
+    raise UsageError(
+        f"There is no Ray cluster at {where}.",
+        f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine.",
+    )
 
 
 @frozen

@@ -1,12 +1,16 @@
+import contextlib
 import os
+import socket
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from gslopes.core.errors import StorageError, UsageError, WorkerLost
 from gslopes.frame.executors import RayCluster
 from gslopes.frame.executors import ray as rays
+from tests import loopback
 from tests.frame.executors.scripted_tasks import ScriptedTasks, runs
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -122,26 +126,93 @@ def test_no_usage_is_reported(monkeypatch):
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
+NO_CLUSTER = r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\."
+
+
 @pytest.mark.parametrize(
-    ("said", "message", "hint"),
+    ("does", "message", "hint"),
     [
-        (
-            "there is no answer",
-            r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.",
-            "ray start --head",
-        ),
-        ("Unauthenticated: RPC error: InvalidAuthToken", "wants a token", "RAY_AUTH_MODE=token"),
+        ("raise ConnectionError('there is no answer')", NO_CLUSTER, "ray start --head"),
+        ("os.abort()", NO_CLUSTER, "ray start --head"),
+        ("time.sleep(600)", NO_CLUSTER, "ray start --head"),
+        *[
+            (
+                f"print('Unauthenticated: RPC error: InvalidAuthToken', file=sys.stderr); {end}",
+                "wants a token",
+                "RAY_AUTH_MODE=token",
+            )
+            for end in ("raise ConnectionError", "time.sleep(600)")  # as Ray does, for long
+        ],
     ],
 )
-def test_a_cluster_that_cannot_be_reached_is_a_sentence(monkeypatch, tmp_path, said, message, hint):
+def test_a_cluster_that_cannot_be_reached_is_a_sentence(monkeypatch, tmp_path, does, message, hint):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
-
-    def refuse(**options):
-        raise ConnectionError(said)
-
+    (tmp_path / "ray.py").write_text(f"import os, sys, time\n\ndef init():\n    {does}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setattr(rays, "PATIENCE", 3)
     with pytest.raises(UsageError, match=message) as caught:
         run(ScriptedTasks(tmp_path))
     assert hint in caught.value.hint
+
+
+def test_nothing_at_an_address_is_a_sentence_within_half_a_minute(monkeypatch):
+    """A server that is no cluster, one that says nothing, a closed port, no name, no route, no address."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
+    with (
+        loopback.serving(SimpleNamespace(port=0), loopback.QuietHandler) as web,
+        socket.create_server(("127.0.0.1", 0)) as silent,
+    ):
+        ports = web.port, silent.getsockname()[1], 1
+        addresses = [f"{kind}127.0.0.1:{port}" for kind in ("", "ray://") for port in ports]
+        addresses += [
+            "ray://user:hunter2@127.0.0.1:1",
+            "no.such.host.invalid:6379",
+            "10.255.255.1:6379",
+        ]
+        addresses += ["auto", "garbage", "two words", ":", "ray://", "127.0.0.1:99999", "[::1]:1"]
+        assert rays.PATIENCE <= 20
+        monkeypatch.setattr(rays, "PATIENCE", 6)  # Ray itself tries for longer at most of them
+        for address in addresses:
+            monkeypatch.setenv("RAY_ADDRESS", address)
+            began = time.monotonic()
+            with pytest.raises(UsageError, match="There is no Ray cluster at") as caught:
+                rays.connect(2)
+            assert time.monotonic() - began < rays.PATIENCE + 10
+            assert "hunter2" not in str(caught.value)
+            assert "ray start --head" in caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["", " ", "local"])
+def test_no_address_starts_a_cluster_here(monkeypatch, address):
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
+    asked = []
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **options: asked.append(options))
+    assert rays.connect(3) == (ray, True)
+    assert asked[0]["address"] == "local"
+    assert asked[0]["num_cpus"] >= 3
+
+    def refuse(**options):
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(WorkerLost, match="did not start") as caught:
+        rays.connect(3)
+    assert "--engine one" in caught.value.hint
+
+
+def test_a_cluster_that_was_there_is_asked_for_once_and_one_that_was_not_again(
+    monkeypatch, tmp_path
+):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
+    ours = tmp_path / "ray.py"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for does, count in (("raise OSError", 1), ("raise OSError", 2), ("pass", 3), ("pass", 3)):
+        log = f"open({str(tmp_path / 'log')!r}, 'a').write('.')"
+        ours.write_text(f"def init():\n    {log}\n    {does}\n")
+        with contextlib.suppress(UsageError):
+            rays._reach("head:6379")
+        assert len((tmp_path / "log").read_text()) == count
