@@ -164,7 +164,7 @@ def _note_gate(run: Run) -> None:
     if verdicts.empty:
         return  # nothing was judged
     judged = text.many(len(verdicts), "person", "people")
-    dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    dropped = verdicts.query("not kept")["reason"].value_counts()
     why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
 

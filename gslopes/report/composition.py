@@ -33,13 +33,13 @@ def by_occupation(composition: DataFrame, women: Mapping[str, float]) -> DataFra
     """
     rows = composition.query("reading == 'gender' and keyword == 'any' and occupation != ''")
     female, male = (
-        rows[rows["value"] == value].set_index("occupation") for value in ("female", "male")
+        rows.query("value == @value").set_index("occupation") for value in ("female", "male")
     )
     frame = female[["n", "answered"]].copy()
     for value, part in (("female", female), ("male", male)):
         for column, end in (("share", ""), ("ci_low", "_low"), ("ci_high", "_high")):
             frame[f"{value}{end}"] = part[column]
-    others = rows[rows["value"].isin(["non-binary", "unknown"])].groupby("occupation")["share"]
+    others = rows.query("value in ['non-binary', 'unknown']").groupby("occupation")["share"]
     frame["other_answers"] = others.sum().reindex(frame.index, fill_value=0.0)
     frame["women"] = [women.get(name, np.nan) for name in frame.index]
     frame = frame.reset_index()

@@ -57,7 +57,7 @@ class Walked(Result):
     def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
         verdicts = runfolder.verdicts(self.folder)
-        return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
+        return dict(Counter(verdicts.query("not kept")["reason"]).most_common())
 
     @property
     def facts(self) -> JsonObject:
@@ -100,7 +100,7 @@ class Walked(Result):
 
 def _skipped(run: Path) -> Counts:
     photos = tables.read_rows(tables.PHOTOS, run, ["status", "reason", "detail"])
-    lost = photos[photos["status"] != "used"]
+    lost = photos.query("status != 'used'")
     return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
 
 

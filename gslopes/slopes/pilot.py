@@ -64,11 +64,11 @@ def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series
             raise UsageError(f"{show(run)} has no {column} {name}.", f"It has {', '.join(names)}.")
         chosen = name or names[0]
         rows = rows[rows[column] == chosen]
-    judged = rows[rows["decision"] != "unjudged"]
+    judged = rows.query("decision != 'unjudged'")
     if label not in set(judged["label"]):
         some = ", ".join(sorted(map(str, judged["label"]))[:8]) or "none"
         raise UsageError(f"{show(run)} has not judged the label {label}.", f"It has judged {some}.")
-    return judged[judged["label"] == label].iloc[0]
+    return judged.query("label == @label").iloc[0]
 
 
 def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int = 10) -> Pilot:

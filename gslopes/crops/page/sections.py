@@ -66,7 +66,7 @@ def certain(page: Page) -> Content:
     config = page.run.config
     turned = page.tables["attached"]
     groups = {
-        column: traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        column: traits.query("column == @column")["value"].value_counts().sort_index()
         for column in config.groups
     }
     return {
@@ -145,14 +145,14 @@ SECTIONS = (
 def _main(page: Page, name: str) -> DataFrame:
     """A table's rows of photos joined as the page is headed."""
     table = page.tables[name]
-    return table[table["variant"] == page.run.config.variant]
+    return table.query("variant == @page.run.config.variant")
 
 
 def _panels(tables: Tables) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
     head = tables["head"]
     averages = by_itself(tables["averages"])
-    averages = averages[averages["variant"].isin(head["variant"])]
+    averages = averages.query("variant in @head.variant")
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
     titled = {"Averages of pairs of groups": averages}
     if _few(last):

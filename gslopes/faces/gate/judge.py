@@ -87,7 +87,7 @@ def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> Da
 
 def beards(readings: DataFrame) -> tuple[int, int]:
     """(photos that show a beard, those of them that still show one at the first value), as the tagger reads them."""
-    read = readings[readings["reading"] == "beard"]
+    read = readings.query("reading == 'beard'")
     read = read.pivot(index="photo", columns="step", values="score").reindex(columns=(-1, 0))
     bearded = read[read[-1] > 0.5]
     return len(bearded), len(bearded[bearded[0] > 0.3])
@@ -192,7 +192,7 @@ class SweepSelection:
         self._placebos: set[tuple[str, str]] | None = None
         if placebos is not None:
             photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-            used = set(photos.loc[photos["status"] == "used", "photo"])
+            used = set(photos.query("status == 'used'")["photo"])
             sweeps = {placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]}
             self._placebos = set()
             for name in sweeps:

@@ -58,7 +58,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
         taken as log-odds.
     """
-    moved = moved[moved["attribute"] == answers.attribute]
+    moved = moved.query("attribute == @answers.attribute")
     odds = moved["reading"].isin(JUDGED)
     moved = moved.assign(score=moved["score"].mask(odds, reach.log_odds(moved["score"])))
     read = moved.pivot(index="photo", columns=["reading", "step"], values="score")
@@ -115,7 +115,7 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
             row |= {"reading": TONE, "most": row["share"]}
         rows.append(row)
     frame = _framed(part, rows)
-    return frame[frame["label"].isin(part.labels)]
+    return frame.query("label in @part.labels")
 
 
 def _members(part: Answers) -> sparse.csr_array:

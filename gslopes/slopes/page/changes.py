@@ -43,7 +43,7 @@ def print_changes(changes: DataFrame) -> str:
     """
     blocks = []
     for name, attribute, part in _by_pair(changed(changes)):
-        judged = part[part["q"].notna()]
+        judged = part.dropna(subset="q")
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if changed else "dim" for changed in printed["changed"]]
@@ -111,7 +111,7 @@ def sentence(part: DataFrame, attribute: str) -> str:
     part: the changes of one pair of classifiers along the attribute.
     """
     part = changed(part)
-    judged = part[part["q"].notna()]
+    judged = part.dropna(subset="q")
     along = words.perceived(attribute)
     photos = words.many(int(part["n"].max()), "photo")
     most = part["differing"].max()
@@ -176,7 +176,7 @@ def write_changes(out: Path, changes: DataFrame, names: tuple[str, str], note: s
 
 def _pair(classifiers: str, attribute: str, part: DataFrame) -> Content:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
-    judged = part[part["q"].notna()]
+    judged = part.dropna(subset="q")
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
     rows = [_row(row) for row in order[:MOST_LABELS].to_dict("records")]
     title = words.perceived(attribute)

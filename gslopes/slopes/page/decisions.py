@@ -110,8 +110,8 @@ def apart(rows: DataFrame, decided: Mapping[str, Decision], placebos: DataFrame)
     if placebos.empty:
         return []
     ends = placebos.groupby("label").agg({"low": "min", "high": "max"})
-    both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
-    beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
+    both = rows.query("decision == @PLACEBO").merge(ends, left_on="label", right_index=True)
+    beyond = both.query("ci_low > high or ci_high < low")
     return [
         f"“{words.readable(label)}”, {decided[label].why}" for label in beyond["label"].astype(str)
     ]
@@ -159,7 +159,7 @@ def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFr
 
 def _errors(errors: DataFrame) -> DataFrame:
     """The slopes of error rates as rows of the same columns; those along placebos are left out."""
-    rows = errors[errors["decision"].notna()]
+    rows = errors.dropna(subset="decision")
     named = "errors: " + rows["label"] + ", " + rows["measure"]
     frame = rows.assign(
         label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False
@@ -194,7 +194,7 @@ def write_findings(report: Path, findings: DataFrame) -> None:
     Raises: StorageError.
     """
     runfolder.write_bytes(report / "findings.csv", files.csv_bytes(findings))
-    judged = findings[findings["decision"] != UNJUDGED]
+    judged = findings.query("decision != @UNJUDGED")
     estimators = ", ".join(map(str, dict.fromkeys(judged["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
     texts = inline.listed(_SAID["cells"], tables.records(judged), shown=SHOWN)

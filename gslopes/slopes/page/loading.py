@@ -53,7 +53,7 @@ class Finding:
 
     def of(self, estimator: str) -> DataFrame:
         """The rows of one estimator."""
-        return self.rows[self.rows["estimator"] == estimator]
+        return self.rows.query("estimator == @estimator")
 
     @property
     def read(self) -> DataFrame:
@@ -271,7 +271,7 @@ def funnels(run: Path) -> dict[tuple[str, str], Funnel]:
             continue
         sweep = grid.name if grid else attribute
         rows = by_pair.get((classifier, sweep), asked[:0])
-        answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
+        answered = rows.query("status == 'answered'").groupby("photo")["step"].nunique()
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(sweep),

@@ -110,7 +110,7 @@ def titles_of(finding: Finding) -> DataFrame:
     Of labels that are spelt alike but for case the most frequent one represents the job.
     """
     rows = finding.read
-    rows = rows[rows["decision"] != decisions.UNJUDGED]
+    rows = rows.query("decision != @decisions.UNJUDGED")
     occupation = [as_title(label) for label in rows["label"]]
     rows = rows.assign(occupation=occupation, measure=rows["measure"].fillna("presence"))
     rows["women"] = rows["occupation"].map(women_by_title()).astype(float)
