@@ -79,7 +79,7 @@ def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int
     """
     sweeps = [edit, *(fakes[kind] for kind in placebo.KINDS)]
     photos = reduce(np.intersect1d, [sweep.photos.astype(str) for sweep in sweeps])
-    sweeps = [sweep.only(np.isin(sweep.photos.astype(str), photos)) for sweep in sweeps]
+    sweeps = [sweep.among(photos) for sweep in sweeps]
     labels = reduce(np.union1d, [sweep.labels for sweep in sweeps])
     labels = labels[np.argsort(labels != label, kind="stable")]
     edit = sweeps[0]

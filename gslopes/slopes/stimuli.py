@@ -145,7 +145,7 @@ class Synthesis:
         size = next(iter(self.components.editors.values())).size
         faces = self.components.finder([photo for _, photo in batch])
         for (name, photo), detections in zip(batch, faces, strict=True):
-            height, width = photo.pixels.shape[:2]
+            height, width = photo.shape
             face = choose(detections, width, height, self.plan.config.find.min_face, size)
             if isinstance(face, SkipReason):
                 photos.append(_seen(name, photo, face, detections))
@@ -348,7 +348,7 @@ class Reading(Synthesis):
             if not data[picture].startswith(tuple(ENDINGS)):
                 data[picture] = encode(photo.pixels, photo.gray, photo.icc, "png")
         photo = replace(opened[unit["picture"]], id=unit["photo"])
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         detections = self.components.finder([photo])[0]
         face = choose(detections, width, height, self.plan.config.find.min_face)
         own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
@@ -384,7 +384,7 @@ def _skipped(name: str, why: SkipReason, photo: str) -> Row:
 
 def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> Row:
     """The row of a decoded photo; skipped if there is a reason."""
-    height, width = photo.pixels.shape[:2]
+    height, width = photo.shape
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}

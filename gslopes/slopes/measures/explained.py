@@ -91,8 +91,8 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
     tone: answers along the tone alone.  steps: photo to the slope of the measured step along the attribute.
     """
     read = np.intersect1d(steps.index, tone.photos)
-    part = answers.only(np.isin(answers.photos, read))
-    alone = replace(tone.only(np.isin(tone.photos, part.photos)), measures=part.measures)
+    part = answers.among(read)
+    alone = replace(tone.among(part.photos), measures=part.measures)
     labels = np.union1d(part.labels, alone.labels)
     member = _members(part)
     note = FEW if member.shape[0] < SPARE else ""
