@@ -144,7 +144,7 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
     answered = asked.query("classifier == @name and status == 'answered'")
-    answered = answered[~placebo.among(answered["attribute"])]
+    answered = placebo.real(answered)
     if answered.empty:
         hint = (
             f"It has answers of {', '.join(names)}."

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import listed
 from gslopes.core.tables import Tables
+from gslopes.frame.ask import counted
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain
@@ -110,12 +110,7 @@ def _unreadable(skipped: Counts) -> int:
 
 def counts(found: Tables) -> tuple[int, int, int]:
     """Photos; of them those that were edited; those that could not be read, and pictures about which asking failed."""
-    if not (found.folder / "photos.parquet").is_file():
-        raise KeyError("photos")
-    skipped = _skipped(found.folder)
-    failed = sum(statuses.get("failed", 0) for statuses in answers(found.folder).values())
-    photos = pq.read_metadata(found.folder / "photos.parquet").num_rows
-    return photos, photos - sum(skipped.values()), _unreadable(skipped) + failed
+    return counted(found["photos"], tables.read_rows(tables.ASKED, found.folder, ["status"]))
 
 
 def judged(found: Tables) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series
     """The label's row of slopes to read.  Raises: as ``read_pilot``."""
     rows = tables.reading(tables.read(tables.SLOPES, run / "slopes.parquet"))
     for column, name in (("classifier", classifier), ("attribute", attribute)):
-        names = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
+        names = sorted(map(str, placebo.real(rows)[column].unique()))
         if not name and len(names) > 1:
             raise UsageError(
                 f"{show(run)} has several: {', '.join(names)}.", f"Name one with --{column}."

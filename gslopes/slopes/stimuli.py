@@ -27,7 +27,7 @@ from gslopes.core import (
 )
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
-from gslopes.core.tables import Row
+from gslopes.core.tables import PHOTOS, Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
@@ -378,8 +378,7 @@ class Reading(Synthesis):
 
 def _skipped(name: str, why: SkipReason, photo: str) -> Row:
     """The row of a photo that was not decoded."""
-    nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
-    return {"photo": photo, "path": name, "status": "skipped", **why.columns, **nothing}
+    return {**PHOTOS.blank, "photo": photo, "path": name, "status": "skipped", **why.columns}
 
 
 def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> Row:

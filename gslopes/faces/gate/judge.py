@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +113,8 @@ def measure(
     readings = []
     for sweep, key in _sweeps(run, source, part, tick):
         measured, read = measurer(sweep)
-        numbers = {name: getattr(measured, name) for name in MEASURED}
         empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
-        verdicts.append(key | numbers | empty)
+        verdicts.append(key | asdict(measured) | empty)
         readings += [
             key | {"reading": name, "step": step - 1, "score": score}
             for name, scores in read.items()

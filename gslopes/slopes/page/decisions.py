@@ -55,7 +55,7 @@ def by_pair(rows: DataFrame) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
 
     Of two attributes that are crossed their interaction comes first, then each by itself, then at the other's ends.
     """
-    real = rows[~placebo.among(rows["attribute"])]
+    real = placebo.real(rows)
     view = real["attribute"].map(_view)
     for (classifier, _, attribute), part in real.groupby(["classifier", view, "attribute"]):
         fake = (rows["classifier"] == classifier) & rows["attribute"].isin(
