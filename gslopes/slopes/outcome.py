@@ -46,12 +46,16 @@ class Walked(Result):
     @cached_property
     def skipped(self) -> Counts:
         """Reason to number of photos."""
-        return _skipped(self.folder)
+        photos = tables.read_rows(tables.PHOTOS, self.folder, ["status", "reason", "detail"])
+        lost = photos.query("status != 'used'")
+        return dict(listed(lost["reason"], lost["detail"]).most_common())
 
     @property
     def errors(self) -> int:
         """How many photos could not be read."""
-        return _unreadable(self.skipped)
+        return sum(
+            count for why, count in self.skipped.items() if why.startswith(Reason.UNREADABLE)
+        )
 
     @cached_property
     def dropped(self) -> Counts:
@@ -96,16 +100,6 @@ class Walked(Result):
         facts = {"result": self, "outcomes": outcomes, "show": show}
         told = plain("places.txt.j2", Path(__file__).parent / "templates", **facts)
         return [*told.split("\n"), *super().places]
-
-
-def _skipped(run: Path) -> Counts:
-    photos = tables.read_rows(tables.PHOTOS, run, ["status", "reason", "detail"])
-    lost = photos.query("status != 'used'")
-    return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
-
-
-def _unreadable(skipped: Counts) -> int:
-    return sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
 
 
 def counts(found: Tables) -> tuple[int, int, int]:

@@ -108,5 +108,5 @@ def notes_of(
         typology=typology,
         share=typology.known_share(answers.values()),
         lost=len(lost),
-        why=reasons.counted(zip(lost["reason"], lost["detail"], strict=True)),
+        why=reasons.counted(lost["reason"], lost["detail"]),
     ).splitlines()

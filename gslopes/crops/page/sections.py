@@ -1,6 +1,5 @@
 """The sections of the page of a crop audit."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -119,7 +118,7 @@ def left_out(page: Page) -> Content:
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
     return {
-        "skipped": Counter(map(reasons.listed, out["reason"], out["detail"])).most_common(),
+        "skipped": reasons.listed(out["reason"], out["detail"]).most_common(),
         "faceless": (used & people["box"].isna()).sum(),
         "notes": page.notes,
         "persons": files.read_json(page.run.folder / "groups.json")["left_out"],

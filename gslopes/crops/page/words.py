@@ -120,7 +120,7 @@ def lost(pairs: DataFrame) -> str:
     parts = []
     for status in ("refused", "failed"):
         rows = pairs.query("status == @status")
-        why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
+        why = f" ({counted(rows['reason'], rows['detail'])})" if len(rows) else ""
         parts.append(f"{len(rows):,} {status}{why}")
     return " and ".join(parts)
 

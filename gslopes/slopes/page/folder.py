@@ -1,6 +1,5 @@
 """The page of a run folder: its parts, and the tables, pictures, figures and data that lie next to it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -212,7 +211,7 @@ class WalkPage(Page):
         photos = tables.read_rows(tables.PHOTOS, run, columns)
         skipped = photos.query("status == 'skipped'")
         used = photos.query("status == 'used'")
-        reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
+        reasons = listed(skipped["reason"], skipped["detail"])
         whys = map(explained, skipped["reason"], skipped["detail"])
         return {
             "found": len(photos),

@@ -129,11 +129,7 @@ def outcomes_of(
     for key, of_key in asked.groupby(list(by), sort=False):
         statuses = result.setdefault(tuple(map(str, key)), {})
         for status, rows in of_key.groupby("status"):
-            why = (
-                ""
-                if status == "answered"
-                else reasons.counted(zip(rows["reason"], rows["detail"], strict=True))
-            )
+            why = "" if status == "answered" else reasons.counted(rows["reason"], rows["detail"])
             statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
 

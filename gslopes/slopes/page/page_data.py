@@ -324,7 +324,7 @@ def build_album(
     report: Path,
     attributes: Places,
     embed: loading.Embed,
-    tick: Callable[[int], None] | None = None,
+    tick: Callable[[int], None],
 ) -> Album:
     """Write the pictures of all photos that have sweeps, see ``embed``.
 

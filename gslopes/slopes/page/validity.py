@@ -38,9 +38,7 @@ def sweeps(run: Path, values: crossed.Values, pairs: bool = False) -> list[Conte
                 "verdicts": of_group,
                 "reasons": Counter(of_group.query("not kept")["reason"]).most_common(),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": list(
-                    map(_name, filter(None, of_group["off_target_reading"].mode()))
-                ),
+                "off_readings": [*map(_name, filter(None, of_group["off_target_reading"].mode()))],
                 "values": list(steps),
                 "curves": _curves(rows, attribute, steps),
                 "read": attribute in set(rows["reading"]),
@@ -65,12 +63,9 @@ def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, 
     moved = apart.mask(
         wide.index.get_level_values("reading") == "identity", wide.min(axis=1)
     ).groupby("reading")
-    changes = []
-    for name, by in moved:
-        estimate = mean_t(by.to_numpy(float))
-        if name != attribute:
-            changes.append((_name(str(name)), estimate))
-    return changes
+    return [
+        (_name(str(name)), mean_t(by.to_numpy(float))) for name, by in moved if name != attribute
+    ]
 
 
 MOST = 20  # labels of a table
