@@ -17,7 +17,7 @@ from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.contexts.stimuli import stages as stimuli
-from gslopes.core import Executor, JsonObject, Reason, tables, text, with_options
+from gslopes.core import Executor, JsonObject, tables, text, with_options
 from gslopes.core.records import Classifier
 from gslopes.frame.ask import (
     ANSWERS,
@@ -26,6 +26,7 @@ from gslopes.frame.ask import (
     asked_before,
     check_models,
     check_versions,
+    counted,
     prices_of,
 )
 from gslopes.frame.brought import planned
@@ -164,7 +165,7 @@ def _note_gate(run: Run) -> None:
     if verdicts.empty:
         return  # nothing was judged
     judged = text.many(len(verdicts), "person", "people")
-    dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    dropped = verdicts.query("not kept")["reason"].value_counts()
     why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
 
@@ -173,9 +174,7 @@ def counts(results: Tables) -> tuple[int, int, int]:
     """Photos of people, those before a background; those that cannot be read, and questions that failed."""
     photos = results["photos"]
     people = photos[~photos["path"].str.startswith("background ")]
-    unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = int((results["asked"]["status"] == "failed").sum()) if "asked" in results else 0
-    return len(people), int((people["status"] == "used").sum()), unreadable + failed
+    return counted(people, results.get("asked", tables.ASKED.empty()))
 
 
 CONTEXTS = Audit(

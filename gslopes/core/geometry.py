@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gslopes.core.arrays import Array, Flags, doubles
-from gslopes.core.records import ByteArray
+from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.records import ByteArray, FloatArray
 
 Numbers = NDArray[np.floating]
 
@@ -65,6 +65,12 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
         source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
     )
     return cast(ByteArray, chip)
+
+
+def smoothed(picture: NDArray[Any], sigma: float, border: int = cv2.BORDER_REPLICATE) -> FloatArray:
+    """A picture (H, W) or (H, W, C) under a Gaussian, of the same shape.  border: what OpenCV takes to lie beyond."""
+    smooth = cv2.GaussianBlur(picture, (0, 0), sigma, borderType=border)
+    return floats(smooth).reshape(picture.shape)  # OpenCV drops the axis of a single channel
 
 
 def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int, int, int, int]:

@@ -58,6 +58,11 @@ def among(attributes: pd.Series) -> pd.Series[bool]:
     return attributes.map(lambda name: is_placebo(str(name))).astype(bool)
 
 
+def real(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of sweeps that are no placebos.  rows: of a table with the column attribute."""
+    return rows[~among(rows["attribute"])]
+
+
 def of_a_set(manifest: Mapping[str, Any]) -> bool:
     """Whether others made a run's pictures.  manifest: the content of ``run.json``."""
     return bool(manifest["config"].get("pairs"))

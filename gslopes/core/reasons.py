@@ -159,29 +159,32 @@ def explained(reason: str, detail: str) -> str:
     return str(reason)
 
 
-def listed(reason: str, detail: str) -> str:
-    """The text under which a row is counted in a list of reasons: with its detail if that names kind and remedy.
+def listed(reasons: Iterable[str], details: Iterable[str]) -> Counter[str]:
+    """How many rows have each reason, as it is listed: with the detail if that names kind and remedy.
 
-    >>> listed("unreadable: a kind of picture that is not read", "JPEG XL"), listed("face too small", "12 px")
-    ('unreadable: a kind of picture that is not read (JPEG XL)', 'face too small')
+    >>> listed(["unreadable: a kind of picture that is not read", "face too small"], ["JPEG XL", "12 px"])
+    Counter({'unreadable: a kind of picture that is not read (JPEG XL)': 1, 'face too small': 1})
     """
-    return explained(reason, detail if reason == Reason.UNREAD_KIND else "")
+    return Counter(
+        explained(reason, detail if reason == Reason.UNREAD_KIND else "")
+        for reason, detail in zip(reasons, details, strict=True)
+    )
 
 
-def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
+def counted(reasons: Iterable[str], details: Iterable[str], most: int = 3) -> str:
     """The most frequent of some rows' reasons; each with its count, if there are several.
 
-    rows: reason and detail; the detail counts if the reason tells nothing.
+    The detail counts if the reason tells nothing.
 
-    >>> counted([("no face found", "12 px"), ("refused", "policy"), ("no face found", "9 px")])
+    >>> counted(["no face found", "refused", "no face found"], ["12 px", "policy", "9 px"])
     'no face found (2), policy (1)'
-    >>> counted([("refused", "")])
+    >>> counted(["refused"], [""])
     'no reason given'
     """
     bare = (Reason.REFUSED, Reason.FAILED)
     counts = Counter(
         reason if reason not in ("", *bare) else detail or "no reason given"
-        for reason, detail in rows
+        for reason, detail in zip(reasons, details, strict=True)
     )
     if len(counts) == 1:
         return printable(next(iter(counts)))

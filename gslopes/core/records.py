@@ -42,6 +42,11 @@ class Photo:
     gray: bool = False
     icc: bytes | None = None
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Height and width."""
+        return self.pixels.shape[:2]
+
 
 # Columns of a face in a table: its box, and its landmarks as the viewer sees them.
 BOX = ("x0", "y0", "x1", "y1")

@@ -4,7 +4,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, Executor, JsonObject, Reason, with_options
+from gslopes.core import ConfigError, Executor, JsonObject, with_options
 from gslopes.core.records import Finder
 from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given
@@ -15,7 +15,7 @@ from gslopes.crops.page import drawing, words
 from gslopes.crops.page import sections as page
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
 from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
-from gslopes.frame.ask import raise_if_no_use
+from gslopes.frame.ask import counted, raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
@@ -89,10 +89,7 @@ def outline(planned: Plan) -> tuple[list[str], JsonObject]:
 
 def counts(tables: Tables) -> tuple[int, int, int]:
     """Photos that were looked at, those that are used; those that cannot be read, and questions that failed."""
-    people = tables["people"]
-    unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = tables["pairs"]["status"].tolist().count("failed")
-    return len(people), people["status"].tolist().count("used"), unreadable + failed
+    return counted(tables["people"], tables["pairs"])
 
 
 STAGES = declared_stages(HOME)

@@ -98,24 +98,6 @@ class EditConfig:
 
         return identify(editor_for(attribute, self.model, bool(self.ends)))[0].names
 
-    def sweeps(self, placebos: bool = False) -> dict[str, list[float]]:
-        """Attribute to its K values; its placebo sweeps after it, if asked for.
-
-        Raises: UnknownName for an attribute that no editor knows; UsageError for a bad number of steps or range.
-        """
-        from gslopes.faces.zoo import editor_for
-
-        sweeps: dict[str, list[float]] = {}
-        for name in self.attributes:
-            if not self.model:
-                editor_for(name)
-            # the shortest decimal of each float32: what is printed is what is meant
-            values = [
-                float(str(value)) for value in values_for(name, steps=self.steps, extent=self.range)
-            ]
-            sweeps |= dict.fromkeys((name, *(placebo.names(name) if placebos else ())), values)
-        return sweeps
-
 
 @frozen
 class ComposeConfig:

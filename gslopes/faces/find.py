@@ -123,7 +123,7 @@ class KnownFinder:
 
     def _of(self, photo: Photo) -> Detections:
         faces = self.faces.get(relative_name(photo.path, self.photos_root), _detections([]))
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         problem = ""
         for eyes in doubles(faces.points[:, :2]):
             across, down = eyes[1] - eyes[0]

@@ -20,6 +20,7 @@ from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import (
     Executor,
     JsonObject,
+    Reason,
     RunFolderMismatch,
     UsageError,
     frozen,
@@ -299,6 +300,17 @@ def asked_before(folder: Path, record: str = ASKED) -> JsonObject:
     if (folder / runfolder.MANIFEST).is_file():
         return dict(runfolder.read_manifest(folder).get(record) or {})
     return {}
+
+
+def counted(photos: DataFrame, asked: DataFrame) -> tuple[int, int, int]:
+    """Photos found, photos used, and what failed: files that cannot be read, and pictures that were asked about.
+
+    Both have the column status, and photos the reason.
+    """
+    unreadable = photos["reason"].str.startswith(Reason.UNREADABLE)
+    failed = asked.query("status == 'failed'")
+    used = photos.query("status == 'used'")
+    return len(photos), len(used), int(unreadable.sum()) + len(failed)
 
 
 def raise_if_no_use(answers: DataFrame, of: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core.summary import FINDING, UNJUDGED
+from gslopes.core.summary import FINDING
 from gslopes.frame.spec import Headline
 from gslopes.report import numbers, terminal, words
 from gslopes.report.charts import Mark, panel
@@ -23,7 +23,7 @@ def count_decisions(rows: DataFrame) -> str:
     >>> count_decisions(DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
     '1 of 2 numbers that can be judged is a finding; 1 more cannot, mostly because of this: too few.'
     """
-    reasons = rows.loc[rows["decision"] == UNJUDGED, "reason"]
+    reasons = rows.query("decision == 'unjudged'")["reason"]
     return plain(
         "decisions.txt.j2",
         __file__,
@@ -51,7 +51,7 @@ def arranged(rows: DataFrame, lead: Headline) -> DataFrame:
 
 def _first(rows: DataFrame) -> tuple[DataFrame, Series, str]:
     """The first judged rows; what each is about, for people; and what all of them have in common."""
-    shown = rows[rows["decision"] != UNJUDGED].head(MOST)
+    shown = rows.query("decision != 'unjudged'").head(MOST)
     told = shown.assign(label=shown.get("said", shown["label"]))
     told = told[["model", "label", "contrast"]].map(words.readable)
     varied = told.nunique() > 1

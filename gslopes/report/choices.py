@@ -42,42 +42,25 @@ class Choice:
 def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """(the paper, its choices) for a run of a sibling audit.
 
-    file: TOML with ``paper`` and ``[[choice]]``: what, paper, section, reason, option; then either here, or key, a name
-    in the configuration, and published, its value as the paper has it; default: of a key that the run does not name;
-    otherwise: shown if the run has no such value; instead: shown in place of any other value; named: true for names
-    such as ``onnx:FILE``, of which what comes before the colon is compared.
-    config: the run's, flat.
+    file: TOML with ``paper`` and ``[[choice]]``, see ``choice_of``.  config: the run's, flat.
     """
     texts = read_toml(file)
-    return texts["paper"], [_choice(text, config) for text in texts["choice"]]
+    return texts["paper"], [choice_of(text, config) for text in texts["choice"]]
 
 
-def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
-    fields = {name: text.get(name, "") for name in ("what", "paper", "reason", "option", "section")}
-    if "key" not in text:
-        return Choice(here=text["here"], **fields)
-    value = config.get(text["key"], text.get("default"))
-    value = list(value) if isinstance(value, tuple) else value
-    if text.get("named"):
-        value = [name.partition(":")[0] for name in value or ()]
-    if value == text["published"]:
-        return Choice(here=fields["paper"], **fields)
-    if "instead" in text:
-        return Choice(here=text["instead"], **fields)
-    if not value and "otherwise" in text:
-        return Choice(here=text["otherwise"], **fields)
-    return Choice(here=_shown(value), **fields)
+def choice_of(text: Mapping[str, str], facts: Mapping[str, Any]) -> Choice:
+    """A choice as TOML has it: each cell is a template of what the run has, and of the cell ``paper``.
 
+    of: a cell that says to whom the choice belongs, and is no part of it.
 
-def _shown(value: Any) -> str:
-    """A value of a configuration as text."""
-    if isinstance(value, bool) or value is None:
-        if value:
-            return "yes"
-        return "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value)
+    >>> text = {"what": "pairs", "paper": "all", "here": "{{ paper if published else 'some' }}"}
+    >>> choice_of(text, {"published": True}).same, choice_of(text, {"published": False}).here
+    (True, 'some')
+    """
+    fill = inline.templates(escape=False).from_string
+    known = {"paper": text["paper"], **facts}
+    cells = {key: fill(cell).render(known).strip() for key, cell in text.items() if key != "of"}
+    return Choice(**cells)
 
 
 HEAD = ("choice", "paper", "this run", "reason")

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.report import numbers, terminal, words
+from gslopes.core import read_beside
+from gslopes.core.tables import records
+from gslopes.report import terminal
 from gslopes.stats.rounding import exceeds, sort_key
 
 TITLE = "Occupations whose photos are most skewed in perceived gender: most female, most male; ties by name."
@@ -17,7 +19,7 @@ NOTE = (
     "skewed first. women (BLS): their share of the people employed."
 )
 
-
+_FORM = read_beside(__file__, "composition.toml")
 SIDES = ("Occupation", "Female", "Occupation ", "Male")
 MOST = 10  # occupations at each end of Table 3
 
@@ -31,13 +33,13 @@ def by_occupation(composition: DataFrame, women: Mapping[str, float]) -> DataFra
     """
     rows = composition.query("reading == 'gender' and keyword == 'any' and occupation != ''")
     female, male = (
-        rows[rows["value"] == value].set_index("occupation") for value in ("female", "male")
+        rows.query("value == @value").set_index("occupation") for value in ("female", "male")
     )
     frame = female[["n", "answered"]].copy()
     for value, part in (("female", female), ("male", male)):
         for column, end in (("share", ""), ("ci_low", "_low"), ("ci_high", "_high")):
             frame[f"{value}{end}"] = part[column]
-    others = rows[rows["value"].isin(["non-binary", "unknown"])].groupby("occupation")["share"]
+    others = rows.query("value in ['non-binary', 'unknown']").groupby("occupation")["share"]
     frame["other_answers"] = others.sum().reindex(frame.index, fill_value=0.0)
     frame["women"] = [women.get(name, np.nan) for name in frame.index]
     frame = frame.reset_index()
@@ -70,45 +72,6 @@ def print_shares(shares: DataFrame) -> str:
             "No photo has an occupation: name the sub-folders by it, or read a folder of gslopes collect.\n"
             "The readings of all photos together are in composition.csv."
         )
-    skewed = [
-        [
-            words.shorten(words.printable(cell), 30)
-            if isinstance(cell, str)
-            else numbers.fraction(cell)
-            for cell in row
-        ]
-        for row in table3(shares).itertuples(index=False)
-    ]
-    ends = terminal.table(
-        [terminal.Column(head.strip().lower(), number=head in SIDES[1::2]) for head in SIDES],
-        skewed,
-    )
-    heads = (
-        "occupation",
-        "photos",
-        "answered",
-        "perceived female",
-        "perceived male",
-        "women (BLS)",
-    )
-    columns = [
-        terminal.Column(head, number=column in (1, 2, 5)) for column, head in enumerate(heads)
-    ]
-    rows = [
-        [
-            words.shorten(words.printable(row["occupation"]), 22),
-            f"{row['n']:,}",
-            f"{row['answered']:,}",
-            *(_cell(row, value) for value in ("female", "male")),
-            numbers.share(row["women"]),
-        ]
-        for _, row in shares.iterrows()
-    ]
-    return f"{TITLE}\n\n{ends}\n\nEvery occupation\n\n{terminal.table(columns, rows)}\n\n{NOTE}"
-
-
-def _cell(row: pd.Series, value: str) -> str:
-    if pd.isna(row[value]):
-        return numbers.NONE
-    low, high = (numbers.share(row[f"{value}_{end}"]).removesuffix(" %") for end in ("low", "high"))
-    return f"{numbers.share(row[value])} [{low}, {high}]"
+    ends = terminal.listed(_FORM["ends"], records(table3(shares)))
+    every = terminal.listed(_FORM["every"], records(shares))
+    return f"{TITLE}\n\n{ends}\n\nEvery occupation\n\n{every}\n\n{NOTE}"

@@ -114,16 +114,15 @@ def listed(
 ) -> DataFrame:
     """Texts, a row for each row: column to its cell, a template of plain text as TOML has it.
 
-    house, variables: as of ``render``, next to the row's own columns.
+    house, variables: as of ``render``, next to the row's own columns and the ``row`` as a whole.
 
     >>> listed({"pair": "{{ a }} over {{ b }}"}, [{"a": 1, "b": 2}])["pair"].tolist()
     ['1 over 2']
     """
     environment = templates(house, False)
     made = {column: environment.from_string(text) for column, text in cells.items()}
-    return DataFrame(
-        {column: cell.render(row, **variables) for column, cell in made.items()} for row in rows
-    )
+    texts = [[cell.render(row, row=row, **variables) for cell in made.values()] for row in rows]
+    return DataFrame(texts, columns=list(cells), dtype=object)
 
 
 def _read(name: str, house: Path | None) -> str:

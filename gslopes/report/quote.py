@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, runfolder, summary
-from gslopes.core.tables import Record
-from gslopes.report import inline, layouts, numbers, units, words
+from gslopes.core import frozen, read_beside, runfolder, summary
+from gslopes.core.tables import records
+from gslopes.report import inline, layouts, units, words
 
 MOST_ROWS = 8
-_HEAD = ["Of", "What", "Difference", "95 % interval", "unit", "n"]
+_CELLS = read_beside(__file__, "quote.toml")
 SOURCE = "Joo and Kärkkäinen 2020, doi 10.1145/3422841.3423533"
 
 
@@ -51,25 +52,25 @@ def of_findings(
 
     Raises: UsageError if there is no ``run.json``.
     """
-    judged = findings[findings["decision"] != summary.UNJUDGED]
+    judged = findings.query("decision != @summary.UNJUDGED")
     if judged.empty:
         return None
-    sure = judged[judged["decision"] == summary.FINDING]
+    sure = judged.query("decision == @summary.FINDING")
     led = judged[leading.reindex(judged.index)]
-    surest = led[led["decision"] == summary.FINDING]
-    first = next(part for part in (surest, led, sure, judged) if len(part)).to_dict("records")[0]
+    surest = led.query("decision == @summary.FINDING")
+    first = next(part for part in (surest, led, sure, judged) if len(part))[:1]
     version = words.printable(runfolder.read_manifest(run)["gslopes"])
-    rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
-    frame = DataFrame(rows, columns=_HEAD, dtype=object)
+    rows = records(pd.concat([first, sure[:MOST_ROWS]]))
+    cells = inline.listed(_CELLS, rows, about=about, units=units)
     facts: dict[str, Any] = {
         "about": about,
         "headline": headline,
-        "cells": _cells(first, about),
-        "is_finding": first["decision"] == summary.FINDING,
+        "cells": cells.iloc[0],
+        "is_finding": rows[0]["decision"] == summary.FINDING,
         "findings": len(sure),
         "maker": f"gslopes {version or 'of an unknown version'}, on {summary.began_on(run)}",
         "table": layouts.to_markdown(
-            frame, f"Findings: {len(rows)} of {len(sure)}, largest first."
+            cells[1:], f"Findings: {len(cells) - 1} of {len(sure)}, largest first."
         ),
     }
     return Quote(inline.plain("quoted.txt.j2", **facts), inline.plain("card.md.j2", **facts) + "\n")
@@ -85,16 +86,3 @@ def write_card(report: Path, quoted: Quote | None) -> None:
         file.unlink(missing_ok=True)
     if quoted is not None:
         runfolder.write_bytes(file, quoted.card.encode("utf-8", "backslashreplace"))
-
-
-def _cells(row: Record, about: About) -> list[str]:
-    """A finding under ``_HEAD``."""
-    write = units.writer_in(row["unit"])
-    return [
-        words.printable(f"{row['model']}, {row['label']}"),
-        words.printable(row["contrast"]),
-        write(row["value"]),
-        numbers.ends_of(row, write).replace(numbers.NONE, "unknown"),
-        row["unit"],
-        words.many(int(row["n"]), *about.things),
-    ]

@@ -1,11 +1,12 @@
 """Tables for a terminal, by rich: 100 columns at most, colours only on a terminal that shows them."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from gslopes.core import frozen
-from gslopes.report import words
+from gslopes.core.tables import Record
+from gslopes.report import inline, words
 
 WIDTH = 100
 
@@ -15,11 +16,34 @@ class Column:
     """A column: its title, and whether its cells are numbers, which are aligned right.
 
     gives_way: its cells are cut if a line would be longer than ``WIDTH``.
+    cell: the template of its cells, see ``listed``.  when: what must be true for it to be there; empty: nothing.
     """
 
     title: str
     number: bool = True
     gives_way: bool = False
+    cell: str = ""
+    when: str = ""
+
+
+def listed(
+    columns: Iterable[Mapping[str, Any]],
+    rows: Iterable[Record],
+    styles: Sequence[str] = (),
+    **facts: Any,
+) -> str:
+    """A table whose cells are templates, as text.
+
+    columns: as ``Column`` has them, from TOML.  rows, facts: what the templates are about, see
+        ``report.inline.listed``.  styles: as of ``table``.
+    """
+    declared = [Column(**column) for column in columns]
+    shown = [column for column in declared if not column.when or facts[column.when]]
+    templates = {
+        str(index): column.cell for index, column in enumerate(shown)
+    }  # titles may be the same
+    cells = inline.listed(templates, rows, **facts)
+    return table(shown, cells.to_numpy(), styles)
 
 
 def table(

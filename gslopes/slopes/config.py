@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import canonical_name, is_outside
-from gslopes.core import ConfigError, from_dict, frozen, placebo, read_beside, to_dict
+from gslopes.core import ConfigError, from_dict, frozen, read_beside, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.options import counts, merged, option, put, section
 from gslopes.core.runfolder import GIVEN
@@ -130,12 +130,6 @@ class RunConfig:
         return is_outside(self.edit.model)
 
     @property
-    def named(self) -> bool:
-        """Whether an editor of ours has named ends, or is asked for some.  Raises: UnknownName, ModelError."""
-        asked = bool(self.edit.ends or self.baseline)
-        return asked or any(self.edit.names(attribute) for attribute in self.edit.attributes)
-
-    @property
     def crossed(self) -> Grid | None:
         """The grid of values, with ``cross``.  Raises: ConfigError if there can be none."""
         names = self.edit.attributes
@@ -175,17 +169,6 @@ class RunConfig:
         ends = (values[0].values[0], values[0].values[-1])
         steps = tuple(map(float, range(len(levels))))
         return Grid((values[0].name, named[0].attribute), (ends, steps), levels)
-
-    def sweeps(self) -> dict[str, list[float]]:
-        """As ``EditConfig.sweeps``; with ``cross`` both attributes' values, and the sweeps of the grid."""
-        sweeps = self.edit.sweeps(self.compose.placebo)
-        if grid := self.crossed:
-            sweeps = grid.sweeps
-            steps = [float(step) for step in range(len(grid.values[0]) * len(grid.values[1]))]
-            sweeps |= dict.fromkeys(
-                (grid.name, *placebo.names(grid.name) * self.compose.placebo), steps
-            )
-        return sweeps
 
     def identity(self) -> Facts:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""

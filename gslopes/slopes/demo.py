@@ -175,7 +175,7 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     values = []
     cue = []
-    for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
+    for value, group in edits.query("attribute == 'gender'").groupby("value"):
         read = classifier.ask([read_picture(run, file) for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]
         cue.append(np.asarray(read, np.float64)[:, 0].mean())

@@ -143,8 +143,8 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> DataFrame:
     """
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
-    answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
-    answered = answered[~placebo.among(answered["attribute"])]
+    answered = asked.query("classifier == @name and status == 'answered'")
+    answered = placebo.real(answered)
     if answered.empty:
         hint = (
             f"It has answers of {', '.join(names)}."
@@ -167,10 +167,10 @@ def _compared(
     models: tuple[Names, Names],
 ) -> Drift:
     asked, scored = rows
-    answered = asked[asked["status"] == "answered"]
+    answered = asked.query("status == 'answered'")
     index = pd.MultiIndex.from_frame(answered[_KEY])
     scores = tables.read(tables.SCORES, run / "scores.parquet")
-    before = _wide(scores[scores["classifier"] == name], index)
+    before = _wide(scores.query("classifier == @name"), index)
     now = _wide(scored, index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]

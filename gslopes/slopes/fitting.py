@@ -56,7 +56,7 @@ def fit_folder(
 
     scores, asked, limits = answers_of(run, config)
     editing = tables.read_rows(tables.EDITING, run)
-    editing = editing[~placebo.among(editing["attribute"])]
+    editing = placebo.real(editing)
     wished = tables.check(tables.ASKED, editing.assign(classifier=EDITOR)[tables.ASKED.columns])
     asked = pa.concat_tables([asked, wished.cast(asked.schema)]).unify_dictionaries()
     unedited = unedited_answers(run, limits)

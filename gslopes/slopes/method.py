@@ -10,8 +10,7 @@ from gslopes.ask.editors import is_outside
 from gslopes.core import ModelError, UnknownName, UsageError, files, read_beside, runfolder
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
-from gslopes.report.choices import Choice
-from gslopes.report.inline import templates
+from gslopes.report.choices import Choice, choice_of
 
 Facts = Mapping[str, Any]
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -95,22 +94,18 @@ def choices(
     if edit.get("calibrated") is False:
         models = {name: replace(spec, steps=()) for name, spec in models.items()}
     facts = _facts(config, models) | {"presence": presence or {}, "thresholds": thresholds}
-    found = [_choice(texts["others"], name=name, editor=told) for name, told in others.items()]
+    found = [
+        choice_of(texts["others"], {"name": name, "editor": told}) for name, told in others.items()
+    ]
     if not others:
-        found = [_choice(texts["values"], **one) for one in _values(edit)]
+        found = [choice_of(texts["values"], one) for one in _values(edit)]
     for name, spec in models.items():
         fades = texts["fading"].get(spec.recipe, "")
         for text in texts["editor"]:
             if text.get("of", spec.labels[0]) == spec.labels[0]:
-                found.append(_choice(text, name=name, spec=spec, fades=fades, **facts))
-    return found + [_choice(text, **facts) for text in texts["choice"]]
-
-
-def _choice(text: Mapping[str, str], name: str = "", **facts: Any) -> Choice:
-    """A choice of method.toml, whose cells are templates of the facts.  name: of the attribute or editor."""
-    fill = templates(escape=False).from_string
-    cells = {key: fill(cell).render(facts).strip() for key, cell in text.items() if key != "of"}
-    return Choice(**cells | {"what": text["what"].format(name=name)})
+                about = {"name": name, "spec": spec, "fades": fades}
+                found.append(choice_of(text, facts | about))
+    return found + [choice_of(text, facts) for text in texts["choice"]]
 
 
 def _facts(config: Facts, models: Mapping[str, ModelSpec]) -> dict[str, Any]:

@@ -40,9 +40,7 @@ def as_they_were(run: Run, part: Tables) -> Made:
     photos = part["photos"]
     edits = part["edits"].drop_duplicates("photo").set_index("photo")
     rows = []
-    for row in (
-        photos[photos["photo"].isin(edits.index)].drop_duplicates("photo").to_dict("records")
-    ):
+    for row in photos.query("photo in @edits.index").drop_duplicates("photo").to_dict("records"):
         path = run.config.photos / row["path"]
         named = f"The photo {runfolder.show(path)}"
         try:

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import listed
 from gslopes.core.tables import Tables
+from gslopes.frame.ask import counted
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain
@@ -46,18 +46,22 @@ class Walked(Result):
     @cached_property
     def skipped(self) -> Counts:
         """Reason to number of photos."""
-        return _skipped(self.folder)
+        photos = tables.read_rows(tables.PHOTOS, self.folder, ["status", "reason", "detail"])
+        lost = photos.query("status != 'used'")
+        return dict(listed(lost["reason"], lost["detail"]).most_common())
 
     @property
     def errors(self) -> int:
         """How many photos could not be read."""
-        return _unreadable(self.skipped)
+        return sum(
+            count for why, count in self.skipped.items() if why.startswith(Reason.UNREADABLE)
+        )
 
     @cached_property
     def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
         verdicts = runfolder.verdicts(self.folder)
-        return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
+        return dict(Counter(verdicts.query("not kept")["reason"]).most_common())
 
     @property
     def facts(self) -> JsonObject:
@@ -98,24 +102,9 @@ class Walked(Result):
         return [*told.split("\n"), *super().places]
 
 
-def _skipped(run: Path) -> Counts:
-    photos = tables.read_rows(tables.PHOTOS, run, ["status", "reason", "detail"])
-    lost = photos[photos["status"] != "used"]
-    return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
-
-
-def _unreadable(skipped: Counts) -> int:
-    return sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
-
-
 def counts(found: Tables) -> tuple[int, int, int]:
     """Photos; of them those that were edited; those that could not be read, and pictures about which asking failed."""
-    if not (found.folder / "photos.parquet").is_file():
-        raise KeyError("photos")
-    skipped = _skipped(found.folder)
-    failed = sum(statuses.get("failed", 0) for statuses in answers(found.folder).values())
-    photos = pq.read_metadata(found.folder / "photos.parquet").num_rows
-    return photos, photos - sum(skipped.values()), _unreadable(skipped) + failed
+    return counted(found["photos"], tables.read_rows(tables.ASKED, found.folder, ["status"]))
 
 
 def judged(found: Tables) -> pd.DataFrame:

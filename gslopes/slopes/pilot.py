@@ -55,7 +55,7 @@ def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series
     """The label's row of slopes to read.  Raises: as ``read_pilot``."""
     rows = tables.reading(tables.read(tables.SLOPES, run / "slopes.parquet"))
     for column, name in (("classifier", classifier), ("attribute", attribute)):
-        names = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
+        names = sorted(map(str, placebo.real(rows)[column].unique()))
         if not name and len(names) > 1:
             raise UsageError(
                 f"{show(run)} has several: {', '.join(names)}.", f"Name one with --{column}."
@@ -64,11 +64,11 @@ def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series
             raise UsageError(f"{show(run)} has no {column} {name}.", f"It has {', '.join(names)}.")
         chosen = name or names[0]
         rows = rows[rows[column] == chosen]
-    judged = rows[rows["decision"] != "unjudged"]
+    judged = rows.query("decision != 'unjudged'")
     if label not in set(judged["label"]):
         some = ", ".join(sorted(map(str, judged["label"]))[:8]) or "none"
         raise UsageError(f"{show(run)} has not judged the label {label}.", f"It has judged {some}.")
-    return judged[judged["label"] == label].iloc[0]
+    return judged.query("label == @label").iloc[0]
 
 
 def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int = 10) -> Pilot:
@@ -79,7 +79,7 @@ def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int
     """
     sweeps = [edit, *(fakes[kind] for kind in placebo.KINDS)]
     photos = reduce(np.intersect1d, [sweep.photos.astype(str) for sweep in sweeps])
-    sweeps = [sweep.only(np.isin(sweep.photos.astype(str), photos)) for sweep in sweeps]
+    sweeps = [sweep.among(photos) for sweep in sweeps]
     labels = reduce(np.union1d, [sweep.labels for sweep in sweeps])
     labels = labels[np.argsort(labels != label, kind="stable")]
     edit = sweeps[0]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,10 +27,10 @@ from gslopes.slopes.pairs import PairSet, read_pairs
 class Walk:
     """A checked configuration with what it means in numbers.
 
-    files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
+    files: the photos, in order.  values: of every sweep.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
     pairs: the set, if others made the pictures; the files are then one of each unit, by its name.
-    editor: if others made it.  sweeps: what it is asked for, or the contrasts of named ends of our own.
+    editor: if others made it.  sweeps: what it is asked for, or our own; none if two are crossed.
     """
 
     config: RunConfig
@@ -149,14 +150,15 @@ def look_at(
         )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
     editor = given
-    sweeps: tuple[Sweep, ...] = ()
-    if config.cross or not (config.outside or config.named):
-        values = config.sweeps()
-    else:
-        if config.outside and editor is None:
-            editor = load_editor(config.edit.model, Setting(config.device, trust))
-        sweeps = sweeps_of(config.edit, editor, config.baseline)
-        values = values_of(sweeps, config.compose.placebo)
+    if config.outside and editor is None:
+        editor = load_editor(config.edit.model, Setting(config.device, trust))
+    sweeps = sweeps_of(config.edit, editor, config.baseline)
+    values = values_of(sweeps, config.compose.placebo)
+    if grid := config.crossed:
+        steps = tuple(map(float, range(prod(map(len, grid.values)))))
+        crossing = Sweep(grid.name, grid.name, steps)
+        values = grid.sweeps | values_of([crossing], config.compose.placebo)
+        sweeps = ()
     files, inputs = read_inputs(config)
     if digests := {sweep.attribute: sweep.prompts.digest for sweep in sweeps if sweep.prompts}:
         inputs["prompts"] = digests

@@ -27,7 +27,7 @@ from gslopes.core import (
 )
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
-from gslopes.core.tables import Row
+from gslopes.core.tables import PHOTOS, Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
@@ -145,7 +145,7 @@ class Synthesis:
         size = next(iter(self.components.editors.values())).size
         faces = self.components.finder([photo for _, photo in batch])
         for (name, photo), detections in zip(batch, faces, strict=True):
-            height, width = photo.pixels.shape[:2]
+            height, width = photo.shape
             face = choose(detections, width, height, self.plan.config.find.min_face, size)
             if isinstance(face, SkipReason):
                 photos.append(_seen(name, photo, face, detections))
@@ -348,7 +348,7 @@ class Reading(Synthesis):
             if not data[picture].startswith(tuple(ENDINGS)):
                 data[picture] = encode(photo.pixels, photo.gray, photo.icc, "png")
         photo = replace(opened[unit["picture"]], id=unit["photo"])
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         detections = self.components.finder([photo])[0]
         face = choose(detections, width, height, self.plan.config.find.min_face)
         own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
@@ -378,13 +378,12 @@ class Reading(Synthesis):
 
 def _skipped(name: str, why: SkipReason, photo: str) -> Row:
     """The row of a photo that was not decoded."""
-    nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
-    return {"photo": photo, "path": name, "status": "skipped", **why.columns, **nothing}
+    return {**PHOTOS.blank, "photo": photo, "path": name, "status": "skipped", **why.columns}
 
 
 def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> Row:
     """The row of a decoded photo; skipped if there is a reason."""
-    height, width = photo.pixels.shape[:2]
+    height, width = photo.shape
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}

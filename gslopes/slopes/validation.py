@@ -70,7 +70,7 @@ def summarise(
     readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = about_photos(run, photos_csv, groups)
     return [
-        _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about)
+        _one(str(name), values[str(name)], sweeps, readings.query("attribute == @name"), about)
         for name, sweeps in verdicts.groupby("attribute")
     ]
 
@@ -112,7 +112,7 @@ def _one(
     about: DataFrame,
 ) -> Summary:
     passed = int(verdicts["kept"].sum())
-    kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
+    kinds = Counter(verdicts.query("not kept")["reason"])
     plain = Summary(attribute, tuple(values), len(verdicts), passed, dict(kinds.most_common()))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
     steps = range(-1, len(values))  # the unedited photo first

@@ -51,7 +51,7 @@ def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flag
     return np.asarray(settled(gap, limit, grain) > 0, bool)
 
 
-def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
+def places(numbers: ArrayLike, size: float = 0.0, grain: float = STORED) -> Integers:
     """(n,) places in rising order, from 0, that ignore rounding: neighbours that are equal but for it share one.
 
     NaN come last, and share a place.  size: of what the numbers were computed from, if it is larger than they are.
@@ -65,7 +65,7 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     above = values[order[1:]]
     sizes = np.maximum(np.maximum(abs(below), abs(above)), size)
     with np.errstate(invalid="ignore"):
-        apart = abs(above - below) > STORED * sizes
+        apart = abs(above - below) > grain * sizes
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
     result = np.zeros(len(values), np.int64)
     result[order[1:]] = np.cumsum(apart)
@@ -80,12 +80,9 @@ def levelled(numbers: ArrayLike) -> Array:
     """
     values = doubles(numbers)
     order = np.argsort(values, kind="stable")
-    rising = values[order]
-    steps = settled(np.diff(rising), np.nanmax(abs(values), initial=0)) != 0
-    heads = np.flatnonzero(np.r_[True, steps][: len(values)])
-    result = np.empty_like(values)
-    result[order] = np.repeat(rising[heads], np.diff(np.r_[heads, len(values)]))
-    return result
+    place = places(values, np.nanmax(abs(values), initial=0), EXACT)
+    least = np.unique(place[order], return_index=True)[1]  # where each place begins
+    return values[order[least]][place]
 
 
 def sort_key(column: Any) -> Any:

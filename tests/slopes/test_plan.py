@@ -5,6 +5,7 @@ import pytest
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
 from gslopes.frame.ask import outline_of_prices
 from gslopes.frame.plan import plan
+from gslopes.slopes.asked_for import sweeps_of, values_of
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import configure
 from gslopes.slopes.plan import Walk
@@ -131,11 +132,12 @@ def test_names_and_devices_are_checked_before_anything_is_done(
 
 def test_an_unknown_attribute_names_the_nearest(home):
     with pytest.raises(UnknownName, match="Did you mean 'race'"):
-        configure("p", {"attribute": "rase"}).edit.sweeps()
+        sweeps_of(configure("p", {"attribute": "rase"}).edit, None, None)
 
 
 def test_values_are_the_shortest_decimals_of_what_the_tables_hold(home):
-    values = configure("p", {"attribute": ("gender", "race")}).edit.sweeps()
+    edit = configure("p", {"attribute": ("gender", "race")}).edit
+    values = values_of(sweeps_of(edit, None, None), placebos=False)
     assert values["race"] == [-2.0, -1.0, 0.0, 1.0, 2.0]
     assert str(values["gender"][1]) == "-1.3333334"
 

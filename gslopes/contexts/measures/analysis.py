@@ -9,7 +9,6 @@ from gslopes.contexts import HOME
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures import congruence, distances, inference, interaction
 from gslopes.contexts.measures.describe import (
-    EMPTY,
     Key,
     make_grid,
     stacked,
@@ -101,7 +100,7 @@ def notes_of(
 ) -> list[str]:
     """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
     # pictures without a person do not count: many taggers have no answer to them
-    lost = questions[(questions["status"] != "answered") & (questions["attribute"] != EMPTY)]
+    lost = questions.query("status != 'answered' and attribute != 'empty'")
     return plain(
         "typology.txt.j2",
         HOME / "templates",
@@ -109,5 +108,5 @@ def notes_of(
         typology=typology,
         share=typology.known_share(answers.values()),
         lost=len(lost),
-        why=reasons.counted(zip(lost["reason"], lost["detail"], strict=True)),
+        why=reasons.counted(lost["reason"], lost["detail"]),
     ).splitlines()

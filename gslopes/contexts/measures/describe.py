@@ -76,7 +76,7 @@ def answered_tags(scores: DataFrame, questions: DataFrame) -> dict[Key, frozense
     plain = {label: normalise(label) for label in scores["label"].unique()}
     tags = scores["label"].map(plain).groupby([scores[name] for name in KEY]).agg(frozenset)
     by_picture = tags.to_dict()
-    answered = questions.loc[questions["status"] == "answered", KEY]
+    answered = questions.query("status == 'answered'")[KEY]
     keys = answered.itertuples(index=False, name=None)
     return {key: by_picture.get(key, frozenset()) for key in keys}
 
@@ -211,7 +211,7 @@ def make_grid(
     context_of = lookup(backgrounds, "key", "context")
     attributes = set(rows["attribute"])
     conditions = [name for name in ("original", "canvas", *context_of) if name in attributes]
-    reports = people[people["photo"].isin(rows["photo"])].sort_values("photo")
+    reports = people.query("photo in @rows.photo").sort_values("photo")
     photos = reports["photo"].to_numpy(object)
     cells = rows.set_index(["photo", "attribute"]).assign(answered=True)
     cells["inferred"] = cells["inferred"].map(INFERRED.index)

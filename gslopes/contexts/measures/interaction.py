@@ -30,7 +30,7 @@ def interaction_table(
 
     described: rows of one classifier and kind of tags.  values: (K,).  people: the table of that name.
     """
-    rows = described[described["photo"].isin(people["photo"])]
+    rows = described.query("photo in @people.photo")
     condition = rows["attribute"].str.removesuffix(f"~{attribute}")
     rows = rows.assign(condition=condition)[condition != rows["attribute"]]
     if rows.empty:

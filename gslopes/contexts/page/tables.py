@@ -162,7 +162,7 @@ def _table4(scores: DataFrame, results: Tables) -> DataFrame:
     if not photos:
         return DataFrame()
     photo = photos[len(photos) // 2]
-    keys = before.loc[before["photo"] == photo, "attribute"]
+    keys = before.query("photo == @photo")["attribute"]
     room = rooms[rooms["key"].isin(keys)].iloc[0]
     pictures = {
         f"background {room['key']}": (room["photo"], describe.EMPTY),

@@ -53,7 +53,7 @@ class Sweeper(NamedTuple):
         """
         editor = self.components.editors[self.attribute]
         masker = self.components.masker
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         face = choose(self.components.finder([photo])[0], width, height, self.min_face, editor.size)
         if not isinstance(face, Face):
             return None
@@ -162,7 +162,7 @@ class Part:
         except PhotoError as error:
             self._photo(photo_id, file.relative, SkipReason.of(error.reason))
             return
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         face = [float(number) for number in row["face"].split(",")]
         self._photo(photo_id, file.relative, width=width, height=height, box=face)
         if "original" in self.config.kinds:

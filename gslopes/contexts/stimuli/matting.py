@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.geometry import smoothed
 from gslopes.core.records import ByteArray, FloatArray
 
 # Of the Gaussians over which colours are carried, in units of the shorter side; each wider one counts a fiftieth.
@@ -60,7 +61,7 @@ def carried_on(colours: FloatArray, known: Flags) -> FloatArray:
         step = max(1.0, sigma / 4)
         size = max(1, round(width / step)), max(1, round(height / step))
         small = cv2.resize(both, size, interpolation=cv2.INTER_AREA)
-        blurred = cv2.GaussianBlur(small, (0, 0), sigma / step, borderType=cv2.BORDER_REPLICATE)
+        blurred = smoothed(small, sigma / step)
         total += WIDER**order * cv2.resize(blurred, (width, height))
     return floats(total[..., :3] / total[..., 3:])
 

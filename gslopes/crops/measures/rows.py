@@ -346,8 +346,8 @@ def _shown(policy: str, rows: DataFrame, crops: DataFrame) -> Row:
 
 def _off_heads(saliency: DataFrame, people: DataFrame) -> DataFrame:
     """Photos with a face and a focal point: of each of ``WHAT`` whether it lies off the head; null if not tall."""
-    used = people.loc[people["status"] == "used", ["photo", "person", "width", "height"]]
-    usable = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
+    used = people.query("status == 'used'")[["photo", "person", "width", "height"]]
+    usable = saliency.query("scale == 'own'").dropna(subset="on_head")
     rows = usable.merge(used, on="photo")
     rows["point"] = ~rows["on_head"].astype(bool)
     rows["crop"] = rows["kept"] < INSIDE

@@ -132,7 +132,7 @@ def around_second(
 
 def with_margin(pairs: DataFrame) -> DataFrame:
     """The answered rows of PAIRS, with the margin between both people's maxima."""
-    answered = pairs[(pairs["status"] == "answered") & (pairs["reason"] == "")]
+    answered = pairs.query("status == 'answered' and reason == ''")
     return answered.assign(margin=(answered["max_left"] - answered["max_right"]).abs())
 
 

@@ -1,6 +1,5 @@
 """The sections of the page of a crop audit."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -66,7 +65,7 @@ def certain(page: Page) -> Content:
     config = page.run.config
     turned = page.tables["attached"]
     groups = {
-        column: traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        column: traits.query("column == @column")["value"].value_counts().sort_index()
         for column in config.groups
     }
     return {
@@ -119,7 +118,7 @@ def left_out(page: Page) -> Content:
     group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
     pairs = _main(page, "pairs")
     return {
-        "skipped": Counter(map(reasons.listed, out["reason"], out["detail"])).most_common(),
+        "skipped": reasons.listed(out["reason"], out["detail"]).most_common(),
         "faceless": (used & people["box"].isna()).sum(),
         "notes": page.notes,
         "persons": files.read_json(page.run.folder / "groups.json")["left_out"],
@@ -145,14 +144,14 @@ SECTIONS = (
 def _main(page: Page, name: str) -> DataFrame:
     """A table's rows of photos joined as the page is headed."""
     table = page.tables[name]
-    return table[table["variant"] == page.run.config.variant]
+    return table.query("variant == @page.run.config.variant")
 
 
 def _panels(tables: Tables) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
     head = tables["head"]
     averages = by_itself(tables["averages"])
-    averages = averages[averages["variant"].isin(head["variant"])]
+    averages = averages.query("variant in @head.variant")
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
     titled = {"Averages of pairs of groups": averages}
     if _few(last):

@@ -53,8 +53,8 @@ def headline_of(tables: Tables) -> Headline:
     """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
     head = main_rows(tables["parity"])
     asked = tables["pairs"]
-    silent = set(asked["cropper"]) - set(asked.loc[asked["status"] == "answered", "cropper"])
-    head = head[~head["cropper"].isin(silent)]
+    silent = set(asked["cropper"]) - set(asked.query("status == 'answered'")["cropper"])
+    head = head.query("cropper not in @silent")
     text = headline(head)
     if silent and len(head):
         text += HEADLINES.say("silent", names=printable(", ".join(sorted(silent))))
@@ -73,7 +73,7 @@ def headline(head: DataFrame) -> str:
     named = head[["cropper", "group", "other"]].map(printable)
     head = head.assign(**named)
     judged = head.query("note == ''")
-    out = head.loc[head["note"] != "", "note"]
+    out = head.query("note != ''")["note"]
     if (head["note"] == CONSTANT).all():
         return HEADLINES.say("constant")
     if judged.empty:
@@ -120,7 +120,7 @@ def lost(pairs: DataFrame) -> str:
     parts = []
     for status in ("refused", "failed"):
         rows = pairs.query("status == @status")
-        why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
+        why = f" ({counted(rows['reason'], rows['detail'])})" if len(rows) else ""
         parts.append(f"{len(rows):,} {status}{why}")
     return " and ".join(parts)
 

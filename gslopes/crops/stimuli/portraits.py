@@ -112,7 +112,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         except PhotoError as error:
             row |= {"status": "skipped", **SkipReason.of(error.reason).columns}
             continue
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         faces = finder([photo])[0]
         row |= {
             "photo": photo.id,
@@ -152,7 +152,7 @@ def _alone(
 ) -> list[Row]:
     """A photo's map in numbers, at the photo's scale and, of a model of one size, reduced as when joined."""
     pixels = scaled(decode.in_srgb(photo.pixels, photo.icc), config)
-    height, width = photo.pixels.shape[:2]
+    height, width = photo.shape
     factor = height / pixels.shape[0]
     scales = {"own": model}
     if size := getattr(model, "size", 0):

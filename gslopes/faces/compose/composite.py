@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import scale_of
+from gslopes.core.geometry import scale_of, smoothed
 from gslopes.core.records import ByteArray, FloatArray, Motion
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 
@@ -141,7 +141,6 @@ def to_photo(layer: FloatArray, matrix: Array, box: Box) -> FloatArray:
     smooth = _prefilter(layer, sigma_of(matrix))
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
-    smooth = smooth.reshape(layer.shape)
     sampled = sampled.reshape(*sampled.shape[:2], layer.shape[2])
     # by rows first, as numpy is fast
     width = sampled.shape[1]
@@ -160,7 +159,7 @@ def _prefilter(chip: FloatArray, sigma: float) -> FloatArray:
     """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
     if sigma == 0:
         return chip
-    return floats(cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE))
+    return smoothed(chip, sigma)
 
 
 def _sample(
@@ -196,7 +195,7 @@ def within(motion: Motion, mask: FloatArray) -> FloatArray:
     width = 2 * round(INSIDE * side) + 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
     deep = cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0)
-    share = cv2.GaussianBlur(deep, (0, 0), FADE * side, borderType=cv2.BORDER_CONSTANT)
+    share = smoothed(deep, FADE * side, cv2.BORDER_CONSTANT)
     field = motion.field * share[..., None]
     longest = float(np.abs(motion.distances).max(initial=0))
     return field * np.float32(STEEPEST / max(longest * steepness(field), STEEPEST))

@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.core import Reason, SkipReason, UsageError, frozen_identity, show
 from gslopes.core.arrays import Array, Flags, floats
-from gslopes.core.geometry import LUMA, warp
+from gslopes.core.geometry import LUMA, smoothed, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import list_files, relative_name
@@ -50,7 +50,7 @@ def soft_mask(
     sharp = np.where(region, np.maximum(0.5, steep), np.where(near, steep, 0))
     sharp = floats(np.clip(sharp, 0, 1))
     if sigma > 0:
-        blurred = cv2.GaussianBlur(sharp, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+        blurred = smoothed(sharp, sigma)
         sharp = np.minimum(np.clip(2 * blurred - 1, 0, 1), sharp)
     mask = floats(sharp * border_ramp(size, border))
     mask[mask < LEAST] = 0
@@ -138,13 +138,14 @@ class Head:
         """
         size = len(self.face)
         face = padded(self.face)[..., None]
-        near = _smooth(face, size) + MEAN
+        near = smoothed(face, NEAR * size, cv2.BORDER_CONSTANT) + MEAN
         total = max(float(self.face.sum()), 1e-6)
         wide = np.empty((len(layers), *self.mask.shape, layers.shape[-1]), np.float32)
         for out, layer in zip(wide, layers, strict=True):
             inner = padded(layer) * face
             mean = inner.sum((0, 1)) / total
-            around = (_smooth(inner, size) + MEAN * mean) / near
+            carried = smoothed(inner, NEAR * size, cv2.BORDER_CONSTANT)
+            around = (carried + MEAN * mean) / near
             out[:] = inner + (1 - face) * around
         return wide
 
@@ -225,12 +226,6 @@ def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None)
     return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1)
 
 
-def _smooth(picture: FloatArray, size: int) -> FloatArray:
-    """(H, W, C) after the Gaussian, nothing beyond it."""
-    smooth = cv2.GaussianBlur(picture, (0, 0), NEAR * size, borderType=cv2.BORDER_CONSTANT)
-    return floats(smooth).reshape(picture.shape)
-
-
 # --- Masks that are known because they are drawn: one picture a photo, for drawn faces and for tests ------------------
 
 
@@ -277,7 +272,7 @@ class KnownMasker:
                     hint,
                 )
             pixels = np.array(image.convert("L"))
-            if pixels.shape != photo.pixels.shape[:2]:
+            if pixels.shape != photo.shape:
                 sizes = [f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape)]
                 raise UsageError(
                     f"The mask {file} is {sizes[0]} pixels large, its photo {sizes[1]}.", hint

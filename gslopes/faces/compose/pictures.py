@@ -32,7 +32,7 @@ def composite_of(
     """
     drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
     if blend == "whole":
-        height, width = photo.pixels.shape[:2]
+        height, width = photo.shape
         ones = np.ones((height, width), np.float32)
         return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
     footprint = Footprint(photo.pixels, None, mask, face.matrix, head)

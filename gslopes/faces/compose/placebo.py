@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import doubles, floats
-from gslopes.core.geometry import LUMA
+from gslopes.core.geometry import LUMA, smoothed
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
 from gslopes.faces.compose.encode import QUALITY
@@ -93,7 +93,7 @@ def _random_motion(
     if whole.ndim == 4:  # of named ends: from the first value to the last
         whole = whole[-1] - whole[0]
     squares = np.square(whole).sum(-1)
-    length = np.sqrt(cv2.GaussianBlur(squares, (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    length = np.sqrt(smoothed(squares, near, cv2.BORDER_CONSTANT))
     field = _noise(composite, generator, 2) * floats(length * composite.weight)[..., None]
     field = _without(field, _orthonormal(whole))
     field[composite.weight == 0] = 0
@@ -120,8 +120,7 @@ def _noise(composite: Composite, generator: np.random.Generator, channels: int) 
     """(h, w, channels) smooth noise."""
     noise = floats(generator.standard_normal((*composite.weight.shape, channels)))
     sigma = max(1.0, GRAIN * max(composite.weight.shape))
-    smooth = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT)
-    return floats(smooth).reshape(noise.shape)
+    return smoothed(noise, sigma, cv2.BORDER_REFLECT)
 
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:

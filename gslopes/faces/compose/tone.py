@@ -22,7 +22,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import LUMA, OFFSET, STEPS, step_of
+from gslopes.core.geometry import LUMA, OFFSET, STEPS, smoothed, step_of
 from gslopes.core.records import FloatArray, Tone
 
 LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
@@ -58,7 +58,7 @@ def toned(
     tint = np.median(doubles(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0]), 0)
     before = _levels(tint)
     luma = floats(LUMA)
-    smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
+    smooth = smoothed(chip, SMOOTH * len(chip))
     light = floats(smooth @ luma)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
     lean = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour

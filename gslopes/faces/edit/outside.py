@@ -59,7 +59,7 @@ def fitted(data: bytes, photo: Photo, face: Face, size: int = 0) -> Fitted:
 
     Raises: PhotoError, whose reason is a SkipReason: unreadable, WRONG_SIZE, MIRRORED or MOVED.
     """
-    height, width = photo.pixels.shape[:2]
+    height, width = photo.shape
     came = photo_of(data, photo.path)
     pixels = _sized(_in_colours_of(photo, came), photo, size or width, size or height)
     if size:

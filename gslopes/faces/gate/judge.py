@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,7 @@ def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> Da
 
 def beards(readings: DataFrame) -> tuple[int, int]:
     """(photos that show a beard, those of them that still show one at the first value), as the tagger reads them."""
-    read = readings[readings["reading"] == "beard"]
+    read = readings.query("reading == 'beard'")
     read = read.pivot(index="photo", columns="step", values="score").reindex(columns=(-1, 0))
     bearded = read[read[-1] > 0.5]
     return len(bearded), len(bearded[bearded[0] > 0.3])
@@ -113,9 +113,8 @@ def measure(
     readings = []
     for sweep, key in _sweeps(run, source, part, tick):
         measured, read = measurer(sweep)
-        numbers = {name: getattr(measured, name) for name in MEASURED}
         empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
-        verdicts.append(key | numbers | empty)
+        verdicts.append(key | asdict(measured) | empty)
         readings += [
             key | {"reading": name, "step": step - 1, "score": score}
             for name, scores in read.items()
@@ -192,7 +191,7 @@ class SweepSelection:
         self._placebos: set[tuple[str, str]] | None = None
         if placebos is not None:
             photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-            used = set(photos.loc[photos["status"] == "used", "photo"])
+            used = set(photos.query("status == 'used'")["photo"])
             sweeps = {placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]}
             self._placebos = set()
             for name in sweeps:

@@ -328,8 +328,9 @@ def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
 
 def to_square(boxes: Tensor) -> Tensor:
     """The squares around the boxes' centres, as wide as their longer sides."""
-    side = (boxes[:, 2:] - boxes[:, :2]).amax(1, keepdim=True)
-    low = boxes[:, :2] + (boxes[:, 2:] - boxes[:, :2]) * 0.5 - side * 0.5
+    sides = boxes[:, 2:] - boxes[:, :2]
+    side = sides.amax(1, keepdim=True)
+    low = boxes[:, :2] + sides * 0.5 - side * 0.5
     return torch.cat([low, low + side], 1)
 
 

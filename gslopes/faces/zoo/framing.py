@@ -7,7 +7,7 @@ import numpy as np
 
 from gslopes.core import read_beside
 from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import scale_of, similarity, warp
+from gslopes.core.geometry import scale_of, similarity, smoothed, warp
 from gslopes.core.records import ByteArray, FloatArray
 
 _PLACES = read_beside(__file__, "frames.toml")
@@ -70,5 +70,5 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     blurred = np.clip(beyond / (FADE * side), 0, 1)[..., None]
     if not blurred.any():
         return picture
-    smooth = cv2.GaussianBlur(picture, (0, 0), BLUR * side, borderType=cv2.BORDER_REPLICATE)
-    return np.rint(picture + blurred * (floats(smooth) - picture)).astype(np.uint8)
+    smooth = smoothed(picture, BLUR * side)
+    return np.rint(picture + blurred * (smooth - picture)).astype(np.uint8)

@@ -173,7 +173,7 @@ class Fit:
                 view = views[placebo.split(sweep.attribute)[0]]
                 sweep = replace(sweep, orders=view.orders, ends=view.ends)
             if self.photos is not None:
-                sweep = sweep.only(np.isin(sweep.photos.astype(str), self.photos))
+                sweep = sweep.among(self.photos)
             self.sweeps[sweep.classifier, sweep.attribute] = sweep
         photos = {photo for sweep in self.sweeps.values() for photo in sweep.photos}
         about = study.about if study.groups or study.cluster else None
@@ -204,7 +204,7 @@ class Fit:
         sweep = self.sweeps[classifier, attribute]
         counted = self.counted(attribute)
         if counted is not None and placebo.split(attribute)[0] in self.gates:
-            sweep = sweep.only(np.isin(sweep.photos.astype(str), counted)).labelled()
+            sweep = sweep.among(counted).labelled()
         return replace(sweep, units=self.units(sweep.photos))
 
     def counted(self, attribute: str) -> Sequence[str] | None:

@@ -73,6 +73,10 @@ class Answers:
             score=self.score[pairs],
         )
 
+    def among(self, photos: Iterable[str]) -> "Answers":
+        """About these photos alone, as far as they are there."""
+        return self.only(np.isin(self.photos.astype(str), list(photos) or [""]))
+
     def at_step(self, step: int) -> "Answers":
         """The same for one of the values, with K = 1."""
         return replace(self, present=self.present[:, [step]], score=self.score[:, [step]])
@@ -243,9 +247,8 @@ def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
     """Both, cut to the photos that both have, with the units of the first."""
-    names, other_names = one.photos.astype(str), other.photos.astype(str)
-    first = one.only(np.isin(names, other_names))
-    return first, replace(other.only(np.isin(other_names, names)), units=first.units)
+    first = one.among(other.photos)
+    return first, replace(other.among(one.photos), units=first.units)
 
 
 def all_labels(one: Answers, other: Answers) -> Objects:

@@ -141,7 +141,7 @@ def _decide(
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS if len(placebos) else ():
-        part = placebos[placebos["placebo"] == kind]
+        part = placebos.query("placebo == @kind")
         if not (part["n"] > 1).any():
             continue
         part = part.set_index(["estimator", "label"]).reindex(keys)

@@ -171,7 +171,7 @@ def _beyond_light(
     labels = all_labels(answers, light)
     sides = []
     for photos in members:
-        part = answers.only(np.isin(answers.photos, list(photos)))
+        part = answers.among(photos)
         edit, fake = (unit_slopes(sweep, kind, labels) for sweep in same_photos(part, light))
         sides.append((contrast(edit.minus(fake)), contrast(fake), len(edit.sizes)))
     (first, first_light, n), (second, second_light, m) = sides

@@ -58,7 +58,7 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
         taken as log-odds.
     """
-    moved = moved[moved["attribute"] == answers.attribute]
+    moved = moved.query("attribute == @answers.attribute")
     odds = moved["reading"].isin(JUDGED)
     moved = moved.assign(score=moved["score"].mask(odds, reach.log_odds(moved["score"])))
     read = moved.pivot(index="photo", columns=["reading", "step"], values="score")
@@ -91,8 +91,8 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
     tone: answers along the tone alone.  steps: photo to the slope of the measured step along the attribute.
     """
     read = np.intersect1d(steps.index, tone.photos)
-    part = answers.only(np.isin(answers.photos, read))
-    alone = replace(tone.only(np.isin(tone.photos, part.photos)), measures=part.measures)
+    part = answers.among(read)
+    alone = replace(tone.among(part.photos), measures=part.measures)
     labels = np.union1d(part.labels, alone.labels)
     member = _members(part)
     note = FEW if member.shape[0] < SPARE else ""
@@ -115,7 +115,7 @@ def mediated_rows(answers: Answers, tone: Answers, steps: Series, options: FitOp
             row |= {"reading": TONE, "most": row["share"]}
         rows.append(row)
     frame = _framed(part, rows)
-    return frame[frame["label"].isin(part.labels)]
+    return frame.query("label in @part.labels")
 
 
 def _members(part: Answers) -> sparse.csr_array:

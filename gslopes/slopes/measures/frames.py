@@ -110,7 +110,7 @@ def _tables(
         questions = _standard(asked, {role: columns[role] for role in of_pictures}, "asked")
     levels = _levels(rows, questions, values)
     rows = _with_steps(rows, levels, "scores")
-    answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
+    answers = rows.dropna(subset="label").astype({"label": str, "score": np.float32})
     if questions is None:
         questions = _everything_asked(rows, levels, photos)
     for name in ("classifier", "attribute"):
@@ -177,7 +177,7 @@ def _with_steps(frame: DataFrame, levels: Mapping[str, Array], what: str) -> Dat
     """The rows of the attributes that have levels, with steps."""
     parts = [frame.iloc[:0].assign(step=0, value=0.0)]
     for name, level in levels.items():
-        rows = frame[frame["attribute"] == name]
+        rows = frame.query("attribute == @name")
         if "step" not in rows:
             value = rows["value"].to_numpy(float)
             step = np.abs(value[:, None] - level).argmin(axis=1)

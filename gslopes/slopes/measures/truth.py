@@ -250,7 +250,7 @@ def _decided(
     differences = decision.placebo_differences(
         errors, fakes, replace(options, estimators=(READING,))
     )
-    parts = {kind: differences[differences["placebo"] == kind] for kind in fakes}
+    parts = {kind: differences.query("placebo == @kind") for kind in fakes}
     steps = decision.placebo_step(frame, parts, options, frame["trusted"].to_numpy(bool))
     frame = frame.assign(q_placebo=steps["q_placebo"])
     decided = [

@@ -7,19 +7,18 @@ from typing import Any
 from pandas import DataFrame
 
 from gslopes.core import read_beside, runfolder
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.headline import Sentences
 from gslopes.report.inline import plain, render
-from gslopes.report.terminal import Column, table, wrap
+from gslopes.report.terminal import listed, wrap
 from gslopes.slopes.page.lead import nothing, over, would_matter
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
 _FORM = read_beside(__file__, "changes.toml")
-COLUMNS = tuple(Column(**column) for column in _FORM["columns"])
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
@@ -44,24 +43,18 @@ def print_changes(changes: DataFrame) -> str:
     """
     blocks = []
     for name, attribute, part in _by_pair(changed(changes)):
-        judged = part[part["q"].notna()]
+        judged = part.dropna(subset="q")
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if changed else "dim" for changed in printed["changed"]]
-        rows = []
-        verdicts = caution.verdicts(printed)
-        for row, verdict in zip(map(_row, printed.to_dict("records")), verdicts, strict=True):
-            unit = row["short"].removeprefix("of the ")
-            rows.append(
-                [row["label"], *row["texts"], row["interval"], unit, row["differing"], verdict]
-            )
+        rows = records(printed.assign(verdict=caution.verdicts(printed)))
         facts: Content = {
             "name": name,
             "attribute": attribute,
             "sentence": sentence(part, attribute),
         }
         facts |= {"part": part, "judged": judged, "printed": printed}
-        drawn = table(COLUMNS, rows, styles)
+        drawn = listed(_FORM["columns"], [{**row, **_row(row)} for row in rows], styles)
         blocks.append(plain("changes.txt.j2", HOME / "templates", table=drawn, wrap=wrap, **facts))
     return "\n\n".join([*blocks, NOTE])
 
@@ -118,7 +111,7 @@ def sentence(part: DataFrame, attribute: str) -> str:
     part: the changes of one pair of classifiers along the attribute.
     """
     part = changed(part)
-    judged = part[part["q"].notna()]
+    judged = part.dropna(subset="q")
     along = words.perceived(attribute)
     photos = words.many(int(part["n"].max()), "photo")
     most = part["differing"].max()
@@ -183,7 +176,7 @@ def write_changes(out: Path, changes: DataFrame, names: tuple[str, str], note: s
 
 def _pair(classifiers: str, attribute: str, part: DataFrame) -> Content:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
-    judged = part[part["q"].notna()]
+    judged = part.dropna(subset="q")
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
     rows = [_row(row) for row in order[:MOST_LABELS].to_dict("records")]
     title = words.perceived(attribute)

@@ -43,12 +43,9 @@ def panels(
         if (photo, grid.name) in album.files
     ]
     for name, rows in tables.reading(source.real).groupby("classifier", sort=True):
-        part = rows[rows["attribute"] == interactions[0]]
+        part = rows.query("attribute == @interactions[0]")
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
-        moving = rows[
-            rows["decision"].isin([decisions.FINDING, decisions.OPEN])
-            & rows["label"].isin(answers.labels)
-        ]
+        moving = rows.query("decision in ['finding', 'open'] and label in @answers.labels")
         order = ranked(
             moving, "expected", ~moving["attribute"].isin(interactions), -moving["t"].abs(), "label"
         )

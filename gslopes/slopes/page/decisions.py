@@ -9,14 +9,15 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import config, crossed, files, frozen, placebo, runfolder, summary, tables
-from gslopes.report import layouts, numbers, units, words
+from gslopes.report import inline, layouts, words
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import ranked
 
 HOME = Path(__file__).parents[1]  # of sentences and templates
 HOUSE = HOME / "templates"
 # Code to its word in tables, and its meaning in the glossary.
-MEANINGS: dict[str, dict[str, str]] = config.read_toml(HOME / "sentences.toml")["decisions"]
+_SAID = config.read_toml(HOME / "sentences.toml")
+MEANINGS: dict[str, dict[str, str]] = _SAID["decisions"]
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = tuple(MEANINGS)
 SHOWN = {code: texts["word"] for code, texts in MEANINGS.items()}
 FOLLOWS = 95  # points that an option gains where it comes earlier, from which a task's answers follow the order
@@ -54,7 +55,7 @@ def by_pair(rows: DataFrame) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
 
     Of two attributes that are crossed their interaction comes first, then each by itself, then at the other's ends.
     """
-    real = rows[~placebo.among(rows["attribute"])]
+    real = placebo.real(rows)
     view = real["attribute"].map(_view)
     for (classifier, _, attribute), part in real.groupby(["classifier", view, "attribute"]):
         fake = (rows["classifier"] == classifier) & rows["attribute"].isin(
@@ -109,8 +110,8 @@ def apart(rows: DataFrame, decided: Mapping[str, Decision], placebos: DataFrame)
     if placebos.empty:
         return []
     ends = placebos.groupby("label").agg({"low": "min", "high": "max"})
-    both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
-    beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
+    both = rows.query("decision == @PLACEBO").merge(ends, left_on="label", right_index=True)
+    beyond = both.query("ci_low > high or ci_high < low")
     return [
         f"“{words.readable(label)}”, {decided[label].why}" for label in beyond["label"].astype(str)
     ]
@@ -158,7 +159,7 @@ def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFr
 
 def _errors(errors: DataFrame) -> DataFrame:
     """The slopes of error rates as rows of the same columns; those along placebos are left out."""
-    rows = errors[errors["decision"].notna()]
+    rows = errors.dropna(subset="decision")
     named = "errors: " + rows["label"] + ", " + rows["measure"]
     frame = rows.assign(
         label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False
@@ -193,27 +194,12 @@ def write_findings(report: Path, findings: DataFrame) -> None:
     Raises: StorageError.
     """
     runfolder.write_bytes(report / "findings.csv", files.csv_bytes(findings))
-    judged = findings[findings["decision"] != UNJUDGED]
+    judged = findings.query("decision != @UNJUDGED")
     estimators = ", ".join(map(str, dict.fromkeys(judged["estimator"]))) or "none"
     caption = f"Slopes with 95 % intervals (estimator: {estimators}); decisions at q < {LEVEL:g}."
-    text = layouts.to_latex(as_text(judged), caption, "findings")
+    texts = inline.listed(_SAID["cells"], tables.records(judged), shown=SHOWN)
+    text = layouts.to_latex(texts, caption, "findings")
     runfolder.write_bytes(report / "findings.tex", text.encode("utf-8", "replace"))
-
-
-def as_text(findings: DataFrame) -> DataFrame:
-    """Findings as the texts of a table."""
-    rows = []
-    for row in findings.to_dict("records"):
-        unit = str(row["unit"] or "")
-        form = units.writer_in(unit)
-        ends = numbers.ends_of(row, form)
-        names = [words.printable(row["classifier"]), words.label(row["label"])]
-        along = words.perceived(row["attribute"])
-        q = numbers.probability(row["q"])
-        decision = Decision(row["decision"], "", row["expected"]).shown
-        rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
-    heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
-    return DataFrame(rows, columns=heads, dtype=object)
 
 
 def _judged_rows(rows: DataFrame) -> DataFrame:

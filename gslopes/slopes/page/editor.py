@@ -28,7 +28,7 @@ READ = (
 def panels(run: Path) -> Iterator[Content]:
     """One entry of editor.html.j2 for each sweep that an editor was asked for; none if the editor is ours."""
     editing = tables.read_rows(tables.EDITING, run)
-    for key, rows in editing[~placebo.among(editing["attribute"])].groupby("attribute"):
+    for key, rows in placebo.real(editing).groupby("attribute"):
         name = str(key)
         along = pc.field("attribute") == name
         losses, groups, slopes, gaps = (

@@ -5,23 +5,17 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from gslopes.core import placebo, tables
+from gslopes.core import placebo, read_beside, tables
 from gslopes.core.crossed import split
-from gslopes.report import inline, numbers, units, words
-from gslopes.report.terminal import Column, table, wrap
+from gslopes.report import inline, units, words
+from gslopes.report.terminal import listed, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.page import decisions, paper
 from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
 from gslopes.stats.rounding import ranked
 
-_TEXTS = ("label", "95 % interval", "unit", "decision")
-_STYLES = {
-    decisions.FINDING: "bold",
-    decisions.PLACEBO: "yellow",
-    decisions.NONE: "dim",
-    decisions.OPEN: "",
-}
+_FORM = read_beside(__file__, "evidence.toml")
 
 
 def print_evidence(
@@ -107,31 +101,16 @@ def _table(
     )
     first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
     printed = ranked(first, "_named", "slope", "label")
-    ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
-    rows = []
-    for _, row in printed.iterrows():
-        label = row["label"]
-        write = units.writer_of(row)
-        cells = {
-            "label": words.label(label),
-            "slope": write(row["slope"]),
-            "95 % interval": numbers.ends_of(row, write),
-            "unit": units.short(row).removeprefix("of the "),
-            "decision": decided[label].shown,
-        }
-        if ends is not None:
-            cells["placebos"] = " to ".join(map(write, ends.loc[label]))
-        if drawn:
-            effect = drawn.get(label)
-            cells["drawing"] = numbers.of_row(effect, "drawing", write) if effect else numbers.NONE
-        else:
-            cells["photos"] = f"{row['active']:,} of {row['n']:,}"
-        rows.append(cells)
-    columns = [
-        Column(head, number=head not in _TEXTS, gives_way=head == "label") for head in rows[0]
-    ]
-    styles = [_STYLES.get(decided[label].code, "") for label in printed["label"]]
-    return table(columns, [[*cells.values()] for cells in rows], styles)
+    ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else floor
+    facts = {
+        "decided": decided,
+        "ends": ends.to_dict("index"),
+        "drawn": drawn,
+        "undrawn": not drawn,
+        "units": units,  # not the row's
+    }
+    styles = [_FORM["styles"].get(decided[label].code, "") for label in printed["label"]]
+    return listed(_FORM["columns"], tables.records(printed), styles, **facts)
 
 
 def summary(run: Path, slopes: DataFrame) -> str:

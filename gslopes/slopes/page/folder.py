@@ -1,6 +1,5 @@
 """The page of a run folder: its parts, and the tables, pictures, figures and data that lie next to it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -210,9 +209,9 @@ class WalkPage(Page):
         run = self.run.folder
         columns = ["path", "status", "reason", "detail", "faces"]
         photos = tables.read_rows(tables.PHOTOS, run, columns)
-        skipped = photos[photos["status"] == "skipped"]
-        used = photos[photos["status"] == "used"]
-        reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
+        skipped = photos.query("status == 'skipped'")
+        used = photos.query("status == 'used'")
+        reasons = listed(skipped["reason"], skipped["detail"])
         whys = map(explained, skipped["reason"], skipped["detail"])
         return {
             "found": len(photos),
@@ -303,7 +302,7 @@ class WalkPage(Page):
         slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
         runfolder.write_bytes(self.folder / "slopes.csv", files.csv_bytes(slopes))
         real = self.source.real
-        published = real[real["estimator"] == loading.PAPER]
+        published = real.query("estimator == @loading.PAPER")
         thresholds = {"p": self.config.p, "slope": self.config.slope}
         return paper.write(self.folder, self.run.folder, published, self.slopes, **thresholds)
 
@@ -356,7 +355,7 @@ class WalkPage(Page):
     def _write_explorer(self) -> None:
         columns = ["photo", "attribute", "kept", "reason", "detail"]
         verdicts = runfolder.verdicts(self.run.folder, columns)
-        dropped = verdicts[~verdicts["kept"]]
+        dropped = verdicts.query("not kept")
         why = map(explained, dropped["reason"], dropped["detail"])
         reasons = zip(dropped["photo"], dropped["attribute"], why, strict=True)
         content = page_data.photo_listing(

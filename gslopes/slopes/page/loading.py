@@ -53,7 +53,7 @@ class Finding:
 
     def of(self, estimator: str) -> DataFrame:
         """The rows of one estimator."""
-        return self.rows[self.rows["estimator"] == estimator]
+        return self.rows.query("estimator == @estimator")
 
     @property
     def read(self) -> DataFrame:
@@ -77,7 +77,7 @@ class RunTables:
     @property
     def real(self) -> DataFrame:
         """The slopes, placebo sweeps left out."""
-        return self.slopes[~placebo.among(self.slopes["attribute"])]
+        return placebo.real(self.slopes)
 
     @property
     def steps(self) -> dict[str, int]:
@@ -92,7 +92,7 @@ def load(run: Path) -> RunTables:
     """
     manifest = runfolder.read_manifest(run)
     slopes = with_facts(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
-    real = slopes[~placebo.among(slopes["attribute"])]
+    real = placebo.real(slopes)
     grid = crossed.grid_of(manifest["values"])
     by_attribute = manifest["values"]
     if grid:
@@ -129,11 +129,7 @@ def outcomes_of(
     for key, of_key in asked.groupby(list(by), sort=False):
         statuses = result.setdefault(tuple(map(str, key)), {})
         for status, rows in of_key.groupby("status"):
-            why = (
-                ""
-                if status == "answered"
-                else reasons.counted(zip(rows["reason"], rows["detail"], strict=True))
-            )
+            why = "" if status == "answered" else reasons.counted(rows["reason"], rows["detail"])
             statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
 
@@ -156,8 +152,8 @@ def notes(run: Path) -> list[str]:
 
 def cautions(run: Path) -> list[str]:
     """What each classifier's slopes must be read with, which true labels it never returns, which fonts are missing."""
-    warned = tables.read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
-    warned = warned[~placebo.among(warned["attribute"]) & warned["warning"].fillna("").ne("")]
+    balance = tables.read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
+    warned = placebo.real(balance.fillna({"warning": ""})).query("warning != ''")
     sentences = [
         f"{words.printable(name)} along {words.perceived(str(attribute))}: {words.printable(warning)}."
         for name, attribute, warning in warned.itertuples(index=False)
@@ -260,25 +256,25 @@ def funnels(run: Path) -> dict[tuple[str, str], Funnel]:
     )
     slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
     keys = ["classifier", "attribute"]
-    judged: dict[Any, int] = slopes.groupby(keys)["n"].max().to_dict()
     edited = edits.groupby("attribute")["photo"].nunique()
     kept_sweeps = verdicts[verdicts["kept"]].groupby("attribute")["photo"].nunique()
-    by_pair = {(str(name), str(sweep)): rows for (name, sweep), rows in asked.groupby(keys)}
+    pairs = pd.concat([slopes[keys], asked[keys]]).drop_duplicates()
     grid = crossed.grid_of(runfolder.read_manifest(run)["values"])
     funnels: dict[tuple[str, str], Funnel] = {}
-    for classifier, attribute in sorted({*judged, *by_pair}):
+    for classifier, attribute in sorted(pairs.itertuples(index=False, name=None)):
         if placebo.is_placebo(attribute) or placebo.CROSS in attribute:
             continue
         sweep = grid.name if grid else attribute
-        rows = by_pair.get((classifier, sweep), asked[:0])
-        answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
+        judged = slopes.query("classifier == @classifier and attribute == @attribute")["n"]
+        rows = asked.query("classifier == @classifier and attribute == @sweep")
+        answered = rows.query("status == 'answered'").groupby("photo")["step"].nunique()
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(sweep),
             "kept": kept_sweeps.get(attribute),
             "asked": rows["photo"].nunique() or None,
             "answered": (answered == rows["step"].nunique()).sum() if len(rows) else None,
-            "judged": judged.get((classifier, attribute)),
+            "judged": judged.max() if len(judged) else None,
         }
         funnels[words.printable(classifier), attribute] = {
             step: int(number) for step, number in counts.items() if number is not None

@@ -19,7 +19,7 @@ from pandas import DataFrame
 
 from gslopes.collect.search import as_title, women_by_title
 from gslopes.core import csv_bytes, placebo, runfolder
-from gslopes.core.tables import ends, records
+from gslopes.core.tables import ends, lookup, records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
@@ -91,7 +91,7 @@ def _ranked(source: RunTables, part: DataFrame) -> Content:
     measure = str(part["measure"].iloc[0])
     answers = matrix.read(source.run, classifier, ATTRIBUTE, source.values[ATTRIBUTE])
     photos, units = page_data.clusters(source.run, classifier, ATTRIBUTE) or (1, 1)
-    shares = dict(zip(part["label"], part["women"], strict=True))
+    shares = lookup(part, "label", "women")
     line = titles.line(answers, shares, measure, photos / units)
     return {
         "classifier": classifier,
@@ -110,7 +110,7 @@ def titles_of(finding: Finding) -> DataFrame:
     Of labels that are spelt alike but for case the most frequent one represents the job.
     """
     rows = finding.read
-    rows = rows[rows["decision"] != decisions.UNJUDGED]
+    rows = rows.query("decision != @decisions.UNJUDGED")
     occupation = [as_title(label) for label in rows["label"]]
     rows = rows.assign(occupation=occupation, measure=rows["measure"].fillna("presence"))
     rows["women"] = rows["occupation"].map(women_by_title()).astype(float)

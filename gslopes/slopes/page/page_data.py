@@ -226,7 +226,7 @@ def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, Cells]:
     groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
     """
     content: dict[str, Cells] = {}
-    for row in groups[groups["label"].isin(labels)].to_dict("records"):
+    for row in groups.query("label in @labels").to_dict("records"):
         texts = [words.printable(row[name]) for name in ("column", "group")]
         figures = rounded([row[name] for name in ("slope", "ci_low", "ci_high", "p", "q")])
         place = str(labels.index(row["label"]))
@@ -242,7 +242,7 @@ def differences(frame: DataFrame, labels: Sequence[str]) -> Cells:
     columns = ["difference", "ci_low", "ci_high"]
     per_reach = frame[["per_reach", "per_reach_low", "per_reach_high"]].set_axis(columns, axis=1)
     is_uneven = frame["reach_share"] < HALF
-    frame = frame[frame["ci_low"].notna() & frame["label"].isin(labels)]
+    frame = frame.query("ci_low == ci_low and label in @labels")
     frame = frame.assign(
         **frame[columns].mask(is_uneven, per_reach),
         column=frame["column"].map(words.printable) + is_uneven.map({True: PER_REACH, False: ""}),
@@ -276,7 +276,7 @@ def reaches(reach: DataFrame, uneven: Collection[str], attribute: str, span: flo
     span: from the sweep's first value to its last.
     """
     ends = ["reach", "reach_low", "reach_high"]
-    rows = reach[reach["column"] != ""].drop_duplicates(["column", "group"])
+    rows = reach.query("column != ''").drop_duplicates(["column", "group"])
     shown = {"rows": rows.assign(**span * rows[ends]).to_dict("records"), "uneven": uneven}
     told = inline.plain("reaches.txt.j2", decisions.HOUSE, attribute=attribute, **shown)
     return told.splitlines()
@@ -289,7 +289,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     """
     pair = loading.of_pair(classifier, attribute)
     rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], pair)
-    return rows[rows["units"] < rows["used"]].head(1).astype(int).to_numpy().ravel().tolist()
+    return rows.query("units < used").head(1).astype(int).to_numpy().ravel().tolist()
 
 
 # -- the explorer's photos --------------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ def build_album(
     report: Path,
     attributes: Places,
     embed: loading.Embed,
-    tick: Callable[[int], None] | None = None,
+    tick: Callable[[int], None],
 ) -> Album:
     """Write the pictures of all photos that have sweeps, see ``embed``.
 
@@ -334,7 +334,7 @@ def build_album(
     by = ["attribute", "photo", "step"]
     edits = _edits(run, attributes, [*by, "file"]).sort_values(by)
     photos = tables.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
-    photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    photos = photos.query("status == 'used'").drop_duplicates("photo").set_index("photo")
     paths = {photo: photo[:16] for photo in edits["photo"]} | photos["path"].to_dict()
     order = sorted(paths, key=lambda photo: (paths[photo], photo))
     names = [photo[:12] if embed == "none" else words.printable(paths[photo]) for photo in order]

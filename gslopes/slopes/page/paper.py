@@ -20,7 +20,6 @@ from gslopes.core.tables import COMPOSITION, read_rows
 from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
 from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
-from gslopes.slopes.page.decisions import FINDING
 from gslopes.stats.rounding import exceeds, ranked
 
 FOLDER = "tables"
@@ -56,7 +55,7 @@ def write(
     for old in folder.glob("*"):
         if old.stem not in frames:
             old.unlink()
-    sure = findings[findings["decision"] == FINDING]
+    sure = findings.query("decision == 'finding'")
     for name, (frame, caption, attribute) in frames.items():
         runfolder.write_bytes(folder / f"{name}.csv", files.csv_bytes(frame, digits=6))
         found = sure[sure["attribute"] == attribute]
@@ -91,7 +90,7 @@ def _frames(
     thresholds = (
         f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
     )
-    gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
+    gender, race = (slopes.query("attribute == @name") for name in ("gender", "race"))
     if len(gender):
         ends = zip(pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True)
         for number, (rows, end) in enumerate(ends, 1):
@@ -221,6 +220,6 @@ def pulled(slopes: DataFrame, *, p: float, slope: float) -> tuple[DataFrame, Dat
     """
     rows = slopes[(slopes["p"] < p) & exceeds(slopes["slope"].abs(), slope)]
     rows = ranked(rows, "classifier", "attribute", -rows["slope"].abs(), "label")
-    negative = rows[rows["slope"] < 0]
-    positive = rows[rows["slope"] > 0]
+    negative = rows.query("slope < 0")
+    positive = rows.query("slope > 0")
     return negative.reset_index(drop=True), positive.reset_index(drop=True)

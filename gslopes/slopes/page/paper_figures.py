@@ -124,10 +124,9 @@ def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
     frame = frame.assign(
         key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"]
     )
-    by_label = frame.groupby("key").agg(
+    by_label = frame.groupby("key", as_index=False).agg(
         many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first")
     )
-    by_label = by_label.reset_index()
     is_plain = by_label["key"].map(lambda key: paper.is_plain(key, plain))
     order = ranked(by_label, is_plain, -by_label["many"], -by_label["steep"], "key")
     return str(order["label"].iloc[0])

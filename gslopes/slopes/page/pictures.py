@@ -36,7 +36,7 @@ def write(
     run: Path,
     sweeps: Sequence[Wanted],
     embed: Embed,
-    tick: Callable[[int], None] | None = None,
+    tick: Callable[[int], None],
 ) -> dict[tuple[str, str], str]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
@@ -60,8 +60,7 @@ def write(
         for sweep, name in zip(sweeps, names, strict=True):
             if name:
                 written[sweep.photo, sweep.attribute] = name
-            if tick is not None:
-                tick(1)
+            tick(1)
     keep = {report / name for name in written.values()}
     for file in (report / FOLDER).rglob("*"):
         if file.is_file() and file not in keep:

@@ -47,7 +47,7 @@ def scale_of(
     kind, _, listed = label.partition(":")
     name = f"a word of {listed}" if kind == "list" else words.readable(label)
     head = task, model, finding.attribute
-    rows = finding.read[finding.read["label"] == label]
+    rows = finding.read.query("label == @label")
     if rows.empty:
         never = decisions.Decision(decisions.UNJUDGED, "no answer has it")
         return Scale(*head, f"“{name}” is never the answer", "", never, False, orders)

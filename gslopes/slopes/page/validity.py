@@ -30,17 +30,15 @@ def sweeps(run: Path, values: crossed.Values, pairs: bool = False) -> list[Conte
         attribute = str(name)
         if placebo.is_placebo(attribute):
             continue
-        rows = readings[readings["attribute"] == attribute]
+        rows = readings.query("attribute == @attribute")
         steps = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
                 "verdicts": of_group,
-                "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
+                "reasons": Counter(of_group.query("not kept")["reason"]).most_common(),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": list(
-                    map(_name, filter(None, of_group["off_target_reading"].mode()))
-                ),
+                "off_readings": [*map(_name, filter(None, of_group["off_target_reading"].mode()))],
                 "values": list(steps),
                 "curves": _curves(rows, attribute, steps),
                 "read": attribute in set(rows["reading"]),
@@ -65,12 +63,9 @@ def _changes(readings: DataFrame, attribute: str, last: int) -> list[tuple[str, 
     moved = apart.mask(
         wide.index.get_level_values("reading") == "identity", wide.min(axis=1)
     ).groupby("reading")
-    changes = []
-    for name, by in moved:
-        estimate = mean_t(by.to_numpy(float))
-        if name != attribute:
-            changes.append((_name(str(name)), estimate))
-    return changes
+    return [
+        (_name(str(name)), mean_t(by.to_numpy(float))) for name, by in moved if name != attribute
+    ]
 
 
 MOST = 20  # labels of a table
@@ -130,7 +125,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
 def _curves(readings: DataFrame, attribute: str, values: Sequence[float]) -> list[Content]:
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
-    for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
+    for name, of_group in readings.query("step >= 0").groupby("reading", sort=True):
         by_step = of_group.groupby("step")["score"]
         if list(by_step.groups) != list(range(len(values))):
             continue
