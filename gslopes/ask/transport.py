@@ -1,11 +1,14 @@
 """The one way to a server: no redirect, no cookie, and a bound on the bytes and on the time of a whole exchange.
 
+Each request has a connection of its own, which ends with its reply: what a server sends too early, too late or twice
+can answer no other picture. That costs two or three turns of the network a request, and 3 ms for encryption.
 Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by an ``Exchange`` and follows
 redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
 each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
 """
 
 import os
+import re
 import socket
 import ssl
 import threading
@@ -18,6 +21,7 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 
 from gslopes.ask.retry import Stopped, seconds_left
@@ -41,6 +45,8 @@ _DROPPED = (
     "set-cookie2",
     "content-type",
 )
+
+_BEFORE = ("send_request_headers.started", "send_request_body.started")
 
 T = TypeVar("T")
 Trace = Callable[[str, Any], None]  # as the extension ``trace`` of httpcore and httpx
@@ -66,23 +72,13 @@ class Permanent(httpx.TransportError):
 
 
 class Exchange:
-    """Exchanges that end at their deadline. Each calling thread has one at a time, over connections that only it uses.
+    """Exchanges that end at their deadline.
 
     stop: set to end every exchange.
     """
 
     def __init__(self, stop: threading.Event | None = None) -> None:
         self._stop = stop or threading.Event()
-        self._thread = threading.local()
-        self._pools: list[Any] = []  # of all threads
-
-    def pool(self, make: Callable[[str], T], key: str = "") -> T:
-        """The calling thread's connections under a key, made at its first call."""
-        pools: dict[str, T] = self._thread.__dict__.setdefault("pools", {})
-        if key not in pools:
-            pools[key] = make(key)
-            self._pools.append(pools[key])
-        return pools[key]
 
     def run(self, call: Callable[[Trace], T], deadline: float) -> T:
         """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
@@ -91,20 +87,28 @@ class Exchange:
 
         Raises: DeadlineExceeded, Stopped; whatever the call raises.
         """
-        sockets: list[socket.socket] = self._thread.__dict__.setdefault("sockets", [])
+        streams: list[httpcore.NetworkStream] = []
+        late = threading.Event()
         # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
         result = Future[T]()
 
         def trace(event: str, facts: Any) -> None:
             if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-                sockets[:] = [opened for opened in sockets if opened.fileno() >= 0]
-                sockets.append(facts["return_value"].get_extra_info("socket"))
+                streams.append(facts["return_value"])
+            if event.endswith(_BEFORE):
+                if late.is_set():  # nothing leaves after it was given up
+                    raise httpcore.ConnectTimeout
+                if facts["request"].method != b"GET":
+                    _raise_if_answered(streams[-1])
 
         def target() -> None:
             try:
                 result.set_result(call(trace))
             except BaseException as error:
                 result.set_exception(error)
+            finally:
+                for stream in streams:  # also where a library forgets it
+                    stream.close()
 
         threading.Thread(target=target, daemon=True).start()
         try:
@@ -114,17 +118,25 @@ class Exchange:
                 if time.monotonic() >= deadline:
                     raise DeadlineExceeded
         except BaseException:
-            for opened in sockets:
+            late.set()
+            for stream in streams:
                 with suppress(OSError):
-                    opened.shutdown(socket.SHUT_RDWR)
-            self._thread.__dict__.clear()
+                    stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
             raise
         return result.result()
 
-    def close(self) -> None:
-        """Close all connections."""
-        for pool in self._pools:
-            pool.close()
+
+def _raise_if_answered(stream: httpcore.NetworkStream) -> None:
+    """Raises: httpcore.ConnectError if a success, or the end, comes before what it would be about was sent.
+
+    Of a plain connection: with encryption, bytes that are no reply may come first.
+    """
+    opened = stream.get_extra_info("socket")
+    if isinstance(opened, ssl.SSLSocket) or not stream.get_extra_info("is_readable"):
+        return
+    with suppress(OSError):
+        if opened.recv(10, socket.MSG_PEEK)[9:] in b"2":  # HTTP/1.1 200
+            raise httpcore.ConnectError("it answers, or ends, before it is asked")
 
 
 def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
@@ -175,18 +187,19 @@ class BoundedTransport(httpx.BaseTransport):
         sent = False
         most = self._seconds or SECONDS
         seconds = seconds_left(most)
-        pool = self._exchange.pool(_connections, _proxy_of(request.url))
+        proxy = _proxy_of(request.url)
 
         def exchanged(trace: Trace) -> httpx.Response:
             def note(event: str, facts: Any) -> None:
                 nonlocal sent
-                sent = sent or event.endswith("send_request_headers.started")
                 trace(event, facts)
+                sent = sent or event.endswith("send_request_headers.started")
 
             limits = httpx.Timeout(most, connect=min(CONNECT, most))
             request.read()
             request.extensions = {"timeout": limits.as_dict(), "trace": note}
-            return _reply(pool, request)
+            with _connection(proxy) as pool:
+                return _reply(pool, request)
 
         try:
             return self._exchange.run(exchanged, time.monotonic() + seconds)
@@ -195,19 +208,18 @@ class BoundedTransport(httpx.BaseTransport):
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except (Permanent, TooLarge):
             raise
+        except httpx.ProxyError as error:
+            raise _closed_by(proxy, str(error)) from None
         except httpx.TransportError as error:
+            by = proxy and f", by the proxy {_shown(proxy)}"
             if reason := _lasting(error):
-                raise Permanent(reason, request=request) from None
+                raise Permanent(reason + by, request=request) from None
             words = str(error) or type(error).__name__
-            raise type(error)(words, request=request) from error
+            raise type(error)(words + by, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
             raise Permanent("the address does not exist", request=request) from None
         except ValueError as error:
             raise httpx.DecodingError(str(error), request=request) from None
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._exchange.close()
 
 
 def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
@@ -215,6 +227,8 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
     headers = response.headers
     status = response.status_code
     try:
+        if status == 407:  # nothing of what it says: it may say the password
+            raise httpx.ProxyError("407")
         if 300 <= status < 400 and headers.get("location"):
             to = request.url.join(headers["location"][:2000])
             raise Permanent(
@@ -248,16 +262,34 @@ def _proxy_of(url: httpx.URL) -> str:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _connections(proxy: str) -> httpx.HTTPTransport:
+def _shown(proxy: str) -> httpx.URL:
+    return httpx.URL(proxy).copy_with(username=None, password=None)
+
+
+def _closed_by(proxy: str, words: str) -> httpx.TransportError:
+    """The error for a proxy that lets nothing through.
+
+    words: httpx's; of those that the proxy makes up only the status, since they may repeat the password.
+    """
+    name = f"the proxy {_shown(proxy)}" if proxy else "a proxy on the way"
+    if re.match(r"407|.*\b(?:[Uu]sername|METHODS)\b", words):
+        return Permanent(
+            f"{name} wants a user name and a password, or others than it was given: write USER:PASSWORD@ before its "
+            "host in the variable that names it, such as HTTPS_PROXY, with signs as percent codes"
+        )
+    if re.match("40[13]", words):
+        return Permanent(f"{name} forbids it with status {words[:3]}: NO_PROXY=HOST goes around it")
+    status = re.match("[0-9]{3}", words)
+    return httpx.ProxyError(f"{name} lets nothing through: {status[0] if status else words}")
+
+
+def _connection(proxy: str) -> httpx.HTTPTransport:
     bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
     try:
-        return httpx.HTTPTransport(
-            verify=_trusting(*bundles), limits=httpx.Limits(), proxy=proxy or None
-        )
+        return httpx.HTTPTransport(verify=_trusting(*bundles), proxy=proxy or None)
     except (ValueError, ImportError):
-        address = httpx.URL(proxy).copy_with(username=None, password=None)
         raise Permanent(
-            f"the proxy {address} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
+            f"the proxy {_shown(proxy)} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
         ) from None
 
 

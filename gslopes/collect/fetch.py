@@ -170,16 +170,6 @@ class Fetcher:
         self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._exchange.close()
-
-    def _pool(self, _: str) -> httpcore.ConnectionPool:
-        network = PublicNetwork(self.policy.allowed)
-        return httpcore.ConnectionPool(
-            self._trusted, max_keepalive_connections=2, network_backend=network
-        )
-
     def set_min_interval(self, host: str, seconds: float) -> None:
         """The least time between the beginnings of two requests to this host; it only grows."""
         self._gaps[host] = max(seconds, self._gaps.get(host, self.policy.gap))
@@ -238,14 +228,17 @@ class Fetcher:
         policy = self.policy
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": policy.agent}
         sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
-        pool = self._exchange.pool(self._pool)
+        network = PublicNetwork(policy.allowed)
 
         def exchanged(trace: Trace) -> Reply | str:
             raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
             left = max(0.1, min(20.0, deadline - time.monotonic()))
             timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
             extensions = {"timeout": timeout, "trace": trace}
-            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
+            with (
+                httpcore.ConnectionPool(self._trusted, network_backend=network) as pool,
+                pool.stream("GET", str(url), headers=raw, extensions=extensions) as response,
+            ):
                 return _reply(response, max_bytes or policy.max_bytes)
 
         for attempt in itertools.count():

@@ -395,7 +395,7 @@ def mount(session: Any) -> None:
             return response
 
         def close(self) -> None:
-            transport.close()
+            """Nothing stays open."""
 
     for scheme in ("http://", "https://"):
         session.mount(scheme, Adapter())
