@@ -68,11 +68,11 @@ def secret_values() -> set[str]:
 
 def _of_user(user: str) -> list[str]:
     """The secrets in the user part of an address: each alone, both together, and as they are sent, in base64."""
-    secrets = []
-    for text in dict.fromkeys(filter(None, (user, unquote(user)))):
-        sent = text if ":" in text else f"{text}:"
-        secrets += [*text.split(":", 1), text, base64.b64encode(sent.encode()).decode()]
-    return secrets
+    if not user:
+        return []
+    text = unquote(user)
+    sent = text if ":" in text else f"{text}:"
+    return [*text.split(":", 1), text, base64.b64encode(sent.encode()).decode()]
 
 
 def remember_secret(value: str) -> None:

@@ -2,7 +2,7 @@
 
 Each request has a connection of its own, which ends with its reply: what a server sends too early, too late or twice
 can answer no other picture. That costs two or three turns of the network a request, and 3 ms for encryption.
-Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by an ``Exchange`` and follows
+Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by ``exchange`` and follows
 redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
 each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
 """
@@ -71,59 +71,51 @@ class Permanent(httpx.TransportError):
 # -- a deadline for everything ----------------------------------------------------------------------------------------
 
 
-class Exchange:
-    """Exchanges that end at their deadline.
+def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event | None = None) -> T:
+    """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
 
-    stop: set to end every exchange.
+    call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
+    stop: ends it when it is set.
+
+    Raises: DeadlineExceeded, Stopped; whatever the call raises.
     """
+    streams: list[httpcore.NetworkStream] = []
+    late = threading.Event()
+    # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+    result = Future[T]()
 
-    def __init__(self, stop: threading.Event | None = None) -> None:
-        self._stop = stop or threading.Event()
+    def trace(event: str, facts: Any) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            streams.append(facts["return_value"])
+        if event.endswith(_BEFORE):
+            if late.is_set():  # nothing leaves after it was given up
+                raise httpcore.ConnectTimeout
+            if facts["request"].method != b"GET":
+                _raise_if_answered(streams[-1])
 
-    def run(self, call: Callable[[Trace], T], deadline: float) -> T:
-        """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
-
-        call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
-
-        Raises: DeadlineExceeded, Stopped; whatever the call raises.
-        """
-        streams: list[httpcore.NetworkStream] = []
-        late = threading.Event()
-        # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
-        result = Future[T]()
-
-        def trace(event: str, facts: Any) -> None:
-            if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-                streams.append(facts["return_value"])
-            if event.endswith(_BEFORE):
-                if late.is_set():  # nothing leaves after it was given up
-                    raise httpcore.ConnectTimeout
-                if facts["request"].method != b"GET":
-                    _raise_if_answered(streams[-1])
-
-        def target() -> None:
-            try:
-                result.set_result(call(trace))
-            except BaseException as error:
-                result.set_exception(error)
-            finally:
-                for stream in streams:  # also where a library forgets it
-                    stream.close()
-
-        threading.Thread(target=target, daemon=True).start()
+    def target() -> None:
         try:
-            while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
-                if self._stop.is_set():
-                    raise Stopped
-                if time.monotonic() >= deadline:
-                    raise DeadlineExceeded
-        except BaseException:
-            late.set()
-            for stream in streams:
-                with suppress(OSError):
-                    stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
-            raise
-        return result.result()
+            result.set_result(call(trace))
+        except BaseException as error:
+            result.set_exception(error)
+        finally:
+            for stream in streams:  # also where a library forgets it
+                stream.close()
+
+    threading.Thread(target=target, daemon=True).start()
+    try:
+        while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
+            if stop and stop.is_set():
+                raise Stopped
+            if time.monotonic() >= deadline:
+                raise DeadlineExceeded
+    except BaseException:
+        late.set()
+        for stream in streams:
+            with suppress(OSError):
+                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        raise
+    return result.result()
 
 
 def _raise_if_answered(stream: httpcore.NetworkStream) -> None:
@@ -175,7 +167,6 @@ class BoundedTransport(httpx.BaseTransport):
     """
 
     def __init__(self, seconds: float = 0.0) -> None:
-        self._exchange = Exchange()
         self._seconds = seconds
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -202,7 +193,7 @@ class BoundedTransport(httpx.BaseTransport):
                 return _reply(pool, request)
 
         try:
-            return self._exchange.run(exchanged, time.monotonic() + seconds)
+            return exchange(exchanged, time.monotonic() + seconds)
         except DeadlineExceeded:
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
@@ -272,15 +263,13 @@ def _closed_by(proxy: str, words: str) -> httpx.TransportError:
     words: httpx's; of those that the proxy makes up only the status, since they may repeat the password.
     """
     name = f"the proxy {_shown(proxy)}" if proxy else "a proxy on the way"
-    if re.match(r"407|.*\b(?:[Uu]sername|METHODS)\b", words):
-        return Permanent(
-            f"{name} wants a user name and a password, or others than it was given: write USER:PASSWORD@ before its "
-            "host in the variable that names it, such as HTTPS_PROXY, with signs as percent codes"
-        )
-    if re.match("40[13]", words):
-        return Permanent(f"{name} forbids it with status {words[:3]}: NO_PROXY=HOST goes around it")
-    status = re.match("[0-9]{3}", words)
-    return httpx.ProxyError(f"{name} lets nothing through: {status[0] if status else words}")
+    closed = f"{name} lets nothing through: {re.sub('(?s)(?<=^[0-9][0-9][0-9]).*', '', words)}"
+    if not re.match(r"40[137]|.*(?:sername|METHODS)", words):
+        return httpx.ProxyError(closed)
+    return Permanent(
+        f"{closed}; write another USER:PASSWORD@ before its host in the variable that names it, such as HTTPS_PROXY, "
+        "with signs as percent codes, or go around it with NO_PROXY=HOST"
+    )
 
 
 def _connection(proxy: str) -> httpx.HTTPTransport:

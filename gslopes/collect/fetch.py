@@ -24,7 +24,7 @@ import httpcore
 import httpx
 
 from gslopes.ask.retry import RateLimiter, seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
+from gslopes.ask.transport import DeadlineExceeded, TooLarge, Trace, decoded, exchange
 from gslopes.collect.search import DATA, read_rows
 from gslopes.core import Reason, SkipReason, UsageError, frozen
 
@@ -167,7 +167,6 @@ class Fetcher:
         self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
         self._gaps: dict[str, float] = {}
-        self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
     def set_min_interval(self, host: str, seconds: float) -> None:
@@ -245,7 +244,7 @@ class Fetcher:
             deadline += self.turn(key)  # a queue at our door is not the server's slowness
             try:
                 with _translated_errors(policy.seconds):
-                    return self._exchange.run(exchanged, deadline)
+                    return exchange(exchanged, deadline, self.stop)
             except DownloadError as error:
                 last = attempt + 1 == policy.max_attempts
                 if error.wait is None or last or error.wait > policy.max_retry_after:

@@ -15,6 +15,7 @@ from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import FILE, AnswerCache, cache_folder, writable_cache
 from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.cost import Budget
+from gslopes.ask.ledger import Ledger, spendable
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of
 from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import (
@@ -46,7 +47,7 @@ ANSWERS |= {name: replace(tables.TABLES[source], name=name) for name, source in 
 
 def money(run: Run) -> Budget:
     """What all stages of this command may spend together."""
-    return Budget(run.config.score.budget)
+    return Budget.of(run.config.score)
 
 
 def ask(
@@ -252,7 +253,7 @@ def outline_of_prices(planned: Plan) -> tuple[str, JsonObject]:
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     usd, lost = total_of(prices)
     about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}
-    text = plain("prices.txt.j2", __file__, **about)
+    text = plain("prices.txt.j2", __file__, spendable=spendable, ledger=Ledger, **about)
     calls = sum(price.calls for price in prices if price.remote)
     facts = [price.facts for price in prices]
     return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "prices": facts}

@@ -276,7 +276,7 @@ class HttpClassifier(Endpoint):
             )
         if not isinstance(pairs, dict):
             raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
-        return Answer("answered", picking.ranked(pairs), version=version)
+        return Answer("answered", picking.pairs(map(list, pairs.items())), version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         if self._protocol:
