@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.ledger import RESERVE, SETTLE, Ledger
 from gslopes.ask.names import Bounded
 from gslopes.core import ConfigError, Limits, RequestUsage, frozen
-from gslopes.core.errors import BudgetReached
+from gslopes.core.errors import BudgetReached, StorageError
 
 
 def said(template: str, **facts: Any) -> str:
@@ -109,10 +110,6 @@ class Budget:
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.usd is not None and self.usd < 0:
-            raise ConfigError("A budget must not be negative.")
-
     @classmethod
     def of(cls, limits: CostLimits) -> "Budget":
         """The money of a command with these limits."""
@@ -147,15 +144,19 @@ class Budget:
         unit_price = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
-                ours = pictures
+                count = pictures
                 if most is not None and unit_price:
                     money = most - self.spent - self._reserved
-                    ours = max(0, int(min(pictures, (money + 1e-9) / unit_price)))
-                count = ours
+                    count = max(0, int(min(pictures, (money + 1e-9) / unit_price)))
                 if count and unit_price and self.ledger:
-                    facts = {"pictures": ours, "price": unit_price, "most": self.total}
-                    usd = self.ledger.change(RESERVE, request=request, **facts)
-                    count = round(usd / unit_price)
+                    paid = self.ledger.change(
+                        RESERVE,
+                        request=request,
+                        pictures=count,
+                        price=unit_price,
+                        most=self.total,
+                    )
+                    count = int(paid)
                 if count:
                     self._reserved += unit_price * count
                     self._waiting += 1
@@ -165,14 +166,15 @@ class Budget:
                 if stopped():
                     return 0, 0.0
                 self._changed.wait(0.2)
-        why = said("used_up.txt.j2", budget=self, most=most, total=ours > 0)
+        why = said("used_up.txt.j2", budget=self, most=most, price=unit_price)
         raise BudgetReached(*why.splitlines())
 
     def settle(self, reserved: float, billed: float, request: str = "") -> None:
         """Settle a request.  reserved, billed: USD, before and after it.  request: its name in the ledger."""
         with self._changed:
             if reserved and self.ledger:
-                self.ledger.change(SETTLE, request=request, usd=billed)
+                with suppress(StorageError):  # the price stays reserved, and the answer is kept
+                    self.ledger.change(SETTLE, request=request, usd=billed)
             self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1

@@ -19,7 +19,7 @@ FILE = "ledger.sqlite"
 # A row a request in flight, and one, 'spent', of all that are settled.
 _TABLE = "CREATE TABLE IF NOT EXISTS money (request TEXT PRIMARY KEY, usd REAL NOT NULL)"
 HELD = ("SELECT coalesce(sum(usd), 0.0) FROM money",)
-# The price of as many pictures as ``most`` pays for, at least one; what is posted already keeps its price.
+# The price of as many pictures as ``most`` pays for; gives how many. What is posted already keeps its price.
 RESERVE = (
     """
     INSERT OR REPLACE INTO money SELECT :request, :price * n FROM (
@@ -28,7 +28,7 @@ RESERVE = (
         FROM money WHERE request != :request
     ) WHERE n > 0
     """,
-    "SELECT coalesce(sum(usd), 0.0) FROM money WHERE request = :request",
+    "SELECT coalesce(round(sum(usd) / :price), 0.0) FROM money WHERE request = :request",
 )
 SETTLE = (
     "DELETE FROM money WHERE request = :request",
@@ -49,7 +49,7 @@ class Ledger:
         return cache_folder(self.chosen) / FILE
 
     def change(self, statements: Sequence[str], **values: Any) -> float:
-        """Run ``RESERVE`` or ``SETTLE`` in one transaction, durable at its end; USD that the last of them gives, or 0.
+        """Run ``RESERVE`` or ``SETTLE`` in one transaction, durable at its end; the number that it gives.
 
         values: request, its name; pictures, how many it has; price of one, most for all commands, usd it took.
 

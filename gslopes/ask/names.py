@@ -277,8 +277,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
     reader, word = _READERS[kind]
     try:
         return reader(text)
-    except (ValueError, KeyError) as error:
-        hint = f"{error}" * isinstance(error, ValueError)
+    except (ValueError, KeyError):
+        hint = f"{'Numbers are 0, or from 1e-18 to 1e18.' if 'number' in word else ''}"
         raise ConfigError(f"{what} must be {word}, not {text[:80]!r}.", hint) from None
 
 

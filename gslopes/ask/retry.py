@@ -260,9 +260,8 @@ class RequestSender:
             raise Stopped
         traits = traits_of(self.classifier)
         limits = traits.limits
-        name = f"{self.classifier.name} {hexdigest(pictures[0])}"
-        if not traits.posts:
-            name = uuid4().hex
+        # what is posted has one name for all commands that look for its reply
+        name = f"{self.classifier.name} {hexdigest(pictures[0])}" if traits.posts else uuid4().hex
         held = self._posted.pop(name, None)
         count, cost = held or self.budget.reserve(
             limits, len(pictures), lambda: traits.posts or self.halt.is_set(), name

@@ -71,8 +71,7 @@ def _of_user(user: str) -> list[str]:
     if not user:
         return []
     text = unquote(user)
-    sent = text if ":" in text else f"{text}:"
-    return [*text.split(":", 1), text, base64.b64encode(sent.encode()).decode()]
+    return [*text.split(":", 1), text, base64.b64encode(text.encode()).decode()]
 
 
 def remember_secret(value: str) -> None:

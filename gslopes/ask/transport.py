@@ -48,6 +48,8 @@ _DROPPED = (
 
 _BEFORE = ("send_request_headers.started", "send_request_body.started")
 
+_REFUSES = re.compile("40[137]|.*([Uu]sername|METHODS)")  # a proxy
+
 T = TypeVar("T")
 Trace = Callable[[str, Any], None]  # as the extension ``trace`` of httpcore and httpx
 
@@ -199,14 +201,13 @@ class BoundedTransport(httpx.BaseTransport):
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except (Permanent, TooLarge):
             raise
-        except httpx.ProxyError as error:
-            raise _closed_by(proxy, str(error)) from None
         except httpx.TransportError as error:
-            by = proxy and f", by the proxy {_shown(proxy)}"
+            by = proxy and f"by the proxy {_shown(proxy)}: "
             if reason := _lasting(error):
-                raise Permanent(reason + by, request=request) from None
-            words = str(error) or type(error).__name__
-            raise type(error)(words + by, request=request) from error
+                raise Permanent(by + reason, request=request) from None
+            # of a proxy the status alone: its words may repeat the password
+            words = re.sub("(?s)(?<=^[0-9]{3}).*", "", str(error)) or type(error).__name__
+            raise type(error)(by + words, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
             raise Permanent("the address does not exist", request=request) from None
         except ValueError as error:
@@ -257,21 +258,6 @@ def _shown(proxy: str) -> httpx.URL:
     return httpx.URL(proxy).copy_with(username=None, password=None)
 
 
-def _closed_by(proxy: str, words: str) -> httpx.TransportError:
-    """The error for a proxy that lets nothing through.
-
-    words: httpx's; of those that the proxy makes up only the status, since they may repeat the password.
-    """
-    name = f"the proxy {_shown(proxy)}" if proxy else "a proxy on the way"
-    closed = f"{name} lets nothing through: {re.sub('(?s)(?<=^[0-9][0-9][0-9]).*', '', words)}"
-    if not re.match(r"40[137]|.*(?:sername|METHODS)", words):
-        return httpx.ProxyError(closed)
-    return Permanent(
-        f"{closed}; write another USER:PASSWORD@ before its host in the variable that names it, such as HTTPS_PROXY, "
-        "with signs as percent codes, or go around it with NO_PROXY=HOST"
-    )
-
-
 def _connection(proxy: str) -> httpx.HTTPTransport:
     bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
     try:
@@ -295,6 +281,11 @@ def _lasting(error: BaseException | None) -> str:
     """What is wrong if another attempt would end alike; empty if it might not."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return "the protocol is unknown"
+    if isinstance(error, httpx.ProxyError) and _REFUSES.match(str(error)):
+        return (
+            "it lets nobody through, or not you: write USER:PASSWORD@, signs as percent codes, before its host in the "
+            "variable that names it, such as HTTPS_PROXY, or go around it with NO_PROXY=HOST"
+        )
     # h11: its text holds the key
     if isinstance(error, httpx.LocalProtocolError) and "llegal" in str(error):
         return "the address, or a key, has characters that cannot be sent"

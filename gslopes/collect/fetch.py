@@ -95,10 +95,6 @@ class PublicNetwork(httpcore.SyncBackend):
             raise refused(Reason.PRIVATE_ADDRESS)
         return super().connect_tcp(addresses[0], port, *rest, **named)
 
-    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Raises: httpcore.ConnectError: no address of ours means one."""
-        raise httpcore.ConnectError("a local socket")
-
 
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
 

@@ -155,7 +155,7 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     for item in due:
         executor.note(f"{item.stage:<10} {item}")
     unknown = [item.name for item in due if item.usd is None]
-    if config.budget_total is not None and due:
+    if config.budget_total is not None:
         executor.note(said("total.txt.j2", ledger=Ledger(config.cache), total=config.budget_total))
     limit = spendable(config)
     if unknown and limit is not None:

@@ -18,7 +18,6 @@ from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, said
-from gslopes.ask.ledger import Ledger
 from gslopes.ask.pictures import beside, decoded, fit_pictures, png
 from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.ask.scoring.cost import Price
@@ -208,7 +207,7 @@ def try_classifier(
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
-    part, usage, seconds = _asked(classifier, pictures, cache, Budget(ledger=Ledger(cache)))
+    part, usage, seconds = _asked(classifier, pictures, cache, Budget.of(ScoreConfig(cache)))
     sent, seen = what_is_sent(classifier, part.questions[0].read())
     image = Image.fromarray(seen)
     image.thumbnail((_SHOWN, _SHOWN))
