@@ -138,6 +138,40 @@ def test_a_reply_that_is_lost_counts_each_time_and_a_stop_leaves_nothing_reserve
     assert Ledger(tmp_path).held() == 4.0
 
 
+def test_a_batch_that_a_later_command_comes_back_for_is_paid_once(tmp_path):
+    for _ in range(2):  # it is out, and the command is stopped
+        service = Service(Stopped())
+        service.traits = Traits(limits=Limits(price=1000.0), posts=True)
+        with pytest.raises(Stopped):
+            send(service, budget(tmp_path, total=1.5))
+        assert Ledger(tmp_path).held() == 1.0
+    service = Service()
+    service.traits = Traits(limits=Limits(price=1000.0), posts=True)
+    assert send(service, budget(tmp_path, total=1.5)).spent == 1.0
+    assert Ledger(tmp_path).held() == 1.0
+
+
+def test_a_ledger_that_fails_after_an_answer_loses_neither_it_nor_the_money(tmp_path, monkeypatch):
+    answers = {}
+    usage = UsageStats()
+    service, halt = Service(), threading.Event()
+    sender = RequestSender(service, budget(tmp_path), usage, halt, RateLimiter(halt.wait))
+    ask = service.ask
+
+    def full(pictures: list[bytes]) -> list[object]:
+        monkeypatch.setattr(Ledger, "change", broken)
+        return ask(pictures)
+
+    def broken(*_: object, **__: object) -> float:
+        raise StorageError("the disk is full")
+
+    service.ask = full
+    sender.send({b"1": b"picture"}, answers.update, RetryPolicy())
+    monkeypatch.undo()
+    assert answers == {b"1": {"a": 1.0}}
+    assert Ledger(tmp_path).held() == 1.0
+
+
 # -- a price that changes in the middle --------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from urllib.parse import quote
 
 import httpx
@@ -21,49 +21,12 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.secrets import MIN_LENGTH
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy
 from gslopes.core.errors import GslopesError, ServiceError, Unavailable
+from tests import fuzz_http
 from tests.fake_provider import paint
+from tests.fuzz_http import listening, requests_of
 
 PICTURE = paint(0, 0.5)
 LATE = 0.02  # seconds after which a second reply comes
-
-
-@contextmanager
-def listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
-    """The port of a server that gives each connection to a function, in a thread."""
-
-    def one(connection: socket.socket) -> None:
-        with connection, suppress(OSError):
-            serve(connection)
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=one, args=(server.accept()[0],), daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        yield server.getsockname()[1]
-        server.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
-
-
-def requests_of(connection: socket.socket) -> Iterator[tuple[bytes, bytes]]:
-    """Head and body of each request that comes over a connection."""
-    data = b""
-    while True:
-        while b"\r\n\r\n" not in data:
-            more = connection.recv(65536)
-            if not more:
-                return
-            data += more
-        head, _, data = data.partition(b"\r\n\r\n")
-        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
-        length = int(fields.get(b"content-length", b"0"))
-        while len(data) < length:
-            data += connection.recv(65536)
-        yield head, data[:length]
-        data = data[length:]
 
 
 # -- the answer of another picture -------------------------------------------------------------------------------------
@@ -360,3 +323,21 @@ def test_who_is_named_in_an_address_is_not_repeated_by_its_server(status, monkey
     sent = b64encode("me:s3cret-wörd".encode()).decode()
     for secret in ("s3cret", sent, quote(sent, safe=""), b64encode(sent.encode()).decode()):
         assert secret not in text
+
+
+# -- whatever bytes come -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def replies() -> Iterator[fuzz_http.Replies]:
+    opened = fuzz_http.Replies(waits=1 << 40)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("file", sorted(fuzz_http.CORPUS.glob("*.bin")), ids=lambda file: file.stem)
+def test_each_reply_of_the_corpus_ends_in_an_answer_or_in_an_error_of_ours(file, replies):
+    with suppress(GslopesError):
+        replies.asked(file.read_bytes())
+    with suppress(DownloadError):
+        replies.downloaded(file.read_bytes())
