@@ -117,6 +117,8 @@ class _RunOptionsScore(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -237,6 +239,8 @@ class _RunOptions(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -280,8 +284,8 @@ class _RunOptions(TypedDict, total=False):
     compose: _RunOptionsCompose | None
     """The options region, blend, format, masks, parser, placebo as one mapping."""
     score: _RunOptionsScore | None
-    """The options cache, budget, confirm_above, yes, retry_failed, batch, classifiers, tasks, placebo_sample,
-    dropped_sample, unedited, judges as one mapping.
+    """The options cache, budget, budget_total, confirm_above, yes, retry_failed, batch, classifiers, tasks,
+    placebo_sample, dropped_sample, unedited, judges as one mapping.
     """
     fit: _RunOptionsFit | None
     """The options permutations, presence, min_varying, photos_csv, groups, cluster, truth as one mapping."""
@@ -351,6 +355,8 @@ class _ContextsOptionsScore(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -395,6 +401,8 @@ class _ContextsOptions(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -410,13 +418,15 @@ class _ContextsOptions(TypedDict, total=False):
     analysis: _ContextsOptionsAnalysis | None
     """The options typology, ratings as one mapping."""
     score: _ContextsOptionsScore | None
-    """The options cache, budget, confirm_above, yes, retry_failed, batch as one mapping."""
+    """The options cache, budget, budget_total, confirm_above, yes, retry_failed, batch as one mapping."""
 
 class _CropsOptionsCostLimits(TypedDict, total=False):
     cache: str | Path | None
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -433,6 +443,8 @@ class _CropsOptions(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None
@@ -468,7 +480,7 @@ class _CropsOptions(TypedDict, total=False):
     config: str | Path | None
     """A TOML file with these options, and with sections."""
     cost_limits: _CropsOptionsCostLimits | None
-    """The options cache, budget, confirm_above, yes, retry_failed as one mapping."""
+    """The options cache, budget, budget_total, confirm_above, yes, retry_failed as one mapping."""
 
 class _CensusOptions(TypedDict, total=False):
     confidence: float | None
@@ -537,6 +549,8 @@ class _ScoreOptions(TypedDict, total=False):
     """Where answers are cached. [DIR; default: $GSLOPES_CACHE or your cache folder]"""
     budget: float | None
     """Stop before more than this is spent. [USD]"""
+    budget_total: float | None
+    """Stop before all commands with this cache together have spent more than this. [USD]"""
     confirm_above: float | None
     """Ask for confirmation above this cost. [USD; default: 10]"""
     yes: bool | None

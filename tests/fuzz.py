@@ -139,11 +139,17 @@ def targets(folder: Path) -> list[Target]:
 
 
 def every_target(folder: Path) -> list[Target]:
-    """Those of the sibling audits among them."""
-    from tests import fuzz_siblings
+    """Those of the sibling audits among them, and what comes over a network."""
+    from tests import fuzz_http, fuzz_siblings
 
     (folder / "siblings").mkdir()
-    return [*targets(folder), *fuzz_siblings.targets(folder / "siblings", Target)]
+    replies = fuzz_http.Replies()
+    over_network = [
+        Target("HTTP replies", fuzz_http.corpus(), replies.asked),
+        Target("HTTP downloads", fuzz_http.corpus(), replies.downloaded),
+    ]
+    siblings = fuzz_siblings.targets(folder / "siblings", Target)
+    return [*targets(folder), *siblings, *over_network]
 
 
 def pictures() -> tuple[bytes, ...]:

@@ -134,7 +134,7 @@ def _checked(label: object, score: object, numbers: bool) -> tuple[str, float]:
         raise AnswerError(
             f"The classifier's score of {label!r} is {score}, not a number in [0, 1]."
         )
-    value = float(score)
+    value = float(score) + 0.0  # -0.0 is 0
     finite = math.isfinite(np.float32(value))
     if finite if numbers else 0 <= value <= 1:
         return label, value

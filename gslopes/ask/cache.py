@@ -150,7 +150,7 @@ class AnswerCache:
             self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._alive, fcntl.LOCK_EX)
         # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
-        with (folder / ".opening").open("a") as lock, _sqlite_errors(self.path):
+        with (folder / ".opening").open("a") as lock, sqlite_errors(self.path):
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._db = sqlite3.connect(
                 self.path, timeout=60, isolation_level=None, check_same_thread=False
@@ -264,7 +264,7 @@ class AnswerCache:
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a query that only reads."""
-        with self._lock, _sqlite_errors(self.path):
+        with self._lock, sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
     def prune(self, name: str = "", before: datetime | None = None) -> int:
@@ -353,7 +353,7 @@ class AnswerCache:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """A transaction: all or nothing, with no other writer in between."""
-        with self._lock, _sqlite_errors(self.path):
+        with self._lock, sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -364,7 +364,8 @@ class AnswerCache:
 
 
 @contextmanager
-def _sqlite_errors(path: Path) -> Iterator[None]:
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Raises: StorageError for what SQLite raises."""
     try:
         yield
     except sqlite3.Error as error:

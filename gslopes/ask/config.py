@@ -14,6 +14,7 @@ class CostLimits:
 
     cache: Path | None = None
     budget: float | None = None
+    budget_total: float | None = None
     confirm_above: float = 10.0
     yes: bool = False
     retry_failed: bool = False

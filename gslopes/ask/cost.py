@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 from jinja2 import Template
 
+from gslopes.ask.config import CostLimits
+from gslopes.ask.ledger import RESERVE, SETTLE, Ledger
 from gslopes.ask.names import Bounded
 from gslopes.core import ConfigError, Limits, RequestUsage, frozen
-from gslopes.core.errors import BudgetReached
+from gslopes.core.errors import BudgetReached, StorageError
 
 
 def said(template: str, **facts: Any) -> str:
@@ -91,6 +94,7 @@ class Budget:
     usd: the most that may be spent, None for no limit.  spent: USD so far.
     agreed: without ``usd``, the most that may be spent if prices are estimates; None for no limit.
     confirmed: whether the user has agreed to the price of the whole command.
+    total: the most that all commands together may spend, None for no limit.  ledger: in which they write.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
@@ -100,41 +104,39 @@ class Budget:
     spent: float = 0.0
     agreed: float | None = None
     confirmed: bool = False
+    total: float | None = None
+    ledger: Ledger | None = None
     _reserved: float = 0.0
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.usd is not None and self.usd < 0:
-            raise ConfigError("A budget must not be negative.")
+    @classmethod
+    def of(cls, limits: CostLimits) -> "Budget":
+        """The money of a command with these limits."""
+        return cls(limits.budget, total=limits.budget_total, ledger=Ledger(limits.cache))
 
     def agree(self, usd: float) -> None:
         """Take note that the user has agreed to spend so much from now on."""
         self.agreed = max(self.agreed or 0.0, self.spent + usd)
 
-    def shown(self, usd: float) -> str:
-        """An amount in cents, or in hundredths of one under a budget below a dollar.
-
-        >>> Budget(usd=5).shown(1234.5), Budget(usd=0.0061).shown(0.006)
-        ('1,234.50', '0.0060')
-        """
-        digits = 4 if self.usd is not None and self.usd < 1 else 2
-        return f"{round(usd, 9) + 0.0:,.{digits}f}"  # no -0.00
-
     def reserve(
-        self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False
+        self,
+        limits: Limits,
+        pictures: int,
+        stopped: Callable[[], bool] = lambda: False,
+        request: str = "",
     ) -> tuple[int, float]:
         """Reserve the cost of one request.
 
         While requests in flight hold the money that this one needs, it waits for what they leave.
 
-        stopped: whether to give up waiting.
+        stopped: whether to give up waiting.  request: its name in the ledger.
         Returns: how many of the pictures the request may hold, and its cost in USD; (0, 0.0) if it was stopped.
         Raises: BudgetReached if not even one picture can be paid for; ConfigError if a budget is given and no price
-            known.
+            known; StorageError.
         """
         price = limits.cost(1)
-        if price is None and self.usd is not None:
+        if price is None and (self.usd, self.total) != (None, None):
             raise ConfigError(
                 "A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2."
             )
@@ -145,7 +147,16 @@ class Budget:
                 count = pictures
                 if most is not None and unit_price:
                     money = most - self.spent - self._reserved
-                    count = max(0, min(pictures, int((money + 1e-9) / unit_price)))
+                    count = max(0, int(min(pictures, (money + 1e-9) / unit_price)))
+                if count and unit_price and self.ledger:
+                    paid = self.ledger.change(
+                        RESERVE,
+                        request=request,
+                        pictures=count,
+                        price=unit_price,
+                        most=self.total,
+                    )
+                    count = int(paid)
                 if count:
                     self._reserved += unit_price * count
                     self._waiting += 1
@@ -155,24 +166,15 @@ class Budget:
                 if stopped():
                     return 0, 0.0
                 self._changed.wait(0.2)
-        given = self.shown(most or 0.0)
-        what = f"What was agreed to, {given} USD,"
-        if self.usd is not None:
-            what = f"The budget of {given} USD"
-        left = self.shown(self.left(most or 0.0))
-        raise BudgetReached(
-            f"{what} is used up: {self.shown(self.spent)} USD were spent, and the rest, {left} USD, "
-            "does not cover another picture.",
-            "Answers so far are kept: the same command with a larger --budget goes on from there.",
-        )
+        why = said("used_up.txt.j2", budget=self, most=most, price=unit_price)
+        raise BudgetReached(*why.splitlines())
 
-    def left(self, most: float) -> float:
-        """USD of ``most`` that are not spent, 0 or more."""
-        return max(0.0, most - self.spent)
-
-    def settle(self, reserved: float, billed: float) -> None:
-        """Settle a request.  reserved, billed: USD, before and after it."""
+    def settle(self, reserved: float, billed: float, request: str = "") -> None:
+        """Settle a request.  reserved, billed: USD, before and after it.  request: its name in the ledger."""
         with self._changed:
+            if reserved and self.ledger:
+                with suppress(StorageError):  # the price stays reserved, and the answer is kept
+                    self.ledger.change(SETTLE, request=request, usd=billed)
             self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1

@@ -16,7 +16,6 @@ one classifier with one set of parameters has one name in the tables however it 
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from configparser import ConfigParser
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from gslopes.ask.secrets import is_secret, scrub, secret_in_address
 from gslopes.core import ConfigError, frozen, nearest, read_beside
-from gslopes.core.config import facts_of
+from gslopes.core.config import facts_of, number, whole
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -249,17 +248,10 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
 # --- values ---
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
 _READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
     bool: (lambda text: ConfigParser.BOOLEAN_STATES[text.lower()], "yes or no"),
-    int: (int, "a whole number"),
-    float: (_number, "a number"),
+    int: (whole, "a whole number"),
+    float: (number, "a number"),
     str: (str, "text"),
     Path: (Path, "a path"),
 }
@@ -286,7 +278,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
     try:
         return reader(text)
     except (ValueError, KeyError):
-        raise ConfigError(f"{what} must be {word}, not {text!r}.") from None
+        hint = f"{'Numbers are 0, or from 1e-18 to 1e18.' if 'number' in word else ''}"
+        raise ConfigError(f"{what} must be {word}, not {text[:80]!r}.", hint) from None
 
 
 def _escape(value: Any) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
+from uuid import uuid4
 
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.core import (
@@ -21,6 +22,7 @@ from gslopes.core import (
     Unavailable,
     Unfinished,
     frozen,
+    hexdigest,
     traits_of,
 )
 from gslopes.core.records import Able, Classifier
@@ -195,7 +197,9 @@ class RequestSender:
     halt: threading.Event
     pace: RateLimiter
     answered: int = 0
-    _posted: dict[int, tuple[int, float]] = field(default_factory=dict)  # reserved, by picture
+    _posted: dict[str, tuple[int, float]] = field(
+        default_factory=dict
+    )  # reserved, by name in the ledger
 
     def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
@@ -262,10 +266,11 @@ class RequestSender:
             raise Stopped
         traits = traits_of(self.classifier)
         limits = traits.limits
-        picture = hash(pictures[0])
-        held = self._posted.pop(picture, None)
+        # what is posted has one name for all commands that look for its reply
+        name = f"{self.classifier.name} {hexdigest(pictures[0])}" if traits.posts else uuid4().hex
+        held = self._posted.pop(name, None)
         count, cost = held or self.budget.reserve(
-            limits, len(pictures), lambda: traits.posts or self.halt.is_set()
+            limits, len(pictures), lambda: traits.posts or self.halt.is_set(), name
         )
         if not count:
             raise Stopped
@@ -279,14 +284,15 @@ class RequestSender:
             billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
         except Stopped:
-            self._posted[picture] = count, cost
+            if traits.posts:
+                self._posted[name] = count, cost
             raise
         except GslopesError as error:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            if picture not in self._posted:
-                self.budget.settle(cost, billed)
+            if name not in self._posted:
+                self.budget.settle(cost, billed, name)
                 self.usage.add(requests=1, spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(

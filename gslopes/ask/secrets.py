@@ -1,7 +1,8 @@
 """Keys: what they look like, how they hide in addresses, and how they are taken out of every text that we keep.
 
-A secret is the value of an environment variable with a telling name, or comes by ``remember_secret``. It is found as
-it is, percent-encoded and base64-encoded once; user names in addresses and six shapes of keys are found without it.
+A secret is the value of an environment variable with a telling name, the user part of a proxy's address in one, or what
+comes by ``remember_secret``. It is found as it is, percent-encoded and base64-encoded once; user names in addresses and
+six shapes of keys are found without it.
 What is not covered is in SECURITY.md: a server that already has the key, and disguises it.
 """
 
@@ -26,6 +27,7 @@ _REMEMBERED: set[str] = set()
 _VARIABLE = re.compile(
     r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey"
 )
+_PROXY = re.compile(r"(?i)_proxy\Z")
 # How parameters of addresses are named that hold a secret, or how their names end.
 _NAMED = re.compile(
     r"(?i)(?:(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|"
@@ -58,8 +60,18 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
     # only the values of few names are read: it is asked for each answer
-    values = (os.environ.get(name, "") for name in filter(_VARIABLE.search, os.environ))
+    values = [os.environ.get(name, "") for name in filter(_VARIABLE.search, os.environ)]
+    for name in filter(_PROXY.search, os.environ):
+        values += _of_user(os.environ.get(name, "").rpartition("@")[0].rpartition("://")[2])
     return {value for value in values if len(value) >= MIN_LENGTH}
+
+
+def _of_user(user: str) -> list[str]:
+    """The secrets in the user part of an address: each alone, both together, and as they are sent, in base64."""
+    if not user:
+        return []
+    text = unquote(user)
+    return [*text.split(":", 1), text, base64.b64encode(text.encode()).decode()]
 
 
 def remember_secret(value: str) -> None:
@@ -73,11 +85,11 @@ def remember_secret(value: str) -> None:
 
 @lru_cache(maxsize=8)
 def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
-    """What finds each secret: plain, within JSON, percent-encoded, and in base64 within a longer text."""
+    """What finds each secret: plain, in JSON, as Python writes bytes, percent-encoded, in base64 of a longer text."""
     forms = set()
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
-        forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}
+        forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data), str(data)[2:-1]}
         forms |= {json.dumps(secret, ensure_ascii=plain)[1:-1] for plain in (True, False)}
         # bytes of another text, such as user:, may precede it; characters with bits of it are left out
         for before in range(3):
@@ -246,7 +258,7 @@ def secrets_within(url: str) -> list[str]:
     and numbers do not count: messages, labels and other addresses may hold them, and must come back unchanged.
 
     >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2&key=abc")
-    ['me', 'word', 'k3yk3yk3y', 'abc']
+    ['me', 'word', 'me:word', 'bWU6d29yZA==', 'k3yk3yk3y', 'abc']
     """
     try:
         parts = urlsplit(url)
@@ -256,7 +268,7 @@ def secrets_within(url: str) -> list[str]:
     segments = dict.fromkeys([*parts.path.split("/"), *unquote(parts.path).split("/")])
     values = parse_qsl(f"{parts.query}&{parts.fragment}")
     return [
-        *filter(None, user.split(":")),
+        *_of_user(user),
         *(
             part
             for part in segments

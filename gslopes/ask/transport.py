@@ -1,11 +1,14 @@
 """The one way to a server: no redirect, no cookie, and a bound on the bytes and on the time of a whole exchange.
 
-Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by an ``Exchange`` and follows
+Each request has a connection of its own, which ends with its reply: what a server sends too early, too late or twice
+can answer no other picture. That costs two or three turns of the network a request, and 3 ms for encryption.
+Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by ``exchange`` and follows
 redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
 each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
 """
 
 import os
+import re
 import socket
 import ssl
 import threading
@@ -18,6 +21,7 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 
 from gslopes.ask.retry import Stopped, seconds_left
@@ -42,6 +46,10 @@ _DROPPED = (
     "content-type",
 )
 
+_BEFORE = ("send_request_headers.started", "send_request_body.started")
+
+_REFUSES = re.compile("40[137]|.*([Uu]sername|METHODS)")  # a proxy
+
 T = TypeVar("T")
 Trace = Callable[[str, Any], None]  # as the extension ``trace`` of httpcore and httpx
 
@@ -65,66 +73,64 @@ class Permanent(httpx.TransportError):
 # -- a deadline for everything ----------------------------------------------------------------------------------------
 
 
-class Exchange:
-    """Exchanges that end at their deadline. Each calling thread has one at a time, over connections that only it uses.
+def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event | None = None) -> T:
+    """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
 
-    stop: set to end every exchange.
+    call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
+    stop: ends it when it is set.
+
+    Raises: DeadlineExceeded, Stopped; whatever the call raises.
     """
+    streams: list[httpcore.NetworkStream] = []
+    late = threading.Event()
+    # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+    result = Future[T]()
 
-    def __init__(self, stop: threading.Event | None = None) -> None:
-        self._stop = stop or threading.Event()
-        self._thread = threading.local()
-        self._pools: list[Any] = []  # of all threads
+    def trace(event: str, facts: Any) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            streams.append(facts["return_value"])
+        if event.endswith(_BEFORE):
+            if late.is_set():  # nothing leaves after it was given up
+                raise httpcore.ConnectTimeout
+            if facts["request"].method != b"GET":
+                _raise_if_answered(streams[-1])
 
-    def pool(self, make: Callable[[str], T], key: str = "") -> T:
-        """The calling thread's connections under a key, made at its first call."""
-        pools: dict[str, T] = self._thread.__dict__.setdefault("pools", {})
-        if key not in pools:
-            pools[key] = make(key)
-            self._pools.append(pools[key])
-        return pools[key]
-
-    def run(self, call: Callable[[Trace], T], deadline: float) -> T:
-        """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
-
-        call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
-
-        Raises: DeadlineExceeded, Stopped; whatever the call raises.
-        """
-        sockets: list[socket.socket] = self._thread.__dict__.setdefault("sockets", [])
-        # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
-        result = Future[T]()
-
-        def trace(event: str, facts: Any) -> None:
-            if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-                sockets[:] = [opened for opened in sockets if opened.fileno() >= 0]
-                sockets.append(facts["return_value"].get_extra_info("socket"))
-
-        def target() -> None:
-            try:
-                result.set_result(call(trace))
-            except BaseException as error:
-                result.set_exception(error)
-
-        threading.Thread(target=target, daemon=True).start()
+    def target() -> None:
         try:
-            while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
-                if self._stop.is_set():
-                    raise Stopped
-                if time.monotonic() >= deadline:
-                    raise DeadlineExceeded
-        except BaseException:
-            for opened in sockets:
-                with suppress(OSError):
-                    opened.shutdown(socket.SHUT_RDWR)
-            self._thread.__dict__.clear()
-            raise
-        return result.result()
+            result.set_result(call(trace))
+        except BaseException as error:
+            result.set_exception(error)
+        finally:
+            for stream in streams:  # also where a library forgets it
+                stream.close()
 
-    def close(self) -> None:
-        """Close all connections."""
-        for pool in self._pools:
-            pool.close()
+    threading.Thread(target=target, daemon=True).start()
+    try:
+        while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
+            if stop and stop.is_set():
+                raise Stopped
+            if time.monotonic() >= deadline:
+                raise DeadlineExceeded
+    except BaseException:
+        late.set()
+        for stream in streams:
+            with suppress(OSError):
+                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        raise
+    return result.result()
+
+
+def _raise_if_answered(stream: httpcore.NetworkStream) -> None:
+    """Raises: httpcore.ConnectError if a success, or the end, comes before what it would be about was sent.
+
+    Of a plain connection: with encryption, bytes that are no reply may come first.
+    """
+    opened = stream.get_extra_info("socket")
+    if isinstance(opened, ssl.SSLSocket) or not stream.get_extra_info("is_readable"):
+        return
+    with suppress(OSError):
+        if opened.recv(10, socket.MSG_PEEK)[9:] in b"2":  # HTTP/1.1 200
+            raise httpcore.ConnectError("it answers, or ends, before it is asked")
 
 
 def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
@@ -163,7 +169,6 @@ class BoundedTransport(httpx.BaseTransport):
     """
 
     def __init__(self, seconds: float = 0.0) -> None:
-        self._exchange = Exchange()
         self._seconds = seconds
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -175,39 +180,38 @@ class BoundedTransport(httpx.BaseTransport):
         sent = False
         most = self._seconds or SECONDS
         seconds = seconds_left(most)
-        pool = self._exchange.pool(_connections, _proxy_of(request.url))
+        proxy = _proxy_of(request.url)
 
         def exchanged(trace: Trace) -> httpx.Response:
             def note(event: str, facts: Any) -> None:
                 nonlocal sent
-                sent = sent or event.endswith("send_request_headers.started")
                 trace(event, facts)
+                sent = sent or event.endswith("send_request_headers.started")
 
             limits = httpx.Timeout(most, connect=min(CONNECT, most))
             request.read()
             request.extensions = {"timeout": limits.as_dict(), "trace": note}
-            return _reply(pool, request)
+            with _connection(proxy) as pool:
+                return _reply(pool, request)
 
         try:
-            return self._exchange.run(exchanged, time.monotonic() + seconds)
+            return exchange(exchanged, time.monotonic() + seconds)
         except DeadlineExceeded:
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except (Permanent, TooLarge):
             raise
         except httpx.TransportError as error:
+            by = proxy and f"by the proxy {_shown(proxy)}: "
             if reason := _lasting(error):
-                raise Permanent(reason, request=request) from None
-            words = str(error) or type(error).__name__
-            raise type(error)(words, request=request) from error
+                raise Permanent(by + reason, request=request) from None
+            # of a proxy the status alone: its words may repeat the password
+            words = re.sub("(?s)(?<=^[0-9]{3}).*", "", str(error)) or type(error).__name__
+            raise type(error)(by + words, request=request) from error
         except (OverflowError, UnicodeError):  # a port, or a host's name, beyond reason
             raise Permanent("the address does not exist", request=request) from None
         except ValueError as error:
             raise httpx.DecodingError(str(error), request=request) from None
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._exchange.close()
 
 
 def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
@@ -215,6 +219,8 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
     headers = response.headers
     status = response.status_code
     try:
+        if status == 407:  # nothing of what it says: it may say the password
+            raise httpx.ProxyError("407")
         if 300 <= status < 400 and headers.get("location"):
             to = request.url.join(headers["location"][:2000])
             raise Permanent(
@@ -248,16 +254,17 @@ def _proxy_of(url: httpx.URL) -> str:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _connections(proxy: str) -> httpx.HTTPTransport:
+def _shown(proxy: str) -> httpx.URL:
+    return httpx.URL(proxy).copy_with(username=None, password=None)
+
+
+def _connection(proxy: str) -> httpx.HTTPTransport:
     bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
     try:
-        return httpx.HTTPTransport(
-            verify=_trusting(*bundles), limits=httpx.Limits(), proxy=proxy or None
-        )
+        return httpx.HTTPTransport(verify=_trusting(*bundles), proxy=proxy or None)
     except (ValueError, ImportError):
-        address = httpx.URL(proxy).copy_with(username=None, password=None)
         raise Permanent(
-            f"the proxy {address} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
+            f"the proxy {_shown(proxy)} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
         ) from None
 
 
@@ -274,6 +281,11 @@ def _lasting(error: BaseException | None) -> str:
     """What is wrong if another attempt would end alike; empty if it might not."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return "the protocol is unknown"
+    if isinstance(error, httpx.ProxyError) and _REFUSES.match(str(error)):
+        return (
+            "it lets nobody through, or not you: write USER:PASSWORD@, signs as percent codes, before its host in the "
+            "variable that names it, such as HTTPS_PROXY, or go around it with NO_PROXY=HOST"
+        )
     # h11: its text holds the key
     if isinstance(error, httpx.LocalProtocolError) and "llegal" in str(error):
         return "the address, or a key, has characters that cannot be sent"

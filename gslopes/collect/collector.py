@@ -109,7 +109,6 @@ class Collector:
     def __exit__(self, *_: object) -> None:
         self.stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self.fetcher.close()
 
     def __call__(self, part: int, tick: Callable[[int], None]) -> None:
         """One search: its photos, then its piece of the manifest.

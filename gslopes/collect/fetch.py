@@ -24,7 +24,7 @@ import httpcore
 import httpx
 
 from gslopes.ask.retry import DAY, RateLimiter, seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
+from gslopes.ask.transport import DeadlineExceeded, TooLarge, Trace, decoded, exchange
 from gslopes.collect.search import DATA, read_rows
 from gslopes.core import Reason, SkipReason, UsageError, frozen
 
@@ -95,10 +95,6 @@ class PublicNetwork(httpcore.SyncBackend):
             raise refused(Reason.PRIVATE_ADDRESS)
         return super().connect_tcp(addresses[0], port, *rest, **named)
 
-    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Raises: httpcore.ConnectError: no address of ours means one."""
-        raise httpcore.ConnectError("a local socket")
-
 
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
 
@@ -167,18 +163,7 @@ class Fetcher:
         self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
         self._gaps: dict[str, float] = {}
-        self._exchange = Exchange(self.stop)
         self._trusted = httpx.create_ssl_context(trust_env=False)
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._exchange.close()
-
-    def _pool(self, _: str) -> httpcore.ConnectionPool:
-        network = PublicNetwork(self.policy.allowed)
-        return httpcore.ConnectionPool(
-            self._trusted, max_keepalive_connections=2, network_backend=network
-        )
 
     def set_min_interval(self, host: str, seconds: float) -> None:
         """The least time between the beginnings of two requests to this host; it only grows."""
@@ -238,21 +223,24 @@ class Fetcher:
         policy = self.policy
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": policy.agent}
         sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
-        pool = self._exchange.pool(self._pool)
+        network = PublicNetwork(policy.allowed)
 
         def exchanged(trace: Trace) -> Reply | str:
             raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
             left = max(0.1, min(20.0, deadline - time.monotonic()))
             timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
             extensions = {"timeout": timeout, "trace": trace}
-            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
+            with (
+                httpcore.ConnectionPool(self._trusted, network_backend=network) as pool,
+                pool.stream("GET", str(url), headers=raw, extensions=extensions) as response,
+            ):
                 return _reply(response, max_bytes or policy.max_bytes)
 
         for attempt in itertools.count():
             deadline += self.turn(key)  # a queue at our door is not the server's slowness
             try:
                 with _translated_errors(policy.seconds):
-                    return self._exchange.run(exchanged, deadline)
+                    return exchange(exchanged, deadline, self.stop)
             except DownloadError as error:
                 last = attempt + 1 == policy.max_attempts
                 if error.wait is None or last or error.wait > policy.max_retry_after:

@@ -7,7 +7,7 @@ guessed: ``3`` may be given for ``3.0``, a list for a tuple and a string for a p
 import dataclasses
 import functools
 import inspect
-import sys
+import re
 import tomllib
 import types
 import typing
@@ -20,6 +20,14 @@ from gslopes.core.errors import ConfigError, nearest
 from gslopes.core.files import read_text
 
 T = TypeVar("T")
+_WORDS: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    Path: "a path",
+}
+MOST = 1e18  # of a number that is given for an option: within 64 bits, and far from where products overflow
 
 
 class Stored(str):
@@ -114,6 +122,25 @@ def _value(name: str, kind: Any, value: Any, where: str, bounds: Mapping[str, An
     return converted
 
 
+def number(text: str, kind: type = float) -> Any:
+    """What a text means where an option is a number.  kind: int for a whole one.
+
+    Raises: ValueError unless it is finite, of ASCII, at most ``MOST``, and 0 only if it says so.
+
+    >>> number("0.5"), number("-0"), number("1e3"), number("1_000", int)
+    (0.5, 0.0, 1000.0, 1000)
+    """
+    with suppress(ValueError):
+        value = kind(text)
+        none = re.fullmatch(r"\s*[-+]?[0._]+(?:[eE].*)?\s*", text)
+        if text.isascii() and (none or 1 / MOST <= abs(value) <= MOST):
+            return value + 0
+    raise ValueError(f"{text[:40]!r} is not {_WORDS[kind]}, 0 or from {1 / MOST:g} to {MOST:g}.")
+
+
+whole = functools.partial(number, kind=int)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The plain dictionary of a TOML file.  Raises: ConfigError if it is missing, unreadable or no TOML."""
     try:
@@ -201,21 +228,16 @@ def convert(kind: Any, value: Any, where: str) -> Any:
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
+    if kind in (int, float) and isinstance(value, int | float) and not abs(value) <= MOST:
+        raise ConfigError(
+            f"{where} is {value:.3g}; it must be a finite number, of at most {MOST:g}."
+        )
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        if not abs(value) <= sys.float_info.max:
-            raise ConfigError(f"{where} is {value}; it must be a finite number.")
         return float(value)
     if kind is Path and isinstance(value, str):
         return Path(value)
     # bool is an int to Python, never to a reader of a configuration
     if not isinstance(value, container) or (kind is int and isinstance(value, bool)):
-        words = {
-            int: "a whole number",
-            float: "a number",
-            str: "a text",
-            bool: "true or false",
-            Path: "a path",
-        }
-        must = words.get(kind, getattr(kind, "__name__", str(kind)))
+        must = _WORDS.get(kind, getattr(kind, "__name__", str(kind)))
         raise ConfigError(f"{where} is {value!r}; it must be {must}.")
     return value

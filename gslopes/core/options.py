@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from gslopes.core.config import facts_of, from_dict, read_toml, to_dict
+from gslopes.core.config import facts_of, from_dict, number, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
 from gslopes.core.freeze import frozen
 
@@ -301,7 +301,7 @@ def names(text: str) -> tuple[str, ...]:
 def numbers(text: str) -> tuple[float, ...]:
     """``0.56,1`` as two numbers."""
     try:
-        return tuple(float(part) for part in text.split(","))
+        return tuple(map(number, text.split(",")))
     except ValueError:
         raise ValueError(f"{text!r} is not numbers with commas between them.") from None
 
@@ -321,7 +321,7 @@ def extent(text: str) -> tuple[float, float]:
 
 def counts(text: str) -> tuple[int, int]:
     """``5,3`` as two whole numbers."""
-    match = re.fullmatch(r"\s*(\d+)\s*,\s*(\d+)\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*", text)
     if match is None:
         raise ValueError(f"{text!r} is not two odd numbers such as 5,3.")
     return int(match[1]), int(match[2])

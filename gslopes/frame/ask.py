@@ -14,7 +14,9 @@ from pandas import DataFrame
 from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import FILE, AnswerCache, cache_folder, writable_cache
 from gslopes.ask.classifiers import prepare_classifier, warn_of
+from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget
+from gslopes.ask.ledger import spendable
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate, total_of
 from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import (
@@ -47,7 +49,7 @@ ANSWERS |= {name: replace(tables.TABLES[source], name=name) for name, source in 
 
 def money(run: Run) -> Budget:
     """What all stages of this command may spend together."""
-    return Budget(run.config.score.budget)
+    return Budget.of(run.config.score)
 
 
 def ask(
@@ -251,12 +253,15 @@ def outline_of_prices(planned: Plan) -> tuple[str, JsonObject]:
     """The prices of a plan, as text and as JSON."""
     folder = planned.folder or Path("/dev/null")
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
+    config = planned.config
+    limits = getattr(config, "score", None) or getattr(config, "cost_limits", CostLimits())
+    left = spendable(limits)
     usd, lost = total_of(prices)
-    about = {"prices": prices, "usd": usd, "lost": lost, "config": planned.config}
-    text = plain("prices.txt.j2", __file__, **about)
+    about = {"prices": prices, "usd": usd, "lost": lost, "limits": limits}
+    text = plain("prices.txt.j2", __file__, budget=left, **about)
     calls = sum(price.calls for price in prices if price.remote)
     facts = [price.facts for price in prices]
-    return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "prices": facts}
+    return text, {"calls": calls, "usd": usd, "usd_if_lost": lost, "left": left, "prices": facts}
 
 
 def check_models(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gslopes.core import StorageError, UsageError, printable_lines, show, some_of
+from gslopes.core.config import number, whole
 from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.frame.conditions import FAILED, Condition
 
@@ -156,7 +157,7 @@ def _flag(
     names = [f"--{declared.flag}", declared.name]
     if declared.short:
         names.append(f"-{declared.short}")
-    kind: Any = {int: int, float: float, Path: PATH}.get(declared.item, str)
+    kind: Any = {int: Parsed(whole), float: Parsed(number), Path: PATH}.get(declared.item, str)
     parse = _named if isinstance(declared.default, dict) else declared.parse
     extra: dict[str, Any] = {"metavar": kind_words(declared), "type": kind}
     if parse is not None:

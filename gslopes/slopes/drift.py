@@ -109,7 +109,7 @@ def check_drift(
     cost_limits = cost_limits or CostLimits()
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
-    budget = Budget(cost_limits.budget)
+    budget = Budget.of(cost_limits)
     price = estimate(model, [len(edits)], stage="drift")
     budget.agree(confirm_cost([price], cost_limits, executor))
     usage = UsageStats()

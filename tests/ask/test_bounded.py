@@ -20,7 +20,7 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.questions import Question
 from gslopes.ask.retry import RetryPolicy, Stopped
-from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, decoded
+from gslopes.ask.transport import DeadlineExceeded, TooLarge, decoded, exchange
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -349,12 +349,12 @@ def test_a_certificate_that_is_not_trusted_stops_the_walk_at_once(untrusted, cli
 
 def test_a_call_that_hangs_is_abandoned():
     stop = threading.Event()
-    exchange, release = Exchange(stop), threading.Event()
+    release = threading.Event()
     with pytest.raises(DeadlineExceeded):
-        exchange.run(lambda _: release.wait(30), time.monotonic() + 0.3)
+        exchange(lambda _: release.wait(30), time.monotonic() + 0.3, stop)
     stop.set()
     with pytest.raises(Stopped):
-        exchange.run(lambda _: release.wait(30), time.monotonic() + 30)
+        exchange(lambda _: release.wait(30), time.monotonic() + 30, stop)
     release.set()
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.ask import names
-from gslopes.ask.classifiers import canonical_name
+from gslopes.ask.classifiers import canonical_name, load_classifier
 from gslopes.core.errors import ConfigError
 
 
@@ -55,7 +55,8 @@ def test_the_canonical_name_sorts_keys_and_leaves_defaults_out():
 WORD = st.text(
     st.characters(exclude_characters="\\=\0", exclude_categories=("Cs",)), min_size=1
 ).filter(lambda text: str(Path(text)) == text and text != ".")
-NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+MOST = 10**18
+NUMBER = st.floats(-MOST, MOST).map(lambda number: number if abs(number) >= 1 / MOST else 0.0)
 
 
 @settings(max_examples=30)
@@ -65,7 +66,7 @@ NUMBER = st.floats(allow_nan=False, allow_infinity=False)
         file=WORD.map(Path),
         labels=WORD.map(Path),
         threshold=NUMBER,
-        top_k=st.integers(),
+        top_k=st.integers(-MOST, MOST),
         fast=st.booleans(),
         layout=st.sampled_from(["nchw", "nhwc"]),
         mean=st.tuples(NUMBER, NUMBER, NUMBER),
@@ -141,4 +142,45 @@ def test_parameters_and_what_looks_random_need_a_word_that_stays_in_the_name(nam
     assert ",public=yes" in canonical_name(f"{name},public=yes")
     assert canonical_name(canonical_name(f"{name},public=yes")) == canonical_name(
         f"{name},public=yes"
+    )
+
+
+FLOATS = {
+    "http:https://host.example/x": ("rate", "price"),
+    "llm:m,prompt=doctor-nurse,url=http://localhost:1/v1": (
+        *("rate", "price", "price_in", "price_out"),
+        "temperature",
+    ),
+    "rekognition:region=eu-west-1": ("price", "min_confidence"),
+    "celeba-tagger:batch=2": ("threshold",),
+}
+INTEGERS = {
+    "http:https://host.example/x": ("concurrency", "batch"),
+    "llm:m,prompt=doctor-nurse,url=http://localhost:1/v1": (
+        *("tokens_in", "tokens_out", "image_tokens"),
+        *("max_tokens", "repeats", "concurrency"),
+    ),
+    "google": ("max_results",),
+    "rekognition:region=eu-west-1": ("max_labels",),
+}
+# What no number is, or none that a price, a rate or a count can be.
+NONE = ("inf", "-inf", "nan", "1e400", "1e-400", "1e-320", "1e300", "-1e300", "0x10", "-1", "--1")
+NONE += ("½", "٣", "٣.٥", "１", "1 000", "1'000", "one", "True", " ", "9" * 400, "9" * 5000, "1e")
+
+
+@pytest.mark.parametrize("text", NONE)
+@pytest.mark.parametrize("options", [FLOATS, INTEGERS], ids=["floats", "integers"])
+def test_a_number_that_is_none_is_told_for_every_option(options, text):
+    for name, keys in options.items():
+        for key in keys:
+            given = f"{name}{',' if ':' in name else ':'}{key}={text}"
+            with pytest.raises(ConfigError) as caught:
+                load_classifier(given, prepare=False)
+            assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("text", ["-0", "0", "0.0", "-0.0", "0e5"])
+def test_there_is_one_zero(text):
+    assert canonical_name(f"celeba-tagger:threshold={text}") == canonical_name(
+        "celeba-tagger:threshold=0"
     )

@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from base64 import b64encode
 
 import pytest
 
@@ -170,7 +171,8 @@ def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
     found = secrets_within(
         f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz"
     )
-    assert found == ["me", SECRET, "h00k-9f", "abc"]
+    sent = b64encode(f"me:{SECRET}".encode()).decode()
+    assert found == ["me", SECRET, f"me:{SECRET}", sent, "h00k-9f", "abc"]
     assert secrets_within("http://[") == []
     letters, key = "qWeRtYuIoPaSdFgHjKlZxCvB", "sk-" + "a" * 20
     assert secrets_within(f"http://gateway.example/hook/{letters}/{key}") == [letters, key]

@@ -98,7 +98,7 @@ class CompatibleService(service.OnePictureService):
         named = _VARIABLE.findall(str(options.header))
         return [options.key or next(iter(named), self._dialect.key), *named]
 
-    def _connected(self) -> service.Connected:
+    def _connected(self) -> Any:
         from gslopes.ask import transport
 
         dialect = self._dialect
@@ -124,8 +124,7 @@ class CompatibleService(service.OnePictureService):
             name.lower(): _VARIABLE.sub(_value_of, form.replace("{key}", f"env:{variable}"))
             for name, form in (*dialect.headers.items(), *own)
         }
-        client = transport.client(headers=headers, seconds=self.SECONDS, auth=signs)
-        return client, client.close
+        return transport.client(headers=headers, seconds=self.SECONDS, auth=signs)
 
     def _extended(self, body: JsonObject) -> JsonObject:
         """The body of a request, with the fields that the user adds."""

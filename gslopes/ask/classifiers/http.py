@@ -130,7 +130,7 @@ class Endpoint(service.Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.token or "token=VARIABLE"]
 
-    def _connected(self) -> service.Connected:
+    def _connected(self) -> Any:
         from gslopes.ask import transport
 
         headers = {}
@@ -142,8 +142,7 @@ class Endpoint(service.Service):
             self._url = service.address(url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
-        client = transport.client(headers=headers)
-        return client, client.close
+        return transport.client(headers=headers)
 
     def _sent(self, picture: bytes, url: str, fields: Mapping[str, Any]) -> Any:
         """The reply to a request about one picture.
@@ -276,7 +275,7 @@ class HttpClassifier(Endpoint):
             )
         if not isinstance(pairs, dict):
             raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
-        return Answer("answered", picking.ranked(pairs), version=version)
+        return Answer("answered", picking.pairs(map(list, pairs.items())), version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         if self._protocol:

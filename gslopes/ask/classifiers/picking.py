@@ -73,17 +73,18 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
             numbers = list(map(only, query(scores).find(reply).values()))
             if numbers and all(map(is_number, numbers)):
                 return ((name[1], float(max(numbers))),)
-        return _pairs(found(reply, labels or scores))
+        return pairs(found(reply, labels or scores))
     names = found(reply, labels)
     values = found(reply, scores)
     if len(names) != len(values):
         raise AnswerError(
             f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}."
         )
-    return _pairs([list(pair) for pair in zip(names, values, strict=True)])
+    return pairs([list(pair) for pair in zip(names, values, strict=True)])
 
 
-def _pairs(items: Iterable[Any]) -> Pairs:
+def pairs(items: Iterable[Any]) -> Pairs:
+    """Label and score of what each item holds, as ``picked``."""
     best: dict[str, Any] = {}
     for label, score in (pair for item in items for pair in _of_item(item)):
         best[label] = max(best.get(label, score), score)
@@ -132,7 +133,7 @@ def is_number(value: Any) -> bool:
 def _number(value: Any) -> float:
     """A number, also as a text, which some endpoints make of one.  Raises: AnswerError."""
     with suppress(ValueError):
-        if isinstance(value, str) or is_number(value):
+        if is_number(value) or (isinstance(value, str) and value.isascii()):
             return float(value)
     raise AnswerError(f"The reply has {shape(value)} where a score should be.")
 
@@ -169,8 +170,8 @@ def suggestion(reply: Any) -> str:
     for node in (*query("$").find(reply), *query("$..*").find(reply)):
         items = node.value if isinstance(node.value, list) else [node.value]
         with suppress(AnswerError):
-            pairs = () if items and isinstance(items[0], str) else _pairs(items)
-            if pairs and all(0 <= score <= 1 for _, score in pairs):
+            scored = () if items and isinstance(items[0], str) else pairs(items)
+            if scored and all(0 <= score <= 1 for _, score in scored):
                 return f" Perhaps scores={_dotted(node.path())}."
     return ""
 

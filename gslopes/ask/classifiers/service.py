@@ -18,7 +18,6 @@ import io
 import logging
 import os
 import re
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -54,7 +53,6 @@ Kind = Literal[
 ]
 Kinds = Mapping[str, Kind]  # of what an error is called
 Details = tuple[Kind, str]  # of an error: its kind, and the vendor's words
-Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of a service's words that are read
@@ -257,8 +255,7 @@ class Service(ABC):
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
         with self._our_errors():
-            self._client, close = self._connected()
-        weakref.finalize(self, close)
+            self._client = self._connected()
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
@@ -305,8 +302,8 @@ class Service(ABC):
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _connected(self) -> Connected:
-        """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
+    def _connected(self) -> Any:
+        """The client; it keeps nothing open.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
@@ -378,13 +375,9 @@ def mount(session: Any) -> None:
     """Have a session of ``requests`` send by a ``BoundedTransport``."""
     import requests
 
-    from gslopes.ask.transport import BoundedTransport
-
-    transport = BoundedTransport()
-
     class Adapter(requests.adapters.BaseAdapter):
         def send(self, request: Any, *_: object, **__: object) -> requests.Response:
-            reply = _sent(transport, request)
+            reply = _sent(request)
             response = requests.Response()
             response.status_code = reply.status_code
             response.reason = reply.reason_phrase
@@ -396,14 +389,14 @@ def mount(session: Any) -> None:
             return response
 
         def close(self) -> None:
-            transport.close()
+            """Nothing stays open."""
 
     for scheme in ("http://", "https://"):
         session.mount(scheme, Adapter())
 
 
-def before_send(transport: Any) -> Callable[..., Any]:
-    """What boto3's event ``before-send`` calls to have its requests sent by a transport, which stays the caller's."""
+def before_send() -> Callable[..., Any]:
+    """What boto3's event ``before-send`` calls to have its requests sent by a ``BoundedTransport``."""
     from botocore.awsrequest import AWSResponse
 
     class Raw(io.BytesIO):
@@ -411,7 +404,7 @@ def before_send(transport: Any) -> Callable[..., Any]:
             yield self.read()
 
     def send(request: Any, **_: object) -> Any:
-        reply = _sent(transport, request)
+        reply = _sent(request)
         return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
 
     return send
@@ -458,14 +451,16 @@ def signed(asks: Any, request: Any) -> Any:
     return request
 
 
-def _sent(transport: Any, request: Any) -> Any:
+def _sent(request: Any) -> Any:
     """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
+
+    from gslopes.ask.transport import BoundedTransport
 
     sent = {"accept-encoding": "identity"}
     sent |= {name.lower(): value for name, value in request.headers.items()}
     body = request.body.read() if hasattr(request.body, "read") else request.body
-    reply = transport.handle_request(
+    reply = BoundedTransport().handle_request(
         httpx.Request(request.method, request.url, headers=sent, content=body or b"")
     )
     content: Any = reply.text

@@ -15,6 +15,7 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.ask.classifiers import problems, service
-from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
+from gslopes.ask.classifiers.service import Details, Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
@@ -91,7 +92,7 @@ class Azure(Vendor, OnePictureService):
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS if self._options.auth == "key" else self.CREDENTIALS[:1]
 
-    def _connected(self) -> Connected:
+    def _connected(self) -> Any:
         import requests
         from azure.ai.vision.imageanalysis import ImageAnalysisClient
         from azure.core.credentials import AzureKeyCredential
@@ -101,13 +102,12 @@ class Azure(Vendor, OnePictureService):
         _, *keys = self._credentials()
         session = requests.Session()
         service.mount(session)
-        client = ImageAnalysisClient(
+        return ImageAnalysisClient(
             self._address,
             AzureKeyCredential(keys[0]) if keys else service.entra_account("azure"),
             retry_policy=RetryPolicy.no_retries(),  # ask.retry sends again, and nothing else
             transport=RequestsTransport(session=session),
         )
-        return client, client.close
 
     def _answer(self, picture: bytes) -> object:
         version = self._options.model_version or None
@@ -152,7 +152,7 @@ class Clarifai(Vendor):
     ENDPOINT_VARIABLES = ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
-    def _connected(self) -> Connected:
+    def _connected(self) -> Any:
         import grpc
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
@@ -166,7 +166,8 @@ class Clarifai(Vendor):
             channel = grpc.secure_channel(place, grpc.ssl_channel_credentials(), options)
         # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
         ClarifaiChannel.get_grpc_channel("localhost").close()
-        return service_pb2_grpc.V2Stub(channel), channel.close
+        weakref.finalize(self, channel.close)
+        return service_pb2_grpc.V2Stub(channel)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         from clarifai_grpc.grpc.api import service_pb2
@@ -269,7 +270,7 @@ class Google(Service):
         pairs = ((label["description"], label.get("score", 0.0)) for label in labels)
         return Answer("answered", service.best(pairs))
 
-    def _connected(self) -> Connected:
+    def _connected(self) -> Any:
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
@@ -281,7 +282,7 @@ class Google(Service):
             client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),
         )
         service.mount(client.transport._session)
-        return client, client.transport.close
+        return client
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         from google.protobuf.json_format import MessageToDict
@@ -343,13 +344,12 @@ class Imagga(Vendor, OnePictureService):
     CREDENTIALS = ("IMAGGA_API_KEY", "IMAGGA_API_SECRET")
     ENDPOINT_VARIABLES = ("IMAGGA_ENDPOINT",)
 
-    def _connected(self) -> Connected:
+    def _connected(self) -> Any:
         from gslopes.ask import transport
 
         key, secret = self._credentials()
         address = self._address or "https://api.imagga.com"
-        client = transport.client(base_url=address, auth=(key, secret))
-        return client, client.close
+        return transport.client(base_url=address, auth=(key, secret))
 
     def _answer(self, picture: bytes) -> object:
         fields = {"limit": -1, "threshold": 0.0, "language": "en"}
@@ -403,10 +403,8 @@ class Rekognition(Vendor, OnePictureService):
     CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
 
-    def _connected(self) -> Connected:
+    def _connected(self) -> Any:
         from botocore.config import Config
-
-        from gslopes.ask.transport import BoundedTransport
 
         # ask.retry sends again, and nothing else
         config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
@@ -418,9 +416,8 @@ class Rekognition(Vendor, OnePictureService):
             endpoint_url=self._address or None,
             config=config,
         )
-        transport = BoundedTransport()
-        client.meta.events.register("before-send.rekognition", service.before_send(transport))
-        return client, transport.close
+        client.meta.events.register("before-send.rekognition", service.before_send())
+        return client
 
     def _answer(self, picture: bytes) -> object:
         options = self._options

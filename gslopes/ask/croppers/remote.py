@@ -98,7 +98,7 @@ def ready_croppers(
     if setting.finder is None and any(name.startswith("faces") for name in names):
         setting = replace(setting, finder=MtcnnFinder())
     named = [load_cropper(name, setting) for name in names]
-    budget = Budget(cost_limits.budget)
+    budget = Budget.of(cost_limits)
     return [
         RemoteCropper(model, cost_limits, budget, ratios, setting.seed)
         if isinstance(model, HttpCropper)

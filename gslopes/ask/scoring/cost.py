@@ -11,6 +11,7 @@ import pandas as pd
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import said
+from gslopes.ask.ledger import Ledger, spendable
 from gslopes.ask.questions import about_edits, digest
 from gslopes.ask.retry import RetryPolicy
 from gslopes.core import (
@@ -154,17 +155,20 @@ def confirm_cost(estimates: Sequence[Price], config: CostLimits, executor: Execu
     for item in due:
         executor.note(f"{item.stage:<10} {item}")
     unknown = [item.name for item in due if item.usd is None]
-    if unknown and config.budget is not None:
+    if config.budget_total is not None:
+        executor.note(said("total.txt.j2", ledger=Ledger(config.cache), total=config.budget_total))
+    limit = spendable(config)
+    if unknown and limit is not None:
         name = unknown[0].partition(":")[0]
         raise ConfigError(
             f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
     total, lost = total_of(due)
-    facts = {"prices": due, "usd": total, "lost": lost, "budget": config.budget}
+    facts = {"prices": due, "usd": total, "lost": lost, "budget": limit}
     price = said("question.txt.j2", **facts)
-    if config.budget is not None:
-        total = min(total, config.budget)
+    if limit is not None:
+        total = min(total, limit)
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed

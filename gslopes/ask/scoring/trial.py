@@ -207,7 +207,7 @@ def try_classifier(
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: png(pixels) for name, pixels in list(named.items())[:PICTURES]}
     pictures = list(encoded.values())
-    part, usage, seconds = _asked(classifier, pictures, cache)
+    part, usage, seconds = _asked(classifier, pictures, cache, Budget.of(ScoreConfig(cache)))
     sent, seen = what_is_sent(classifier, part.questions[0].read())
     image = Image.fromarray(seen)
     image.thumbnail((_SHOWN, _SHOWN))
