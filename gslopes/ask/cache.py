@@ -148,13 +148,13 @@ class AnswerCache:
             (folder / "owners").mkdir(parents=True, exist_ok=True)
             self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._alive, fcntl.LOCK_EX)
-        # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
-        with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self._db = sqlite3.connect(
-                self.path, timeout=60, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
+            # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
+            with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._db = sqlite3.connect(
+                    self.path, timeout=60, isolation_level=None, check_same_thread=False
+                )
+                self._prepare()
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -356,10 +356,10 @@ class AnswerCache:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:  # after some errors SQLite has rolled back by itself
+                    self._db.execute("ROLLBACK")
 
 
 @contextmanager

@@ -1,0 +1,112 @@
+"""The shim between this process and the C library, and which errors a call may end in."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("shim.c")
+LARGE = 32 << 10  # bytes: smaller allocations never fail here
+HALF = 0  # in place of an error: half of the bytes pass
+KINDS = (
+    "open", "read", "write", "rename", "sync", "lock", "truncate", "remove", "mkdir", "stat", "list", "map", "close",
+    "socket", "connect", "send", "recv", "memory",
+)  # fmt: skip
+"""Of calls, in the order of ``shim.c``; ``lock`` is of flock and of fcntl, ``list`` of opendir and readdir."""
+ERRORS: Mapping[str, tuple[int, ...]] = {
+    "open": (errno.EMFILE, errno.EACCES, errno.ENOSPC, errno.EIO, errno.ESTALE, errno.EINTR),
+    "read": (errno.EIO, errno.ESTALE, errno.EINTR, HALF),
+    "write": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, HALF),
+    "rename": (errno.EIO, errno.ENOSPC, errno.EACCES, errno.ESTALE),
+    "sync": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
+    "lock": (errno.ENOLCK, errno.EIO, errno.EINTR, errno.EAGAIN),
+    "truncate": (errno.EIO, errno.ENOSPC),
+    "remove": (errno.EACCES, errno.EIO, errno.ESTALE),
+    "mkdir": (errno.ENOSPC, errno.EACCES, errno.EMLINK),
+    "stat": (errno.EIO, errno.ESTALE, errno.EACCES),
+    "list": (errno.EIO, errno.EMFILE, errno.ESTALE),
+    "map": (errno.ENOMEM, errno.EIO),
+    "close": (errno.EIO, errno.EDQUOT),
+    "socket": (errno.EMFILE, errno.ENOBUFS),
+    "connect": (errno.ECONNREFUSED, errno.ETIMEDOUT, errno.ENETUNREACH, errno.EADDRNOTAVAIL),
+    "send": (errno.ECONNRESET, errno.EPIPE, errno.EINTR, HALF),
+    "recv": (errno.ECONNRESET, errno.ETIMEDOUT, errno.EINTR, HALF),
+    "memory": (errno.ENOMEM,),
+}
+"""What may be tried of each kind, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One error: the call that fails, counted from 1, with its errno, and whether all later ones of its kind do."""
+
+    kind: str
+    number: int
+    error: int
+    forever: bool = False
+
+    def __str__(self) -> str:
+        name = errno.errorcode.get(self.error, "half")
+        return f"{self.kind} {self.number} {name}{' from then on' if self.forever else ''}"
+
+
+def named(text: str) -> Point:
+    """The point of that name."""
+    kind, number, name, *forever = text.split()
+    return Point(kind, int(number), getattr(errno, name, HALF), bool(forever))
+
+
+def why_not() -> str:
+    """Why calls cannot be made to fail here; empty if they can."""
+    if os.uname().sysname != "Linux":
+        return "the shim is for Linux"
+    if not shutil.which("gcc"):
+        return "gcc is missing: apt-get install gcc libc6-dev"
+    return ""
+
+
+def build(folder: Path) -> Path:
+    """The shim, compiled; what LD_PRELOAD names."""
+    made = folder / "shim.so"
+    command = ["gcc", "-shared", "-fPIC", "-O1", "-w", "-o", str(made), str(SOURCE), "-ldl"]
+    subprocess.run(command, check=True)
+    return made
+
+
+class Shim:
+    """The shim that this process was started with.  Raises: AttributeError if there is none."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(None)
+        self._arm, self._disarm = library.torture_arm, library.torture_disarm
+        numbers = (ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int)
+        self._arm.argtypes = (ctypes.c_char_p, *numbers, ctypes.c_size_t)
+        self._count, self._hits = library.torture_count, library.torture_hits
+        self._count.restype = self._hits.restype = ctypes.c_long
+        self._place = library.torture_place
+        self._place.restype = ctypes.c_char_p
+
+    def arm(self, folder: Path, point: Point | None, *, trace: bool = False) -> None:
+        """Count from now on, and fail at a point.  folder: whose files are meant.  trace: raise SIGUSR1 there."""
+        where = (0, 0, 0, 0)
+        if point is not None:
+            where = (KINDS.index(point.kind), point.number, point.error, point.forever)
+        self._arm(os.fsencode(folder) + b"/", *where, trace, LARGE)
+
+    def disarm(self) -> None:
+        """Let everything pass."""
+        self._disarm()
+
+    def counts(self) -> dict[str, int]:
+        """Calls of each kind since ``arm``."""
+        return {kind: self._count(number) for number, kind in enumerate(KINDS)}
+
+    def hit(self) -> str:
+        """The file whose call failed first, or what it was; empty if none did."""
+        return os.fsdecode(self._place()) if self._hits() else ""
