@@ -27,7 +27,8 @@ from uuid import uuid4
 from gslopes.ask.secrets import scrub_json
 from gslopes.core import StorageError, frozen, gslopes_version, show
 from gslopes.core.arrays import batches
-from gslopes.core.runfolder import storage
+from gslopes.core.files import why_unreadable
+from gslopes.core.storage import storage
 
 VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"
@@ -98,7 +99,7 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
             return folder
     except OSError as error:
         raise StorageError(
-            f"Answers cannot be kept in {show(folder)}: {(error.strerror or str(error)).lower()}.",
+            f"Answers cannot be kept in {show(folder)}: {why_unreadable(error)}.",
             _ELSEWHERE,
         ) from error
 
@@ -332,11 +333,11 @@ class AnswerCache:
             return False  # none of ours: as a file's name it might lead anywhere
         try:
             handle = os.open(self._lock_file(owner), os.O_RDWR)
-        except OSError:
+        except (FileNotFoundError, PermissionError):
             return False
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return True
         else:
             self._lock_file(owner).unlink(missing_ok=True)

@@ -110,7 +110,7 @@ def read_picture(folder: Path, file: str, other: str = "") -> bytes:
     except (OSError, ValueError) as error:
         raise_if_refused(error, path)
         # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
-        why = (isinstance(error, OSError) and error.strerror) or "bad name"
+        why = getattr(error, "strerror", "bad name")
         raise PhotoError(path, f"the edited photo cannot be read: {why}") from error
     if not data:
         raise PhotoError(path, "the edited photo is empty")

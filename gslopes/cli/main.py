@@ -219,7 +219,7 @@ def _explain(error: Exception, debug: bool) -> int:
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno:
-        return _explain(refusal(error, done="read or written"), debug)
+        return _explain(refusal(error), debug)
     hint = "The same command with --debug shows where; please report it."
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint * (not debug))
     return 1

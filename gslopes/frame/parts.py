@@ -178,16 +178,15 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
     maker = maker_of(run.audit, stage.along)
     table = run.audit.tables[stage.along]
     missing, count = missing_parts(run.folder, run.audit, stage.along)
-    if missing or not count:
-        lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
+    if not has_all_parts(run, maker):
+        lacks = "a part is damaged"
+        if missing or not count:
+            lacks = (
+                f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
+            )
         raise UsageError(
             f"{show(run.folder)} is not complete: of the stage {maker.name}, {lacks}.",
-            "Finish it first: repeat the command that started it.",
-        )
-    if not has_all_parts(run, maker):
-        raise UsageError(
-            f"A part of the stage {maker.name} of {show(run.folder)} is damaged.",
-            "Repeat the whole command, without --only: it is made again.",
+            "Finish it first: repeat the command that started it, without --only.",
         )
     paths = (part_path(run.folder, maker.name, table, part) for part in range(count))
     return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}

@@ -11,18 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image, ImageEnhance
 
 import gslopes
 from gslopes.slopes import audit as stages
+from tests.attack import lights
 from tests.attack.children import Child, ended, made
 from tests.fake_provider import FakeProvider, two
 from tests.fake_provider.folder import write_run
@@ -49,7 +48,7 @@ class Kind:
 
 @dataclass
 class Brightener:
-    """An address that answers a photo and a value with a photo, or pictures with scores; it writes down what it is asked."""
+    """An address that answers a photo and a value with a photo, or pictures with scores, and notes what it is asked."""
 
     port: int = 0
     asked: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -79,28 +78,21 @@ class Handler(QuietHandler):
     service: Brightener
 
     def do_POST(self) -> None:  # noqa: N802
-        kind, content = self.service.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        kind, content = self.service.answer(
+            json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        )
         self.send(200, content, kind)
 
 
-class Lamp:
-    """An editor of this process that costs money, and notes what it is asked for in a file."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        log.touch()
-
-    def __call__(self, image: np.ndarray, value: float | None) -> np.ndarray:
-        with self.log.open("a") as log:
-            log.write(f"{sha256(image.tobytes()).hexdigest()} {value}\n")
-        time.sleep(0.01)
-        return np.clip(np.asarray(image, np.float32) + 12 * (value or 0), 0, 255).astype(np.uint8)
-
-    def asked(self) -> Counter[str]:
-        return Counter(self.log.read_text().splitlines())
-
-
-QUICK = {"gate": False, "placebo": False, "device": "cpu", "part": 1, "fit.permutations": 19, "fit.min_varying": 1, "yes": True}
+QUICK = {
+    "gate": False,
+    "placebo": False,
+    "device": "cpu",
+    "part": 1,
+    "fit.permutations": 19,
+    "fit.min_varying": 1,
+    "yes": True,
+}
 
 
 def of_photos(home: Path, **options: Any) -> Callable[[Path], object]:
@@ -108,11 +100,15 @@ def of_photos(home: Path, **options: Any) -> Callable[[Path], object]:
     home.mkdir()
     walk.draw(home)
     known = {"landmarks": home / "faces.csv", "masks": home / "masks"}
-    return lambda run: gslopes.audit(home / "photos", run, **known, **QUICK, cache=f"{run}-cache", **options)
+    return lambda run: gslopes.audit(
+        home / "photos", run, **known, **QUICK, cache=f"{run}-cache", **options
+    )
 
 
 @pytest.fixture
-def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kind]:
+def kind(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Kind]:
     monkeypatch.setattr(Figure, "savefig", save_empty)
     monkeypatch.setattr(walk, "PEOPLE", 4)
     with ExitStack() as stack:
@@ -126,7 +122,12 @@ class Kinds:
     def crossed(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:
         served = stack.enter_context(serving(Brightener(), Handler))
         named = f"http:http://127.0.0.1:{served.port}/,batch=3,concurrency=1,version=1"
-        grid = {"attribute": ["gender", "race"], "cross": True, "grid": (3, 3), "editor": "drawn-fader"}
+        grid = {
+            "attribute": ["gender", "race"],
+            "cross": True,
+            "grid": (3, 3),
+            "editor": "drawn-fader",
+        }
         return Kind(of_photos(home / "in", classifier=named, **grid), lambda: served.asked, 3)
 
     @staticmethod
@@ -139,10 +140,19 @@ class Kinds:
             if not run.exists():
                 write_run(run, 3, part=1)
             tasks = ("doctor-or-nurse", "salary")
-            stages.score_photos(run, ["llm:some-model,concurrency=1"], tasks=tasks, device="cpu", cache=f"{run}-cache", yes=True)
+            stages.score_photos(
+                run,
+                ["llm:some-model,concurrency=1"],
+                tasks=tasks,
+                device="cpu",
+                cache=f"{run}-cache",
+                yes=True,
+            )
 
         def asked() -> Counter[Any]:
-            return Counter((call.images, str(call.parameters["text"])) for call in provider.log.of("chat"))
+            return Counter(
+                (call.images, str(call.parameters["text"])) for call in provider.log.of("chat")
+            )
 
         return Kind(begin, asked, 2)
 
@@ -154,7 +164,9 @@ class Kinds:
             if not run.exists():
                 write_run(run, 3, part=1)
             named = f"{model.name},concurrency=1"
-            stages.score_photos(run, [named], tasks=["whom-to-hire"], device="cpu", cache=f"{run}-cache", yes=True)
+            stages.score_photos(
+                run, [named], tasks=["whom-to-hire"], device="cpu", cache=f"{run}-cache", yes=True
+            )
 
         return Kind(begin, lambda: Counter(model.asked), 1)
 
@@ -162,17 +174,77 @@ class Kinds:
     def http_editor(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:
         served = stack.enter_context(serving(Brightener(), Handler))
         address = f"http:http://127.0.0.1:{served.port}/"
-        named = {"editor": f"{address},concurrency=1,price=1", "classifier": f"{address},batch=2,concurrency=1,version=1"}
+        named = {
+            "editor": f"{address},concurrency=1,price=1",
+            "classifier": f"{address},batch=2,concurrency=1,version=1",
+        }
         return Kind(of_photos(home / "in", steps=3, **named), lambda: served.asked, 2)
 
     @staticmethod
     def python_editor(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:
-        lamp = Lamp(home / "asked.txt")
-        module = home / "lamps.py"
-        module.write_text(
-            "from pathlib import Path\nfrom tests.attack.test_kills import Lamp\n\n\ndef lamp(image, value):\n"
-            f"    return Lamp(Path({str(lamp.log)!r}))(image, value)\n"
-        )
-        patch.syspath_prepend(str(home))
-        begin = of_photos(home / "in", steps=3, editor="python:lamps:lamp,version=1", classifier="python:tests.attack.lights:bright,version=1")
-        return Kind(begin, lamp.asked, 1)
+        log = home / "asked.txt"
+        log.touch()
+        patch.setenv(lights.VARIABLE, str(log))
+        named = {
+            "editor": "python:tests.attack.lights:lamp,version=1",
+            "classifier": "python:tests.attack.lights:bright,version=1",
+        }
+        return Kind(of_photos(home / "in", steps=3, **named), lights.asked, 1)
+
+
+# -- the kills --------------------------------------------------------------------------------------------------------
+
+
+def killed_at(kind: Kind, run: Path, share: float, whole: int) -> bool:
+    """Begin it, and kill it once it has asked a share of what it asks; whether that found it at work."""
+    begun = kind.asked().total()
+    child = Child(lambda: kind.begin(run))
+    while kind.asked().total() - begun < max(1, share * whole):
+        assert time.monotonic() - child.began < 120
+        time.sleep(0.001)
+    time.sleep(random.uniform(0, 0.02))  # while it is asked, answered, kept, or written down
+    child.send(signal.SIGKILL)
+    end = child.end()
+    assert end.code in (0, -signal.SIGKILL), end.stderr
+    half_done = (run / "run.json").is_file() and not (run / "scores.parquet").is_file()
+    return end.code != 0 and half_done and kind.asked().total() - begun < whole
+
+
+@pytest.mark.parametrize(
+    "kind", ["crossed", "tasks", "two", "http_editor", "python_editor"], indirect=True
+)
+def test_killed_at_ten_moments_under_way_it_ends_as_if_undisturbed_and_asks_nothing_again(
+    kind: Kind, tmp_path: Path
+):
+    run = tmp_path / "run"
+    cache = Path(f"{run}-cache")
+    assert ended(lambda: kind.begin(run)).code == 0  # imports, and what is made once
+    _clear(run, cache)
+    before = kind.asked()
+    calm = ended(lambda: kind.begin(run))
+    assert calm.code == 0, calm.stderr
+    questions = kind.asked() - before
+    tables = made(run)
+    assert tables
+    found = 0
+    for turn in range(3 * MOMENTS):
+        _clear(run, cache)
+        before = kind.asked()
+        if not killed_at(kind, run, (turn % MOMENTS + 0.5) / (MOMENTS + 1), questions.total()):
+            continue
+        found += 1
+        again = ended(lambda: kind.begin(run))
+        assert again.code == 0, again.stderr
+        assert made(run) == tables
+        asked = kind.asked() - before
+        assert set(asked) == set(questions)
+        assert (asked - questions).total() <= kind.in_flight
+        assert not list(run.rglob("*.tmp"))
+        if found == MOMENTS:
+            return
+    pytest.fail(f"only {found} of {3 * MOMENTS} kills found it under way")
+
+
+def _clear(*folders: Path) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import math
 import os
 import random
 import sys
@@ -20,6 +21,7 @@ import time
 from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from tests.torture import shim
 
@@ -28,20 +30,37 @@ def arguments() -> argparse.Namespace:
     """What was typed."""
     from tests.torture.scenarios import SCENARIOS
 
-    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__.split("\n")[0])
-    parser.add_argument("--scenario", choices=SCENARIOS, action="append", help="only this; may be repeated")
-    parser.add_argument("--kind", choices=shim.KINDS, action="append", help="only such calls; may be repeated")
-    parser.add_argument("--every", type=int, default=1, help="only each N-th point of a kind, beginning by lot")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for each scenario; points are then drawn by lot")
-    parser.add_argument("--point", help="only this, as a finding names it; its place is printed with a traceback")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.torture", description=__doc__.split("\n")[0]
+    )
+    add = parser.add_argument
+    add("--scenario", choices=SCENARIOS, action="append", help="only this; may be repeated")
+    add("--kind", choices=shim.ALL, action="append", help="only such calls; may be repeated")
+    add("--every", type=int, default=1, help="only each N-th point of a kind, beginning by lot")
+    add(
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="for each scenario; the kinds take turns",
+    )
+    add("--point", help="only this, as a finding names it; its place is printed with a traceback")
+    add("--seed", type=int, default=0)
     return parser.parse_args()
 
 
-def points(counts: dict[str, int], kinds: list[str], every: int, lot: random.Random) -> list[shim.Point]:
+def points(
+    counts: dict[str, int], kinds: list[str], every: int, lot: random.Random
+) -> list[shim.Point]:
     """Every call once with an error of its kind in turn, and with it all later ones; the kinds in turn, each by lot."""
     chosen: list[list[shim.Point]] = []
     for kind in kinds:
+        if kind == shim.OBJECTS:
+            draws = [
+                int(math.exp(lot.uniform(0, math.log(shim.MOST_OBJECTS))))
+                for _ in range(2000 // every)
+            ]
+            chosen.append([shim.Point(kind, number, errno.ENOMEM) for number in draws])
+            continue
         errors = shim.ERRORS[kind]
         lasting = [error for error in errors if error not in (shim.HALF, errno.EINTR)]
         of_kind = []
@@ -53,6 +72,39 @@ def points(counts: dict[str, int], kinds: list[str], every: int, lot: random.Ran
     return [point for turn in zip_longest(*chosen) for point in turn if point]
 
 
+def tortured(bench: Any, name: str, typed: argparse.Namespace) -> int:
+    """One scenario; how many points ended badly."""
+    counts = bench.calm()
+    kinds = typed.kind or list(shim.ALL)
+    todo = points(counts, kinds, typed.every, random.Random(typed.seed))
+    if typed.point:
+        todo = [shim.named(typed.point)]
+    began = time.monotonic()
+    tried: Counter[str] = Counter()
+    found = 0
+    for point in todo:
+        seconds = time.monotonic() - began
+        if seconds > typed.seconds:
+            break
+        problem = bench.torture(point, trace=bool(typed.point))
+        tried[point.kind] += 1
+        if problem:
+            found += 1
+            print(f"{name}: {point}: {problem}", flush=True)
+    kinds = [kind for kind in kinds if tried[kind]]
+    print(
+        f"{name}: calls: {', '.join(f'{kind} {count}' for kind, count in counts.items() if count)}"
+    )
+    print(f"{name}: tried: {', '.join(f'{kind} {tried[kind]}' for kind in kinds)}")
+    ends = ", ".join(f"{code} {count}" for code, count in sorted(bench.ends.items()))
+    seconds = time.monotonic() - began
+    print(
+        f"{name}: {tried.total()} of {len(todo)} points in {seconds:.0f} s; exit codes: {ends}; {found} found",
+        flush=True,
+    )
+    return found
+
+
 def main() -> int:
     """The command; 1 if something was found."""
     from tests.torture.bench import Bench
@@ -62,29 +114,11 @@ def main() -> int:
     typed = arguments()
     found = 0
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where a sync takes no time
-    with tempfile.TemporaryDirectory(prefix="torture-", dir=fast) as folder, asked_elsewhere(Path(folder) / "asked.txt") as service:
-        for name in typed.scenario or SCENARIOS:
-            bench = Bench(name, Path(folder), service)
-            counts = bench.calm()
-            kinds = typed.kind or list(shim.KINDS)
-            todo = points(counts, kinds, typed.every, random.Random(typed.seed))
-            if typed.point:
-                todo = [shim.named(typed.point)]
-            began, tried, findings = time.monotonic(), Counter(), 0
-            for point in todo:
-                if time.monotonic() - began > typed.seconds:
-                    break
-                problem = bench.torture(point, trace=bool(typed.point))
-                tried[point.kind] += 1
-                if problem:
-                    findings += 1
-                    print(f"{name}: {point}: {problem}", flush=True)
-            seconds = time.monotonic() - began
-            calls = ", ".join(f"{kind} {counts[kind]}" for kind in kinds if counts[kind])
-            points_tried = ", ".join(f"{kind} {tried[kind]}" for kind in kinds if tried[kind])
-            print(f"{name}: calls: {calls}")
-            print(f"{name}: {tried.total()} of {len(todo)} points in {seconds:.0f} s: {points_tried}; ends: {dict(bench.ends)}; {findings} found", flush=True)
-            found += findings
+    with tempfile.TemporaryDirectory(prefix="torture-", dir=fast) as folder:
+        home = Path(folder)
+        with asked_elsewhere(home / "asked.txt") as service:
+            for name in typed.scenario or SCENARIOS:
+                found += tortured(Bench(name, home, service), name, typed)
     return int(found > 0)
 
 

@@ -68,7 +68,11 @@ class Bench:
         self.renew()
         end = self.ended(None)
         assert end.code in (0, 3), end.stderr
-        self.code, self.made, self.questions = end.code, self.scenario.facts(self.home), self.service.asked()
+        self.code, self.made, self.questions = (
+            end.code,
+            self.scenario.facts(self.home),
+            self.service.asked(),
+        )
         assert self.made
         assert bool(self.questions) == self.scenario.asks
         self.renew()
@@ -100,7 +104,9 @@ class Bench:
             print(f"hit {where}\n{end.stderr}")
         problem = self._first(end, told)
         asked_before = self.service.asked()
-        if not problem and (end.code != self.code or self.differs() or asked_before != self.questions):
+        if not problem and (
+            end.code != self.code or self.differs() or asked_before != self.questions
+        ):
             more = [RETRY] if RETRY in end.stderr else []  # it said so
             again = self.ended(None, more=more)
             if RETRY in again.stderr:
@@ -134,7 +140,9 @@ class Bench:
             return "other pictures were asked about"
         twice = (asked - self.questions).total()
         lost = (before - self.questions).total()  # a reply that never came is asked for again
-        if twice - lost > BATCH or (lost > BATCH and point.kind not in ("recv", "send") and not point.forever):
+        if twice - lost > BATCH or (
+            lost > BATCH and point.kind not in ("recv", "send") and not point.forever
+        ):
             return f"{twice} pictures were asked about twice, {lost} of them at once"
         return ""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,9 @@ from tests.golden import walk
 
 Command = list[str]
 QUICK = ("fit.permutations=19", "fit.min_varying=1", "part=2")
-_MOMENT = re.compile(rb"\d\d:\d\d UTC|\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)|\d+\.?\d* (?:s|seconds)\b")
+_MOMENT = re.compile(
+    rb"\d\d:\d\d UTC|\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)|\d+\.?\d* (?:s|seconds)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,12 @@ class Scenario:
         whole = home / self.results
         for path in sorted([whole, *whole.rglob("*")]):
             name = path.relative_to(home).as_posix()
-            if path.is_file() and path.name != "run.json" and "/parts/" not in name and path.name != ".lock":
+            if (
+                path.is_file()
+                and path.name != "run.json"
+                and "/parts/" not in name
+                and path.name != ".lock"
+            ):
                 facts[name] = _MOMENT.sub(b"", path.read_bytes())
         return facts
 
@@ -78,8 +84,25 @@ def asked(home: Path, url: str) -> Command:
 def audit(home: Path, url: str) -> Command:
     """Photos that our editor edits."""
     known = settings(f"landmarks={home / 'faces.csv'}", f"masks={home / 'masks'}", *QUICK)
-    plain = ["--editor", "drawn-fader", "--steps", "3", "--no-placebo", "--no-gate", "--device", "cpu"]
-    return ["audit", str(home / "photos"), "--out", str(home / "run"), *plain, *known, *asked(home, url)]
+    plain = [
+        "--editor",
+        "drawn-fader",
+        "--steps",
+        "3",
+        "--no-placebo",
+        "--no-gate",
+        "--device",
+        "cpu",
+    ]
+    return [
+        "audit",
+        str(home / "photos"),
+        "--out",
+        str(home / "run"),
+        *plain,
+        *known,
+        *asked(home, url),
+    ]
 
 
 def pairs(home: Path, url: str = "") -> None:
@@ -97,7 +120,15 @@ def pairs(home: Path, url: str = "") -> None:
 def audit_pairs(home: Path, url: str) -> Command:
     """A set that others made."""
     plain = ["--no-placebo", "--no-gate", "--device", "cpu", *settings(*QUICK)]
-    return ["audit", "--pairs", str(home / "set.csv"), "--out", str(home / "run"), *plain, *asked(home, url)]
+    return [
+        "audit",
+        "--pairs",
+        str(home / "set.csv"),
+        "--out",
+        str(home / "run"),
+        *plain,
+        *asked(home, url),
+    ]
 
 
 def finished(home: Path, url: str) -> None:
@@ -114,7 +145,12 @@ def done_again(home: Path, url: str) -> Command:
 def twice(home: Path, url: str) -> None:
     """Two runs that are done, of two classifiers."""
     finished(home, url)
-    run([text.replace("version=1", "version=2").replace(str(home / "run"), str(home / "other")) for text in audit(home, url)])
+    run(
+        [
+            text.replace("version=1", "version=2").replace(str(home / "run"), str(home / "other"))
+            for text in audit(home, url)
+        ]
+    )
 
 
 def compare(home: Path, url: str) -> Command:
@@ -125,7 +161,14 @@ def compare(home: Path, url: str) -> Command:
 def exported(form: str) -> Callable[[Path, str], Command]:
     """A run in one form."""
     ending = ".parquet" if form == "answers" else ""
-    return lambda home, url: ["export", str(home / "run"), "--form", form, "--out", str(home / f"set{ending}")]
+    return lambda home, url: [
+        "export",
+        str(home / "run"),
+        "--form",
+        form,
+        "--out",
+        str(home / f"set{ending}"),
+    ]
 
 
 def painted(home: Path, url: str) -> None:
@@ -174,4 +217,6 @@ def run(command: Command) -> int:
 
 def answered(picture: bytes) -> dict[str, float]:
     """What the local classifier says about a picture."""
-    return {label: sha256(label.encode() + picture).digest()[0] / 255 for label in ("nurse", "smile")}
+    return {
+        label: sha256(label.encode() + picture).digest()[0] / 255 for label in ("nurse", "smile")
+    }

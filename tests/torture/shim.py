@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,10 @@ KINDS = (
     "socket", "connect", "send", "recv", "memory",
 )  # fmt: skip
 """Of calls, in the order of ``shim.c``; ``lock`` is of flock and of fcntl, ``list`` of opendir and readdir."""
+OBJECTS = "objects"
+"""The kind of point that is not in ``shim.c``: one allocation of Python's own, of any size, by ``_testcapi``."""
+MOST_OBJECTS = 3_000_000
+ALL = (*KINDS, OBJECTS)
 ERRORS: Mapping[str, tuple[int, ...]] = {
     "open": (errno.EMFILE, errno.EACCES, errno.ENOSPC, errno.EIO, errno.ESTALE, errno.EINTR),
     "read": (errno.EIO, errno.ESTALE, errno.EINTR, HALF),
@@ -38,6 +43,7 @@ ERRORS: Mapping[str, tuple[int, ...]] = {
     "send": (errno.ECONNRESET, errno.EPIPE, errno.EINTR, HALF),
     "recv": (errno.ECONNRESET, errno.ETIMEDOUT, errno.EINTR, HALF),
     "memory": (errno.ENOMEM,),
+    OBJECTS: (errno.ENOMEM,),
 }
 """What may be tried of each kind, the likeliest first."""
 
@@ -95,13 +101,21 @@ class Shim:
     def arm(self, folder: Path, point: Point | None, *, trace: bool = False) -> None:
         """Count from now on, and fail at a point.  folder: whose files are meant.  trace: raise SIGUSR1 there."""
         where = (0, 0, 0, 0)
-        if point is not None:
+        if point is not None and point.kind != OBJECTS:
             where = (KINDS.index(point.kind), point.number, point.error, point.forever)
         self._arm(os.fsencode(folder) + b"/", *where, trace, LARGE)
+        if point is not None and point.kind == OBJECTS:
+            import _testcapi
+
+            _testcapi.set_nomemory(point.number, point.number + 1)
 
     def disarm(self) -> None:
         """Let everything pass."""
         self._disarm()
+        with suppress(ImportError):
+            import _testcapi
+
+            _testcapi.remove_mem_hooks()
 
     def counts(self) -> dict[str, int]:
         """Calls of each kind since ``arm``."""
