@@ -179,11 +179,9 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
     table = run.audit.tables[stage.along]
     missing, count = missing_parts(run.folder, run.audit, stage.along)
     if not has_all_parts(run, maker):
-        lacks = "a part is damaged"
-        if missing or not count:
-            lacks = (
-                f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
-            )
+        lacks = "it has no parts, or a damaged one"
+        if missing:
+            lacks = f"{len(missing)} of its {count} parts are missing"
         raise UsageError(
             f"{show(run.folder)} is not complete: of the stage {maker.name}, {lacks}.",
             "Finish it first: repeat the command that started it, without --only.",
@@ -253,8 +251,8 @@ def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject
             name: value for name, value in reads[kind].items() if name not in stage.merging
         }
     before = {}
-    with suppress(FileNotFoundError, ValueError):
-        before = read_json(made_from(run.folder, stage))
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        before = dict(read_json(made_from(run.folder, stage)))
     changed = any(before.get(kind) != value for kind, value in now.items())
     return now, before.get("uses", {}), changed
 

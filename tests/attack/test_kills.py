@@ -121,14 +121,11 @@ class Kinds:
     @staticmethod
     def crossed(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:
         served = stack.enter_context(serving(Brightener(), Handler))
-        named = f"http:http://127.0.0.1:{served.port}/,batch=3,concurrency=1,version=1"
-        grid = {
-            "attribute": ["gender", "race"],
-            "cross": True,
-            "grid": (3, 3),
-            "editor": "drawn-fader",
-        }
-        return Kind(of_photos(home / "in", classifier=named, **grid), lambda: served.asked, 3)
+        named = f"http:http://127.0.0.1:{served.port}/,batch=3,concurrency=1,price=1,version=1"
+        grid = {"attribute": ["gender", "race"], "cross": True, "grid": (3, 3)}
+        return Kind(
+            of_photos(home / "in", classifier=named, **grid), lambda: Counter(served.asked), 3
+        )
 
     @staticmethod
     def tasks(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:
@@ -150,9 +147,8 @@ class Kinds:
             )
 
         def asked() -> Counter[Any]:
-            return Counter(
-                (call.images, str(call.parameters["text"])) for call in provider.log.of("chat")
-            )
+            calls = [call for call in provider.log.of("chat") if call.images]
+            return Counter((call.images, str(call.parameters["text"])) for call in calls)
 
         return Kind(begin, asked, 2)
 
@@ -176,9 +172,9 @@ class Kinds:
         address = f"http:http://127.0.0.1:{served.port}/"
         named = {
             "editor": f"{address},concurrency=1,price=1",
-            "classifier": f"{address},batch=2,concurrency=1,version=1",
+            "classifier": f"{address},batch=2,concurrency=1,price=1,version=1",
         }
-        return Kind(of_photos(home / "in", steps=3, **named), lambda: served.asked, 2)
+        return Kind(of_photos(home / "in", steps=3, **named), lambda: Counter(served.asked), 2)
 
     @staticmethod
     def python_editor(home: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> Kind:

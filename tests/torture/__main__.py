@@ -11,15 +11,10 @@ every call that is made to fail, and once more without errors. See ``shim.c`` fo
 from __future__ import annotations
 
 import argparse
-import errno
-import math
-import os
-import random
 import sys
 import tempfile
 import time
 from collections import Counter
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -48,35 +43,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def points(
-    counts: dict[str, int], kinds: list[str], every: int, lot: random.Random
-) -> list[shim.Point]:
-    """Every call once with an error of its kind in turn, and with it all later ones; the kinds in turn, each by lot."""
-    chosen: list[list[shim.Point]] = []
-    for kind in kinds:
-        if kind == shim.OBJECTS:
-            draws = [
-                int(math.exp(lot.uniform(0, math.log(shim.MOST_OBJECTS))))
-                for _ in range(2000 // every)
-            ]
-            chosen.append([shim.Point(kind, number, errno.ENOMEM) for number in draws])
-            continue
-        errors = shim.ERRORS[kind]
-        lasting = [error for error in errors if error not in (shim.HALF, errno.EINTR)]
-        of_kind = []
-        for turn, number in enumerate(range(1 + lot.randrange(every), counts[kind] + 1, every)):
-            of_kind.append(shim.Point(kind, number, errors[turn % len(errors)]))
-            of_kind.append(shim.Point(kind, number, lasting[turn % len(lasting)], forever=True))
-        lot.shuffle(of_kind)
-        chosen.append(of_kind)
-    return [point for turn in zip_longest(*chosen) for point in turn if point]
-
-
 def tortured(bench: Any, name: str, typed: argparse.Namespace) -> int:
     """One scenario; how many points ended badly."""
     counts = bench.calm()
     kinds = typed.kind or list(shim.ALL)
-    todo = points(counts, kinds, typed.every, random.Random(typed.seed))
+    todo = shim.points(counts, kinds, typed.every, typed.seed)
     if typed.point:
         todo = [shim.named(typed.point)]
     began = time.monotonic()
@@ -113,8 +84,7 @@ def main() -> int:
 
     typed = arguments()
     found = 0
-    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where a sync takes no time
-    with tempfile.TemporaryDirectory(prefix="torture-", dir=fast) as folder:
+    with tempfile.TemporaryDirectory(prefix="torture-", dir=shim.fast()) as folder:
         home = Path(folder)
         with asked_elsewhere(home / "asked.txt") as service:
             for name in typed.scenario or SCENARIOS:
@@ -122,23 +92,6 @@ def main() -> int:
     return int(found > 0)
 
 
-def preloaded() -> None:
-    """Begin again with the shim in this process."""
-    reason = shim.why_not()
-    if reason:
-        sys.exit(f"tests.torture: {reason}")
-    folder = tempfile.mkdtemp(prefix="torture-shim-")
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": str(shim.build(Path(folder))),
-        "OMP_NUM_THREADS": "1",
-        "ARROW_DEFAULT_MEMORY_POOL": "system",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    os.execve(sys.executable, [sys.executable, "-m", "tests.torture", *sys.argv[1:]], environment)
-
-
 if __name__ == "__main__":
-    if "torture-shim-" not in os.environ.get("LD_PRELOAD", ""):
-        preloaded()
+    shim.preloaded("tests.torture")
     sys.exit(main())

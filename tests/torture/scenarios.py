@@ -73,7 +73,7 @@ def discs(home: Path, url: str = "") -> None:
 
 def classifier(url: str) -> str:
     """The local one, two pictures a request, one request at a time."""
-    return f"http:{url},batch=2,concurrency=1,version=1"
+    return f"http:{url},batch=2,concurrency=1,price=1,version=1"
 
 
 def asked(home: Path, url: str) -> Command:

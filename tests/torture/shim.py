@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 import os
+import random
 import shutil
 import subprocess
-from collections.abc import Mapping
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("shim.c")
+MARK = "torture-shim-"  # in the name of the folder of a built shim
 LARGE = 32 << 10  # bytes: smaller allocations never fail here
 HALF = 0  # in place of an error: half of the bytes pass
 KINDS = (
@@ -22,7 +28,7 @@ KINDS = (
 """Of calls, in the order of ``shim.c``; ``lock`` is of flock and of fcntl, ``list`` of opendir and readdir."""
 OBJECTS = "objects"
 """The kind of point that is not in ``shim.c``: one allocation of Python's own, of any size, by ``_testcapi``."""
-MOST_OBJECTS = 3_000_000
+FEWEST_OBJECTS, MOST_OBJECTS = 3_000, 3_000_000  # those before are of the test itself
 ALL = (*KINDS, OBJECTS)
 ERRORS: Mapping[str, tuple[int, ...]] = {
     "open": (errno.EMFILE, errno.EACCES, errno.ENOSPC, errno.EIO, errno.ESTALE, errno.EINTR),
@@ -68,6 +74,31 @@ def named(text: str) -> Point:
     return Point(kind, int(number), getattr(errno, name, HALF), bool(forever))
 
 
+def points(
+    counts: Mapping[str, int], kinds: Sequence[str], every: int, seed: int = 0
+) -> list[Point]:
+    """Every call once with an error of its kind in turn, and with it all later ones; the kinds in turn, each by lot."""
+    lot = random.Random(seed)
+    chosen: list[list[Point]] = []
+    for kind in kinds:
+        if kind == OBJECTS:
+            draws = [
+                int(math.exp(lot.uniform(math.log(FEWEST_OBJECTS), math.log(MOST_OBJECTS))))
+                for _ in range(2000 // every)
+            ]
+            chosen.append([Point(kind, number, errno.ENOMEM) for number in draws])
+            continue
+        errors = ERRORS[kind]
+        lasting = [error for error in errors if error not in (HALF, errno.EINTR)]
+        of_kind = []
+        for turn, number in enumerate(range(1 + lot.randrange(every), counts[kind] + 1, every)):
+            of_kind.append(Point(kind, number, errors[turn % len(errors)]))
+            of_kind.append(Point(kind, number, lasting[turn % len(lasting)], forever=True))
+        lot.shuffle(of_kind)
+        chosen.append(of_kind)
+    return [point for turn in zip_longest(*chosen) for point in turn if point]
+
+
 def why_not() -> str:
     """Why calls cannot be made to fail here; empty if they can."""
     if os.uname().sysname != "Linux":
@@ -75,6 +106,11 @@ def why_not() -> str:
     if not shutil.which("gcc"):
         return "gcc is missing: apt-get install gcc libc6-dev"
     return ""
+
+
+def fast() -> str | None:
+    """A folder where a sync takes no time, if there is one."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def build(folder: Path) -> Path:
@@ -124,3 +160,19 @@ class Shim:
     def hit(self) -> str:
         """The file whose call failed first, or what it was; empty if none did."""
         return os.fsdecode(self._place()) if self._hits() else ""
+
+
+def preloaded(module: str) -> None:
+    """Begin again, by the same arguments, with the shim in this process; ends here with a reason if that cannot be."""
+    if MARK in os.environ.get("LD_PRELOAD", ""):
+        return
+    if reason := why_not():
+        sys.exit(f"{module}: {reason}")
+    made = build(Path(tempfile.mkdtemp(prefix=MARK)))
+    environment = {
+        "LD_PRELOAD": str(made),
+        "OMP_NUM_THREADS": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
+    command = [sys.executable, "-m", module, *sys.argv[1:]]
+    os.execve(sys.executable, command, os.environ | environment)
