@@ -185,25 +185,25 @@ class Kinds:
             "editor": "python:tests.attack.lights:lamp,version=1",
             "classifier": "python:tests.attack.lights:bright,version=1",
         }
-        return Kind(of_photos(home / "in", steps=3, **named), lights.asked, 1)
+        return Kind(of_photos(home / "in", steps=7, **named), lights.asked, 1)
 
 
 # -- the kills --------------------------------------------------------------------------------------------------------
 
 
-def killed_at(kind: Kind, run: Path, share: float, whole: int) -> bool:
-    """Begin it, and kill it once it has asked a share of what it asks; whether that found it at work."""
-    begun = kind.asked().total()
+def killed_at(kind: Kind, run: Path, asked: int) -> bool:
+    """Begin or resume it, and kill it once it has asked something, and so much in all; whether it was at work."""
+    before = kind.asked().total()
     child = Child(lambda: kind.begin(run))
-    while kind.asked().total() - begun < max(1, share * whole):
+    while kind.asked().total() < max(asked, before + 1):
         assert time.monotonic() - child.began < 120
         time.sleep(0.001)
     time.sleep(random.uniform(0, 0.02))  # while it is asked, answered, kept, or written down
     child.send(signal.SIGKILL)
     end = child.end()
     assert end.code in (0, -signal.SIGKILL), end.stderr
-    half_done = (run / "run.json").is_file() and not (run / "scores.parquet").is_file()
-    return end.code != 0 and half_done and kind.asked().total() - begun < whole
+    begun = (run / "run.json").is_file()
+    return end.code != 0 and begun and not (run / "scores.parquet").is_file()
 
 
 @pytest.mark.parametrize(
@@ -214,33 +214,28 @@ def test_killed_at_ten_moments_under_way_it_ends_as_if_undisturbed_and_asks_noth
 ):
     run = tmp_path / "run"
     cache = Path(f"{run}-cache")
-    assert ended(lambda: kind.begin(run)).code == 0  # imports, and what is made once
-    _clear(run, cache)
-    before = kind.asked()
+    begun = kind.asked()
     calm = ended(lambda: kind.begin(run))
     assert calm.code == 0, calm.stderr
-    questions = kind.asked() - before
+    questions = kind.asked() - begun
     tables = made(run)
     assert tables
-    found = 0
-    for turn in range(3 * MOMENTS):
-        _clear(run, cache)
-        before = kind.asked()
-        if not killed_at(kind, run, (turn % MOMENTS + 0.5) / (MOMENTS + 1), questions.total()):
-            continue
-        found += 1
-        again = ended(lambda: kind.begin(run))
-        assert again.code == 0, again.stderr
-        assert made(run) == tables
-        asked = kind.asked() - before
-        assert set(asked) == set(questions)
-        assert (asked - questions).total() <= kind.in_flight
-        assert not list(run.rglob("*.tmp"))
-        if found == MOMENTS:
-            return
-    pytest.fail(f"only {found} of {3 * MOMENTS} kills found it under way")
-
-
-def _clear(*folders: Path) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    assert questions.total() >= 2 * MOMENTS
+    shutil.rmtree(run)
+    shutil.rmtree(cache, ignore_errors=True)
+    begun = kind.asked()
+    found = kills = 0
+    while found < MOMENTS and kills < 3 * MOMENTS:
+        kills += 1
+        share = (found + 1) / (MOMENTS + 2)
+        found += killed_at(kind, run, begun.total() + int(share * questions.total()))
+        asked = kind.asked() - begun
+        assert (asked - questions).total() <= kills * kind.in_flight
+    assert found == MOMENTS, f"only {found} of {kills} kills found it under way"
+    last = ended(lambda: kind.begin(run))
+    assert last.code == 0, last.stderr
+    assert made(run) == tables
+    asked = kind.asked() - begun
+    assert set(asked) == set(questions)
+    assert (asked - questions).total() <= kills * kind.in_flight
+    assert not list(run.rglob("*.tmp"))
