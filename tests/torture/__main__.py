@@ -38,6 +38,7 @@ def arguments() -> argparse.Namespace:
         default=float("inf"),
         help="for each scenario; the kinds take turns",
     )
+    add("--points", type=int, help="so many for each scenario")
     add("--point", help="only this, as a finding names it; its place is printed with a traceback")
     add("--seed", type=int, default=0)
     return parser.parse_args()
@@ -48,6 +49,7 @@ def tortured(bench: Any, name: str, typed: argparse.Namespace) -> int:
     counts = bench.calm()
     kinds = typed.kind or list(shim.ALL)
     todo = shim.points(counts, kinds, typed.every, typed.seed)
+    todo = todo[: typed.points]
     if typed.point:
         todo = [shim.named(typed.point)]
     began = time.monotonic()

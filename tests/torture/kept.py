@@ -2,8 +2,7 @@
 
     python -m tests.torture.kept --every 5
 
-It needs nothing but the cache, so that a point takes some milliseconds; of locks that fail for good some seconds, for
-SQLite tries again.
+It needs nothing but the cache, so that a point takes some milliseconds.
 """
 
 from __future__ import annotations

@@ -198,6 +198,10 @@ ssize_t sendto(int fd, const void *data, size_t size, int flags, const struct so
 ssize_t recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from, socklen_t *length) {
     REAL(recvfrom); PASS(RECV, RECV); return real(fd, data, most, flags, from, length); }
 
+// -- time: SQLite waits ten seconds for a lock that no one holds --------------------------------------------------------
+
+int usleep(useconds_t time) { REAL(usleep); return real(armed ? time / 1000 : time); }
+
 // -- memory: large pieces alone, for an interpreter does not bear that it has none at all -----------------------------
 
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
