@@ -27,7 +27,8 @@ from uuid import uuid4
 from gslopes.ask.secrets import scrub_json
 from gslopes.core import StorageError, frozen, gslopes_version, show
 from gslopes.core.arrays import batches
-from gslopes.core.runfolder import storage
+from gslopes.core.files import why_unreadable
+from gslopes.core.storage import storage
 
 VARIABLE = "GSLOPES_CACHE"
 FILE = "answers.sqlite"
@@ -99,7 +100,7 @@ def writable_cache(chosen: Path | str | None = None) -> Path:
             return folder
     except OSError as error:
         raise StorageError(
-            f"Answers cannot be kept in {show(folder)}: {(error.strerror or str(error)).lower()}.",
+            f"Answers cannot be kept in {show(folder)}: {why_unreadable(error)}.",
             _ELSEWHERE,
         ) from error
 
@@ -149,13 +150,13 @@ class AnswerCache:
             (folder / "owners").mkdir(parents=True, exist_ok=True)
             self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._alive, fcntl.LOCK_EX)
-        # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
-        with (folder / ".opening").open("a") as lock, sqlite_errors(self.path):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self._db = sqlite3.connect(
-                self.path, timeout=60, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
+            # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
+            with (folder / ".opening").open("a") as lock, sqlite_errors(self.path):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._db = sqlite3.connect(
+                    self.path, timeout=60, isolation_level=None, check_same_thread=False
+                )
+                self._prepare()
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -333,11 +334,11 @@ class AnswerCache:
             return False  # none of ours: as a file's name it might lead anywhere
         try:
             handle = os.open(self._lock_file(owner), os.O_RDWR)
-        except OSError:
+        except (FileNotFoundError, PermissionError):
             return False
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return True
         else:
             self._lock_file(owner).unlink(missing_ok=True)
@@ -357,10 +358,10 @@ class AnswerCache:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:  # after some errors SQLite has rolled back by itself
+                    self._db.execute("ROLLBACK")
 
 
 @contextmanager

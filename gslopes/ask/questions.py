@@ -26,6 +26,7 @@ from gslopes.core import (
 )
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
+from gslopes.core.storage import raise_if_refused
 from gslopes.photos.decode import LARGEST_FILE
 
 
@@ -97,7 +98,7 @@ def read_picture(folder: Path, file: str, other: str = "") -> bytes:
 
     folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file, other: below it.
 
-    Raises: PhotoError if one is missing, empty or not inside the folder.
+    Raises: PhotoError if one is missing, empty or not inside the folder; StorageError if the disk does not give it.
     """
     if other:
         return beside(read_picture(folder, file), read_picture(folder, other))
@@ -107,8 +108,9 @@ def read_picture(folder: Path, file: str, other: str = "") -> bytes:
     try:
         data = read_regular(path, LARGEST_FILE)
     except (OSError, ValueError) as error:
+        raise_if_refused(error, path)
         # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
-        why = (isinstance(error, OSError) and error.strerror) or "bad name"
+        why = getattr(error, "strerror", "bad name")
         raise PhotoError(path, f"the edited photo cannot be read: {why}") from error
     if not data:
         raise PhotoError(path, "the edited photo is empty")

@@ -2,7 +2,6 @@
 
 import atexit
 import ctypes
-import errno
 import faulthandler
 import os
 import resource
@@ -27,8 +26,8 @@ from gslopes.core import (
     nearest,
     printable_lines,
     read_beside,
-    show,
 )
+from gslopes.core.storage import refusal
 from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130
@@ -219,17 +218,8 @@ def _explain(error: Exception, debug: bool) -> int:
             remedy = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        _say(
-            f"{show(error.filename or 'A file')} cannot be written: the disk is full.",
-            "Make room and go on.",
-        )
-        return 1
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        _say(
-            f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one."
-        )
-        return 2
+    if isinstance(error, OSError) and error.errno:
+        return _explain(refusal(error), debug)
     hint = "The same command with --debug shows where; please report it."
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint * (not debug))
     return 1

@@ -4,7 +4,6 @@ A stage works in *parts*. A part's last table is its commit marker: it appears, 
 the part is safely on the disk, so a run that was stopped at any moment redoes at most the parts it was in.
 """
 
-import errno
 import fcntl
 import filecmp
 import json
@@ -29,37 +28,18 @@ from gslopes.core import (
     UsageError,
     inside,
     kill_point,
-    read_beside,
     read_json,
     read_regular,
     tables,
 )
 from gslopes.core.config import convert
 from gslopes.core.files import show as show
+from gslopes.core.storage import storage as storage
 from gslopes.core.tables import Table
 
 MANIFEST = "run.json"
 GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
-_STORAGE = {
-    getattr(errno, code): (refusal["why"], refusal["hint"])
-    for refusal in read_beside(__file__, "storage.toml").values()
-    for code in refusal["codes"]
-}
-
-
-@contextmanager
-def storage(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals to write below ``path`` into StorageError sentences."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _STORAGE:
-            raise
-        why, hint = _STORAGE[error.errno]
-        raise StorageError(
-            f"{show(error.filename or path)} cannot be written: {why}.", hint
-        ) from error
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -270,13 +250,14 @@ def locked(run: Path) -> Iterator[None]:
     with storage(run):
         handle = os.open(run / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StorageError(
-                f"Another process is working in {show(run)}.",
-                "Wait for it to end, or choose another folder with --out.",
-            ) from error
+        with storage(run / ".lock"):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StorageError(
+                    f"Another process is working in {show(run)}.",
+                    "Wait for it to end, or choose another folder with --out.",
+                ) from error
         check_links(run)
         _discard_temporaries(run)
         yield

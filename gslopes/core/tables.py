@@ -19,6 +19,7 @@ from pandas import DataFrame
 
 from gslopes.core import TableError, frozen, read_toml
 from gslopes.core.reasons import split_prose
+from gslopes.core.storage import raise_if_refused
 
 # --- What a table is, and the TOML in which tables are declared -------------------------------------------------------
 
@@ -224,7 +225,7 @@ def check_key(table: Table, rows: pa.Table) -> None:
 
 
 def read(table: Table, path: Path) -> DataFrame:
-    """Read and check a table.  Raises: TableError if the file is missing, no Parquet, or of another schema."""
+    """Read and check a table.  Raises: TableError if it is missing, no Parquet, or of another schema; StorageError."""
     return _read(table, path).to_pandas()
 
 
@@ -271,6 +272,7 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
             f"There is no {table.name} table at {path}.", "Run the stage that makes it first."
         ) from error
     except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are not UTF-8
+        raise_if_refused(error, path)
         raise TableError(f"{path} is not a readable Parquet file: {error}.", again) from error
     lacks = ", ".join(name for name in table.columns if name not in schema.names)
     raise TableError(

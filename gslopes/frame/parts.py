@@ -36,6 +36,7 @@ from gslopes.core import (
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask
 from gslopes.core.runfolder import part_path
+from gslopes.core.storage import raise_if_refused
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
 from gslopes.frame.stamps import made_from, reads_of, tables_of
@@ -98,7 +99,8 @@ class Missing:
             return True
         try:
             frames = _checked(run, stage, folder, part)
-        except (TableError, ConfigError, OSError, ValueError):
+        except (TableError, ConfigError, OSError, ValueError) as error:
+            raise_if_refused(error, marker)
             marker.unlink(missing_ok=True)
             return True
         statuses = {status for rows in frames for status in rows.get("status", ())}
@@ -176,16 +178,13 @@ def _sizes(run: Run, stage: Stage) -> dict[int, int]:
     maker = maker_of(run.audit, stage.along)
     table = run.audit.tables[stage.along]
     missing, count = missing_parts(run.folder, run.audit, stage.along)
-    if missing or not made_from(run.folder, maker).is_file():
-        lacks = f"{len(missing)} of its {count} parts are missing" if count else "it has no parts"
+    if not has_all_parts(run, maker):
+        lacks = "it has no parts, or a damaged one"
+        if missing:
+            lacks = f"{len(missing)} of its {count} parts are missing"
         raise UsageError(
             f"{show(run.folder)} is not complete: of the stage {maker.name}, {lacks}.",
-            "Finish it first: repeat the command that started it.",
-        )
-    if not has_all_parts(run, maker):
-        raise UsageError(
-            f"A part of the stage {maker.name} of {show(run.folder)} is damaged.",
-            "Repeat the whole command, without --only: it is made again.",
+            "Finish it first: repeat the command that started it, without --only.",
         )
     paths = (part_path(run.folder, maker.name, table, part) for part in range(count))
     return {part: pq.read_metadata(path).num_rows for part, path in enumerate(paths)}
@@ -204,7 +203,7 @@ def has_all_parts(run: Run, stage: Stage) -> bool:
             pq.read_metadata(path)
     except (OSError, pa.ArrowException):
         return False
-    return not missing
+    return count > 0 and not missing
 
 
 def maker_of(audit: Audit, table: str) -> Stage:
@@ -221,7 +220,7 @@ def missing_parts(folder: Path, audit: Audit, table: str) -> tuple[list[int], in
     stage = maker_of(audit, table)
     marker = _part_tables(audit, stage)[-1]
     count = 0
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         count = int(read_json(made_from(folder, stage))["parts"])
     return runfolder.missing_parts(folder, stage.name, marker, count), count
 
@@ -252,8 +251,8 @@ def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject
             name: value for name, value in reads[kind].items() if name not in stage.merging
         }
     before = {}
-    with suppress(OSError, ValueError):
-        before = read_json(made_from(run.folder, stage))
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        before = dict(read_json(made_from(run.folder, stage)))
     changed = any(before.get(kind) != value for kind, value in now.items())
     return now, before.get("uses", {}), changed
 

@@ -24,6 +24,7 @@ from gslopes.core import (
 )
 from gslopes.core.files import NotRegular, TooLarge, open_regular, resolved
 from gslopes.core.records import ByteArray, Photo
+from gslopes.core.storage import raise_if_refused
 from gslopes.photos.decode import (
     HEAD,
     LARGEST_FILE,
@@ -189,13 +190,15 @@ def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
 
     path: the file.  folder: whose table names the file; see ``core.files.resolved``.
 
-    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
+    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable; StorageError if it is not the
+        file's fault.
     """
     try:
         return read_regular(
             path if folder is None else resolved(folder, path), LARGEST_FILE, kind_of
         )
     except (OSError, ValueError) as error:
+        raise_if_refused(error, path, "photo")
         raise PhotoError(display_name(os.fsencode(path)), _refusal(Path(path), error)) from error
 
 

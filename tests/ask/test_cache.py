@@ -1,3 +1,4 @@
+import errno
 import json
 import multiprocessing
 import os
@@ -285,6 +286,48 @@ def test_a_claim_that_names_a_file_elsewhere_leaves_it_there(cache, classifier_i
         other.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", row)
     assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
     assert (tmp_path / "mine").read_text() == "kept"
+
+
+class Failing:
+    """A connection whose next COMMIT fails, before or after SQLite has rolled back by itself."""
+
+    def __init__(self, own: sqlite3.Connection, rolled_back: bool) -> None:
+        self.own, self.rolled_back, self.fails = own, rolled_back, True
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.own, name)
+
+    def execute(self, statement: str, *values: object) -> object:
+        if self.fails and statement == "COMMIT":
+            self.fails = False
+            if self.rolled_back:
+                self.own.execute("ROLLBACK")
+            raise sqlite3.OperationalError("disk I/O error")
+        return self.own.execute(statement, *values)
+
+
+@pytest.mark.parametrize("rolled_back", [False, True])
+def test_after_a_commit_that_failed_the_same_cache_goes_on(cache, classifier_id, rolled_back):
+    answers = {key(1): CachedAnswer("answered", {"a": 0.5})}
+    cache._db = Failing(cache._db, rolled_back)
+    with pytest.raises(StorageError, match="cannot be used: disk I/O error"):
+        cache.put(classifier_id, answers)
+    assert cache.find(classifier_id, [key(1)]) == {}
+    cache.put(classifier_id, answers)
+    assert set(cache.find(classifier_id, [key(1)])) == {key(1)}
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO])
+def test_an_owner_whose_lock_cannot_be_looked_at_is_not_taken_for_dead(
+    cache, classifier_id, tmp_path, monkeypatch, code
+):
+    cache.claim(classifier_id, [key(1)])
+    with AnswerCache(tmp_path / "cache") as other:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(code, "no")))
+            with pytest.raises(OSError, match="no"):
+                other.claim(classifier_id, [key(1)])
+        assert other.claim(classifier_id, [key(1)]).in_progress == {key(1)}
 
 
 def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):

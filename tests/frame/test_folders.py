@@ -1,5 +1,6 @@
 """The folder that an audit is given: what it holds twice counts once and is told; one that holds nothing is refused."""
 
+import errno
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from PIL import Image, ImageOps
 import gslopes
 from gslopes.ask.config import ScoreConfig
 from gslopes.core import tables
-from gslopes.core.errors import TableError, UsageError
+from gslopes.core.errors import StorageError, TableError, UsageError
 from gslopes.core.options import option, section
 from gslopes.core.reasons import Reason
 from gslopes.frame.ask import ANSWERS, ask
@@ -168,6 +169,41 @@ def test_asking_before_the_pictures_are_complete_is_refused(photos: Path, tmp_pa
         carry_out(plan(MIRROR, photos, run, {}, only=["score"]), OneProcess())
     again = carry_out(plan(MIRROR, photos, run, {}), OneProcess())
     assert again.used == 5
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "[1]", '{"parts": 0}'])
+def test_a_damaged_count_of_the_pictures_parts_is_never_taken_for_none(
+    photos: Path, tmp_path: Path, content: str
+):
+    run = tmp_path / "run"
+    first = carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    (run / "parts/score.json").unlink()
+    (run / "parts/mirror/made-from.json").write_text(content)
+    with pytest.raises(UsageError, match=r"of the stage mirror, it has no parts"):
+        carry_out(plan(MIRROR, photos, run, {}, only=["score"]), OneProcess())
+    again = carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    pd.testing.assert_frame_equal(first.tables["asked"], again.tables["asked"])
+    assert len(again.tables["asked"])
+
+
+def test_a_part_or_a_record_that_the_disk_does_not_give_now_is_not_made_again(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run = tmp_path / "run"
+    carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    parts = {part: part.stat().st_mtime_ns for part in (run / "parts/score").rglob("*.parquet")}
+
+    def refused(path: Path, *rest: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    for name in ("gslopes.frame.parts.read_json", "gslopes.core.tables.pq.read_schema"):
+        (run / "parts/score.json").unlink(missing_ok=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(name, refused)
+            with pytest.raises((OSError, StorageError), match="error"):
+                carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    carry_out(plan(MIRROR, photos, run, {}), OneProcess())
+    assert {part: part.stat().st_mtime_ns for part in parts} == parts
 
 
 def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key(

@@ -31,6 +31,7 @@ from gslopes.core import (
 )
 from gslopes.core.progress import is_shown
 from gslopes.core.records import Classifier
+from gslopes.core.storage import raise_if_refused
 from gslopes.faces.gate.judge import SweepSelection
 
 REFRESH = 0.2  # seconds between updates of the progress lines
@@ -237,6 +238,7 @@ def models_of(folder: Path) -> JsonObject:
             for label, numbers in content.get("order_effects", {}).items():
                 effects.setdefault(str(label), []).extend(map(float, numbers))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise_if_refused(error, path)
             raise UsageError(
                 f"{runfolder.show(path)} is damaged.",
                 "Delete it, and repeat the command: its part is counted as one whose model is not known.",
