@@ -7,10 +7,8 @@ attribute may have names in place of values; its slopes are then the contrasts w
 
 from collections.abc import Mapping, Sequence
 from math import nan
-from pathlib import Path
-from typing import Any
 
-from gslopes.core import UsageError, frozen, show
+from gslopes.core import frozen
 from gslopes.core.placebo import CROSS, contrast, ends_of
 
 Values = Mapping[str, Sequence[float]]  # of a sweep, by the attribute that is edited along it
@@ -86,15 +84,6 @@ def grid_of(values: Values) -> Grid | None:
             levels = [ends[0][2], *(level for _, level, _ in ends)]
             steps = tuple(map(float, range(len(levels))))
             return Grid((first, second), (tuple(values[first]), steps), tuple(levels))
-    pairs = [split(name)[:2] for name in values if CROSS in name]
-    names = next((pair for pair in pairs if set(pair) <= set(values)), None)
-    return names and Grid(names, (tuple(values[names[0]]), tuple(values[names[1]])))
-
-
-def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
-    """Raises: UsageError for a run that crosses two attributes."""
-    if grid_of(manifest["values"]):
-        raise UsageError(
-            f"{show(run)} crosses two attributes.",
-            "Name a run whose attributes are edited one by one.",
-        )
+        if {first, second} <= values.keys():
+            return Grid((first, second), (tuple(values[first]), tuple(values[second])))
+    return None

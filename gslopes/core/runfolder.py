@@ -38,6 +38,7 @@ from gslopes.core.storage import storage as storage
 from gslopes.core.tables import Table
 
 MANIFEST = "run.json"
+EXPORTED = ".export.json"  # in an export: a digest of what it is
 GIVEN = "given"
 GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
 

@@ -3,10 +3,9 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
 from functools import lru_cache, partial
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
@@ -16,7 +15,6 @@ from pandas import DataFrame, Series
 
 from gslopes.core import (
     JsonObject,
-    PhotoError,
     RunFolderMismatch,
     Tick,
     UnknownName,
@@ -25,26 +23,28 @@ from gslopes.core import (
     counted,
     csv_bytes,
     frozen,
-    read_json,
+    hexdigest,
     read_named,
+    read_text,
     runfolder,
     runtime,
     show,
+    some_of,
+    to_dict,
     with_options,
 )
 from gslopes.export import card, writers
-from gslopes.export.pictures import ExportConfig, answers, pictures
-from gslopes.faces.compose.encode import encode
+from gslopes.export.pictures import OURS, ExportConfig, answers, pictures
+from gslopes.faces.compose.encode import encode, unedited
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import LARGEST_FILE
-from gslopes.photos.folder import list_files, open_photo
+from gslopes.photos.folder import list_files, photo_of, size_of
 
 Form = Literal["imagefolder", "parquet", "webdataset", "answers"]
 FORMS: tuple[Form, ...] = get_args(Form)
 SHARD = (
     500e6  # bytes of a Parquet or tar file: hubs and loaders of WebDataset advise 300 MB to 1 GB
 )
-STATE = ".export.json"  # in an export: a digest of what it is
 
 
 @frozen
@@ -63,7 +63,7 @@ class Exported:
 
     def facts(self) -> JsonObject:
         """As JSON has it."""
-        return {**asdict(self), "path": str(self.path)}
+        return dict(to_dict(self))
 
 
 @with_options(ExportConfig)
@@ -96,26 +96,23 @@ def export(
         raise UnknownName("form of export", form, FORMS)
     config = build(ExportConfig, options)
     if form == "answers":
-        path = Path(out) if out else folder / "answers.csv"
+        path = Path(out or folder / "answers.csv")
         return Exported(path, form, _write_answers(answers(folder), path))
     rows = pictures(folder, config)
     if not out:
         runfolder.check_links(folder)
-    path = Path(out) if out else folder / "export" / form
-    digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
-    digest.update(
-        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
-    )
-    identity = digest.hexdigest()  # of what makes two exports the same
+    path = Path(out or folder / "export" / form)
+    hashes = pd.util.hash_pandas_object(rows.drop(columns="box"), index=False)
+    # of what makes two exports the same
+    identity = hexdigest(f"{form} {config} {[*rows]} {hashes.tolist()}")
     _check(path, identity)
     with (
         runfolder.locked(path),
         counted(OneProcess(progress=progress), "export", "pictures")(len(rows)) as tick,
     ):
-        runfolder.write_json(path / STATE, {"identity": identity})
+        runfolder.write_json(path / runfolder.EXPORTED, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    splits = dict(Counter(rows["split"]))
-    return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
+    return Exported(path, form, len(rows), rows["set"].nunique(), Counter(rows["split"]))
 
 
 def _write_answers(rows: DataFrame, path: Path) -> int:
@@ -131,14 +128,10 @@ def _write_answers(rows: DataFrame, path: Path) -> int:
 
 def _check(out: Path, identity: str) -> None:
     """Raises: UsageError if the folder holds something else; RunFolderMismatch if it holds another export."""
-    path = out / STATE
+    path = out / runfolder.EXPORTED
     hint = "Choose a new folder with --out."
     if path.is_file():
-        try:
-            same = read_json(path)["identity"] == identity
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{show(path)} cannot be read.", hint) from error
-        if not same:
+        if identity not in read_text(path, raises=UsageError, hint=hint):
             raise RunFolderMismatch(
                 f"{show(out)} holds an export of other pictures, or with other options.", hint
             )
@@ -148,12 +141,17 @@ def _check(out: Path, identity: str) -> None:
 
 def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> None:
     """Every file that is not there, then the description of all of them."""
-    files = Files(run, rows)
-    for name, shard in _shards(form, rows, files.sizes()):
+    sizes = rows["file"].map(lambda file: size_of(run / file))
+    gone = rows["file"][sizes < 0].tolist()
+    if gone:
+        hint = "The command that made the run makes them again."
+        raise UsageError(f"Pictures of {show(run)} are gone: {some_of([*map(show, gone)])}.", hint)
+    read = _reader(run, form, rows["file"])
+    for name, shard in _shards(form, rows, sizes):
         if (out / name).is_file():
             tick(len(shard))
         else:
-            writers.WRITERS[form](out / name, files.of(shard, tick), files.suffix)
+            writers.WRITERS[form](out / name, read(shard, tick))
     if not (out / "README.md").is_file():
         about = card.facts_of(run, form, rows)
         runfolder.write_json(out / "croissant.json", card.metadata(about, out))
@@ -164,89 +162,57 @@ def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> Non
 def _shards(form: Form, rows: DataFrame, sizes: Series) -> Iterator[tuple[str, DataFrame]]:
     """(file, its rows): whole sets, of one split each, in order, of about ``SHARD`` bytes or less.
 
-    sizes: bytes of each picture.
+    sizes: bytes of each picture; an original counts as the largest of its set.
     """
+    most = sizes.groupby(rows["set"]).transform("max")
     for split, mine in rows.groupby("split", sort=False):
         if form == "imagefolder":
             yield f"{split}/metadata.jsonl", mine
             continue
-        numbers = {}
-        number = 0
-        filled = 0.0
-        for name, size in sizes[mine.index].groupby(mine["set"], sort=False).sum().items():
-            if filled and filled + size > SHARD:
-                number = number + 1
-                filled = 0.0
-            numbers[str(name)] = number
-            filled += size
+        ends = most[mine.index].groupby(mine["set"]).sum().cumsum()
+        numbers = (ends // SHARD).rank(method="dense").astype(int)
         ending = "parquet" if form == "parquet" else "tar"
-        for index, shard in mine.groupby(mine["set"].map(numbers)):
-            yield f"data/{split}-{int(str(index)):05d}-of-{number + 1:05d}.{ending}", shard
+        for number, shard in mine.groupby(mine["set"].map(numbers)):
+            yield f"data/{split}-{number - 1:05d}-of-{numbers.max():05d}.{ending}", shard
 
 
-@dataclass(eq=False)
-class Files:
-    """The files of the pictures of a run, with their provenance; originals are written as the edits are.
-
-    run: the run folder.  rows: as ``pictures`` made them.
+def _reader(
+    run: Path, form: Form, files: Series
+) -> Callable[[DataFrame, Tick], Iterator[writers.Picture]]:
+    """What makes of the rows of a shard their facts and files, with the provenance of those that we edited; it ticks
+    for each. Originals are written as the edits are.
     """
+    suffixes = sorted({Path(file).suffix for file in files} - {""})
+    tool = f"gslopes {runtime.gslopes_version()}"
+    root = run / runfolder.GIVEN  # wherever the run was made
+    if not root.is_dir():
+        root = Path(runfolder.read_manifest(run)["config"].get("photos", ""))
+    photos = {file.relative: file.path for file in list_files(root)}
+    original = lru_cache(maxsize=1)(unedited)  # the sets of a photo follow one another
 
-    run: Path
-    rows: DataFrame
-
-    def __post_init__(self) -> None:
-        manifest = runfolder.read_manifest(self.run)
-        self.suffix = Path(self.rows.loc[self.rows["file"] != "", "file"].iloc[0]).suffix
-        self.tool = f"gslopes {runtime.gslopes_version()}"
-        root = Path(manifest["config"].get("photos", ""))
-        self.photos = {file.relative: file.path for file in list_files(root)}
-        # the sets of a photo follow one another
-        self._original = lru_cache(maxsize=1)(self._encoded)
-
-    def sizes(self) -> Series:
-        """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""
-        try:
-            sizes = [
-                (self.run / file).stat().st_size if file else float("nan")
-                for file in self.rows["file"]
-            ]
-        except OSError as error:
-            hint = "The command that made the run makes them again."
-            raise UsageError(
-                f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
-            ) from error
-        measured = Series(sizes, self.rows.index)
-        return measured.fillna(measured.groupby(self.rows["set"]).transform("mean"))
-
-    def of(self, shard: DataFrame, tick: Tick) -> Iterator[writers.Picture]:
-        """Each row of a shard as its facts and what reads its file.  tick: called with 1 after each."""
-        for record in shard.to_dict("records"):
-            file = record.pop("file")
-            yield record, partial(self._read, file, record)
-            tick(1)
-
-    def _read(self, file: str, record: writers.Record) -> bytes:
+    def read(file: str, suffix: str, record: writers.Record) -> bytes:
         if not file:
-            return self._original(record["photo"], record["source_path"])
-        editor = {"model": record["editor"], "version": record["editor_sha256"]}
-        asked = {"attribute": record["attribute"], "value": record["value"]}
-        data = read_named(file, LARGEST_FILE, folder=self.run)
-        return writers.embed(data, writers.packet(tool=self.tool, **asked, **editor))
+            name = record["source_path"]
+            return original(photos.get(name, Path(name)), record["photo"], suffix)
+        data = read_named(file, LARGEST_FILE, folder=run)
+        if Path(file).suffix != suffix:
+            photo = photo_of(data, Path(file))
+            data = encode(photo.pixels, photo.gray, photo.icc, "png")
+        if record["editor"]:
+            data = writers.embed(data, writers.packet(tool, record))
+        return data
 
-    def _encoded(self, photo: str, name: str) -> bytes:
-        """The unedited photo, as the edits of it are written.  Raises: UsageError if it is gone or another."""
-        hint = "Restore it, and export again."
-        if name not in self.photos:
-            raise UsageError(f"The photo {name} is gone.", hint)
-        try:
-            opened = open_photo(self.photos[name])
-        except PhotoError as error:
-            raise UsageError(f"The photo {name} cannot be read: {error}.", hint) from error
-        if opened.id != photo:
-            raise UsageError(f"The photo {name} is not the one that was edited.", hint)
-        return encode(
-            opened.pixels, opened.gray, opened.icc, "png" if self.suffix == ".png" else "jpeg"
-        )
+    def pictures_of(shard: DataFrame, tick: Tick) -> Iterator[writers.Picture]:
+        for _, rows in shard.groupby("set", sort=False):
+            facts = rows.drop(columns=[*OURS]).to_json(orient="records", double_precision=15)
+            for file, record in zip(rows["file"], json.loads(facts), strict=True):
+                suffix = Path(file).suffix or suffixes[0]
+                if form == "webdataset":  # in its samples a picture has one name
+                    suffix = suffixes[-1]
+                yield record, suffix, partial(read, file, suffix, record)
+                tick(1)
+
+    return pictures_of
 
 
 class _Callable(ModuleType):

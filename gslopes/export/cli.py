@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gslopes.core import many
+from gslopes.core import show
 from gslopes.export.pictures import ExportConfig
 from gslopes.frame.commands import PATH, json_option, options, out_option, print_json, say, verb
 
@@ -42,17 +42,12 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
     With the pictures come a card (README.md) and a Croissant file. Every edited picture says in its metadata that it is
     one.
     """  # noqa: D301 - click's mark of lines to keep
-    from gslopes.core import show
     from gslopes.export import export as export_run
+    from gslopes.report.inline import plain
 
     exported = export_run(run, form, out, progress=True, **options)
     if as_json:
         print_json(exported.facts())
-    elif form == "answers":
-        say(f"{many(exported.rows, 'answer')} in {show(exported.path)}")
     else:
-        parts = ", ".join(f"{name} {count:,}" for name, count in exported.splits.items())
-        say(
-            f"{many(exported.rows, 'picture')} in {exported.sets:,} sets ({parts}) in {show(exported.path)}"
-        )
+        say(plain("exported.txt.j2", __file__, made=exported, show=show))
     return 0

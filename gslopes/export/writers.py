@@ -2,10 +2,10 @@
 
 import io
 import json
-import struct
+import re
 import tarfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,71 +15,84 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder
 from gslopes.report.inline import templates
 
-Record = dict[Any, Any]  # column to value
-Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads the file
+Record = dict[Any, Any]  # column to value, as JSON has it
+# the row's facts, the ending of its file, and what reads it
+Picture = tuple[Record, str, Callable[[], bytes]]
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
-# The columns that hold no text.
+# Columns of attributes to those of their values: one pair of them, or two of crossed attributes.
+VALUES = {"attribute": "value", "attribute_1": "value_1", "attribute_2": "value_2"}
+# The columns that hold no text; but a value may be a name.
 _KINDS = dict.fromkeys(("step", "width", "height"), pa.int64())
-_KINDS |= {"value": pa.float64(), "kept": pa.bool_(), "box": pa.list_(pa.float64())}
+_KINDS |= dict.fromkeys(VALUES.values(), pa.float64())
+_KINDS |= {"kept": pa.bool_(), "box": pa.list_(pa.float64())}
 
 
 def name_of(record: Record) -> str:
     """A picture's name within its set: the original, or its step and value."""
     if record["kind"] == "original":
         return "original"
-    return f"{record['step']:02d}_{round(record['value'], 2):g}"
+    values = (
+        value if isinstance(value, str) else f"{round(value, 2):g}"
+        for value in asked(record).values()
+    )
+    return re.sub("[^A-Za-z0-9_.+-]+", "-", f"{record['step']:02d}_{'_'.join(values)}")[:80]
 
 
-def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
+def asked(record: Record) -> Record:
+    """Attribute to value: what a picture shows."""
+    return {record[name]: record[value] for name, value in VALUES.items() if name in record}
+
+
+def write_imagefolder(path: Path, pictures: Iterable[Picture]) -> None:
     """The pictures of a split as files, and ``metadata.jsonl``, a line a picture, once they are there.
 
     path: of ``metadata.jsonl``.  A picture that is there is not written again.
     """
     written = []
     lines = []
-    for record, read in pictures:
+    for record, suffix, read in pictures:
         name = f"{record['set']}/{name_of(record)}{suffix}"
         file = path.parent / name
         if not file.is_file():
             runfolder.write_bytes(file, read())
             written.append(file)
-        lines.append(json.dumps(plain({"file_name": name, **record}), ensure_ascii=False) + "\n")
+        lines.append(json.dumps({"file_name": name, **record}, ensure_ascii=False) + "\n")
     runfolder.settle(written)
     runfolder.write_bytes(path, "".join(lines).encode())
     runfolder.settle([path])
 
 
-def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
+def write_parquet(path: Path, pictures: Iterable[Picture]) -> None:
     """One Parquet file with the pictures within, as ``datasets`` reads it: ``image`` is bytes and path."""
     with runfolder.placed(path) as temporary:
         writer = None
         for group in _groups(pictures):
             if not writer:
-                columns = list(group[0][0])
-                texts = [name for name in columns if name not in _KINDS]
+                schema = _schema(group[0][0])
+                texts = [field.name for field in schema if field.type == pa.string()]
                 # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
                 options = {
                     "compression": "none",
                     "use_dictionary": texts,
                     "write_statistics": texts,
                 }
-                writer = pq.ParquetWriter(temporary, _schema(columns), **options)
+                writer = pq.ParquetWriter(temporary, schema, **options)
             rows = [
-                {**plain(record), "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}}
-                for record, data in group
+                {**record, "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}}
+                for record, suffix, data in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
         if writer:
             writer.close()
 
 
-def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, bytes]]]:
+def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, str, bytes]]]:
     group = []
     size = 0
-    for record, read in pictures:
-        group.append((record, read()))
-        size += len(group[-1][1])
+    for record, suffix, read in pictures:
+        group.append((record, suffix, read()))
+        size += len(group[-1][2])
         if size >= _ROW_GROUP:
             yield group
             group = []
@@ -88,21 +101,19 @@ def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, bytes]]]
         yield group
 
 
-def _schema(columns: Sequence[str]) -> pa.Schema:
-    features: Record = {"image": {"_type": "Image"}}
-    for name in columns:
-        kind = "float64" if name in ("value", "box") else str(_KINDS.get(name, "string"))
-        feature = {"dtype": kind, "_type": "Value"}
-        features[name] = {"feature": feature, "_type": "Sequence"} if name == "box" else feature
+def _schema(record: Record) -> pa.Schema:
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    fields = [
-        pa.field("image", image),
-        *(pa.field(name, _KINDS.get(name, pa.string())) for name in columns),
-    ]
+    fields = [pa.field("image", image)]
+    features: Record = {"image": {"_type": "Image"}}
+    for name, value in record.items():
+        kind = pa.string() if isinstance(value, str) else _KINDS.get(name, pa.string())
+        fields.append(pa.field(name, kind))
+        feature = {"dtype": str(getattr(kind, "value_type", kind)), "_type": "Value"}
+        features[name] = {"feature": feature, "_type": "Sequence"} if name == "box" else feature
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
-def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
+def write_tar(path: Path, pictures: Iterable[Picture]) -> None:
     """One tar of WebDataset: a sample a picture, ``SET_NAME`` with the picture and its facts as ``.json``.
 
     Times, owners and modes are fixed, so that the same pictures make the same file.
@@ -111,8 +122,8 @@ def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
         runfolder.placed(path) as temporary,
         tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for record, read in pictures:
-            facts = json.dumps(plain(record), ensure_ascii=False).encode()
+        for record, suffix, read in pictures:
+            facts = json.dumps(record, ensure_ascii=False).encode()
             for ending, content in ((suffix, read()), (".json", facts)):
                 member = tarfile.TarInfo(_key(record) + ending)
                 member.size = len(content)
@@ -133,23 +144,6 @@ def _key(record: Record) -> str:
     return f"{record['set']}_{name_of(record)}".replace(".", "p")
 
 
-def plain(record: Record) -> Record:
-    """A record as JSON takes it: a missing value is None."""
-    return {key: _plain(value) for key, value in record.items()}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):  # of NumPy
-        value = value.tolist()
-    if isinstance(value, list):
-        return [round(float(entry), 3) for entry in value]
-    if isinstance(value, float):
-        if value != value:
-            return None
-        return round(value, 4)
-    return value
-
-
 # -- the origin of a picture: XMP with IPTC's digital source type --------------------------------------------------
 
 SOURCE_TYPE = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrainedAlgorithmicMedia"
@@ -161,17 +155,16 @@ _KEYWORD = (
 )
 
 
-def packet(*, tool: str, model: str, version: str, attribute: str, value: float) -> bytes:
+def packet(tool: str, record: Record) -> bytes:
     """The XMP packet of an edited picture, UTF-8.
 
-    tool: name and version of the program.  model, version: the editor and the sha256 of its weights.
-    attribute, value: what was changed, and to which value: what the model was asked for.
+    tool: name and version of the program.  record: the facts of the picture: ``editor`` and ``editor_sha256``, who
+    edited it, and the sha256 of the weights; what was changed, and to which value: what the model was asked for.
 
     Source: IPTC Photo Metadata Standard 2025.1, Digital Source Type and the properties of AI systems.
     """
-    words = {"tool": tool, "source": SOURCE_TYPE, "model": model, "version": version}
-    template = templates(__file__).get_template("provenance.xml.j2")
-    return template.render(**words, asked=f"{attribute} {round(value, 4):g}").encode()
+    words = {"tool": tool, "source": SOURCE_TYPE, "record": record, "asked": asked(record)}
+    return templates(__file__).get_template("provenance.xml.j2").render(words).encode()
 
 
 def embed(file: bytes, xmp: bytes) -> bytes:
@@ -189,12 +182,12 @@ def embed(file: bytes, xmp: bytes) -> bytes:
         jfif = file[2:4] == b"\xff\xe0"  # a segment that must stay the first
         at = 4 + int.from_bytes(file[4:6]) if jfif else 2
         segment = _XMP + xmp
-        return file[:at] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + file[at:]
+        return file[:at] + b"\xff\xe1" + (len(segment) + 2).to_bytes(2) + segment + file[at:]
     if file.startswith(_PNG):
         if (own := file.find(b"iTXt" + _KEYWORD[:18]) - 4) > 0:  # after its length
             file = file[:own] + file[own + 12 + int.from_bytes(file[own : own + 4]) :]
         at = len(_PNG) + 12 + 13  # after IHDR: length, name, 13 bytes, checksum
         body = b"iTXt" + _KEYWORD + xmp
-        chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+        chunk = (len(body) - 4).to_bytes(4) + body + zlib.crc32(body).to_bytes(4)
         return file[:at] + chunk + file[at:]
     raise ValueError("The picture is neither a JPEG nor a PNG.")

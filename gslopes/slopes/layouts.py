@@ -38,12 +38,13 @@ from gslopes.core import (
 )
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.files import is_file
+from gslopes.core.runfolder import EXPORTED
 from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of
 
 FOLDER = Path(__file__).parent / "data"
 TEXTS = read_toml(FOLDER / "pairs.toml")
-FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown")
+FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown", "cluster")
 JOINT = " · "  # between the parts of a unit's name
 LARGEST_TEXTS = 1 << 28  # bytes that are read of Parquet besides pictures
 _ROW = " "  # in place of a column: where a row is,
@@ -83,10 +84,12 @@ class LayoutFile(Layout):
     """A layout as a file has it.
 
     names: how the set spells a value to its name.
+    cluster: a column, of rows with one attribute: what holds several units.
     files: of a folder without a table: a pattern of paths in it, whose named groups are columns.
     """
 
     names: dict[str, str] = dataclasses.field(default_factory=dict)
+    cluster: str = ""
     files: str = ""
 
 
@@ -212,6 +215,8 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
     asked = named(str(text))
     path = Path(asked.path)
     files = [path]
+    if is_file(path / EXPORTED) and not is_file(path / "README.md"):
+        raise refused("unfinished", show(path))
     if path.is_dir():  # the tables of the first kind that is there
         found = (sorted(path.rglob(kind)) for kind in TEXTS["tables"])
         files = next(filter(None, found), [])
@@ -269,7 +274,7 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
     place = partial(_file, root, base, layout.ending)
     pictures = list(map(place, texts[_ROW], table[_PICTURE]))
     rows = DataFrame({"where": texts[_ROW], "name": texts[_PICTURE], "picture": pictures})
-    for field in ("unit", "group", "placebo", "shown"):
+    for field in ("unit", "group", "placebo", "shown", "cluster"):
         cells = zip(*(texts[name] for name in columns[field] if name), strict=True)
         rows[field] = [JOINT.join(filter(None, row)) for row in cells] or ""
     spelled = {text.casefold(): name for text, name in layout.names.items()}

@@ -3,10 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
-from gslopes.core import PhotoError, TableError, UsageError, runfolder, tables
-from gslopes.faces.compose.encode import encode
+from gslopes.core import TableError, runfolder, tables
+from gslopes.faces.compose.encode import unedited
 from gslopes.frame.spec import Made, Run, Tables
-from gslopes.photos.folder import open_photo
 from gslopes.slopes.fitting import UNEDITED
 
 ORIGINALS = f"{UNEDITED}/edits"  # a table like edits, and the folder of its pictures
@@ -38,20 +37,12 @@ def as_they_were(run: Run, part: Tables) -> Made:
     Raises: UsageError if a photo is gone, or another; StorageError.
     """
     photos = part["photos"]
-    edits = part["edits"].drop_duplicates("photo").set_index("photo")
+    first = part["edits"].drop_duplicates("photo")
     rows = []
-    for row in photos.query("photo in @edits.index").drop_duplicates("photo").to_dict("records"):
-        path = run.config.photos / row["path"]
-        named = f"The photo {runfolder.show(path)}"
-        try:
-            photo = open_photo(path)
-        except PhotoError as error:
-            raise UsageError(f"{named} cannot be read: {error}.", "Restore it.") from error
-        if photo.id != row["photo"]:
-            raise UsageError(f"{named} is not the one that was edited.", "Restore it.")
-        suffix = Path(edits["file"][row["photo"]]).suffix
+    for row in photos.drop_duplicates("photo").merge(first, on="photo").to_dict("records"):
+        suffix = Path(row["file"]).suffix
         file = f"{ORIGINALS}/{UNEDITED}/{row['photo']}{suffix}"
-        data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
+        data = unedited(run.config.photos / row["path"], row["photo"], suffix)
         runfolder.write_changed(run.folder / file, data)
         key = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
         rows.append(key | {"file": file, "mask_area": 0.0})

@@ -4,9 +4,9 @@ A row a picture: what stays the same (the unit), attribute, value; maybe placebo
 and group. A row without a value is the unit before any change. Values are numbers or names: each of these is a sweep
 from 0, a baseline, to 1. Names that differ in case alone are one, as in groups.
 
-Several attributes in a row are crossed. Two of names, one of them of two, are a grid, see ``core.crossed``, of units
-that have all of it, if most do. Otherwise a unit is what stays the same when one attribute changes, the others' values
-included, and what stays the same for all of them is its cluster.
+Several attributes in a row are crossed. Two are a grid, see ``core.crossed``, of units that have all of it, if most do:
+of names, one of them of two; of two values and names; or of odd numbers of values. Otherwise a unit is what stays the
+same when one attribute changes, the others' values included, and what stays the same for all of them is its cluster.
 """
 
 import re
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show
+from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show, some_of
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names
 from gslopes.core.files import is_file
@@ -71,7 +71,7 @@ def read_pairs(
             raise UnknownName("baseline", name, filter(None, known))
     values: dict[str, Levels] = {}
     sweeps = [*_plain(show(path), rows, baselines)]
-    if crossed := _grid(rows, [name for name, kind, *_ in sweeps if not kind]):
+    if crossed := _grid(rows, [one for one in sweeps if not one[1]]):
         grid, sweeps = crossed
         values = grid.sweeps
         rows = rows.assign(unit=rows["cluster"], shown=rows["cluster"], cluster="")
@@ -82,13 +82,14 @@ def read_pairs(
     original = originals.groupby(level=0).first()
     units["picture"] = [original.get(unit, Picture(Path())) for unit in units.index]
     units["photo"] = units.index.map(_id)
+    if units["photo"].str[:16].duplicated().any():  # as files' names have them
+        units["photo"] = [hexdigest(unit) for unit in units.index]
     units["lacks"] = units["lacks"].str.removesuffix("; ")
     used = units["picture"][units.index.isin(edits.index)]
     files = {picture.path for picture in [*edits["picture"], *used]}
     if lost := [show(file) for file in sorted(files) if not is_file(file)]:
-        more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
         pictures = many(len(files), "picture")
-        raise refused("gone", show(path), f"{len(lost):,}", pictures, ", ".join(lost[:3]) + more)
+        raise refused("gone", show(path), f"{len(lost):,}", pictures, some_of(lost))
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows[_DIGESTED].assign(size=sizes).to_csv()
     facts = {"photos": len(units), "digest": hexdigest(text)}
@@ -103,7 +104,7 @@ def _edits(sweeps: Sequence[SweepOf], units: DataFrame) -> tuple[DataFrame, dict
         part = cells.reindex(units.index)
         have = part.notna().sum(axis=1)
         if not kind:
-            lacking = have.map(f"{{}} of {len(numbers)} values of {sweep}".format)
+            lacking = have.astype(str) + f" of {len(numbers)} values of {sweep}"
             if placebo.CROSS in sweep:
                 gone = (part.columns[row] for row in part.isna().to_numpy())
                 lacking += [f", without {', '.join(names)}" for names in gone]
@@ -146,7 +147,7 @@ def _by_attribute(wide: DataFrame) -> DataFrame:
         parts.append(
             wide.assign(other=others, attribute=wide[f"attribute{number}"], value=wide[name])
         )
-    rows = pd.concat(parts, ignore_index=True).assign(cluster="")
+    rows = pd.concat(parts, ignore_index=True)
     if len(parts) > 1:
         rows = rows.assign(cluster=rows["unit"], unit=rows["unit"] + JOINT + rows["other"])
         rows = rows[rows["value"] != ""]
@@ -156,25 +157,32 @@ def _by_attribute(wide: DataFrame) -> DataFrame:
     return rows.assign(shown=rows["shown"].mask(rows["shown"] == "", rows["unit"]))
 
 
-def _grid(rows: DataFrame, sweeps: Sequence[str]) -> tuple[Grid, list[SweepOf]] | None:
-    """The grid that two attributes of names make, and its sweeps; None if they make none.  sweeps: names."""
-    axes: dict[str, list[str]] = {}
+def _grid(rows: DataFrame, sweeps: Sequence[SweepOf]) -> tuple[Grid, list[SweepOf]] | None:
+    """The grid that two attributes make, and its sweeps; None if they make none."""
+    axes: dict[str, list[SweepOf]] = {attribute: [] for attribute in rows["attribute"].unique()}
     for sweep in sweeps:
-        attribute, level, base = placebo.ends_of(sweep) or ("", "", "")
-        axes.setdefault(attribute, [base]).append(level)
-    if len(axes) != 2 or "" in axes or rows["placebo"].any():
+        axes[placebo.attribute_of(sweep[0])].append(sweep)
+    if len(axes) != 2 or rows["placebo"].any() or not rows["other"].any():
         return None
-    (first, levels), (second, names) = sorted(axes.items(), key=lambda axis: len(axis[1]))
+    numbers = [attribute for attribute, (sweep, *_) in axes.items() if sweep[0] == attribute]
+    named = sorted(axes.keys() - {*numbers}, key=lambda name: (len(axes[name]), name))
+    first, second = [*numbers, *named]
+    (name, _, pictures, values), *more = axes[first]
+    levels = list(dict.fromkeys(str(one) for _, _, some, _ in axes[second] for one in some))
+    places = list(map(float, range(len(levels))))
+    names = tuple(levels)
+    fits = len(values) == 2
+    if second in numbers:
+        places = axes[second][0][3]
+        names = ()
+        fits = len(values) % 2 == len(places) % 2 == 1
     own = rows[rows["attribute"] == first]
     cells = own.pivot(index="cluster", columns=["other", "value"], values="picture")
-    cells = cells.reindex(columns=list(product(names, levels)))
-    if len(levels) > 2 or cells.notna().all(axis=1).mean() < MOST:
+    cells = cells.reindex(columns=list(product(levels, pictures)))
+    if more or not fits or cells.notna().all(axis=1).mean() < MOST:
         return None
     cells.columns = [" ".join(reversed(step)) for step in cells.columns]
-    places = tuple(map(float, range(len(names))))
-    grid = Grid(
-        (placebo.contrast(first, *levels[::-1]), second), ((0.0, 1.0), places), tuple(names)
-    )
+    grid = Grid((name, second), (tuple(values), tuple(places)), names)
     steps = list(map(float, range(len(cells.columns))))
     return grid, [(grid.name, kind, cells[: 0 if kind else None], steps) for kind in KINDS]
 

@@ -387,9 +387,10 @@ def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> 
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}
-    face_columns = {
+    return row | {
         "box": face.box.ravel().tolist(),
         "points": face.points.ravel().tolist(),
         "detection": face.score,
+        "faces": face.faces,
+        "status": "skipped" if why else "used",
     }
-    return row | {"faces": face.faces, "status": "skipped" if why else "used", **face_columns}

@@ -113,6 +113,7 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
             "created": "2026-01-02T03:04:05+00:00",
             "config": config,
             "models": models,
+            "values": dict.fromkeys(("gender", "race"), VALUES),
         }
         (run / "run.json").write_text(json.dumps(manifest))
         return run
@@ -133,3 +134,14 @@ def people(tmp_path: Path) -> Path:
         "file,person,group,licence\np0.jpg,Ann,f,x\np1.jpg, Ann ,f,x\np2.jpg,Bob,m,y\np3.jpg,,,z\n"
     )
     return path
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """The library datasets, without network and with a separate cache."""
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return pytest.importorskip(
+        "datasets", reason="datasets is not installed: pip install 'gslopes[test]'"
+    )

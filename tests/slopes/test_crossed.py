@@ -235,14 +235,20 @@ def test_the_same_run_without_its_cross_is_another(crossed):
 
 
 @pytest.mark.slow
-def test_two_crossed_runs_are_compared_view_by_view_and_others_ask_for_a_plain_one(crossed):
+def test_two_crossed_runs_are_compared_view_by_view_and_exported_cell_by_cell(crossed):
     changes = compare_runs(crossed.folder, crossed.folder)
     assert set(changes["attribute"]) == set(crossed.findings["attribute"])
     assert (changes["difference"] == 0).all()
     assert "along the interaction of perceived gender and perceived race" in print_changes(changes)
-    with pytest.raises(UsageError, match="crosses two attributes") as refused:
-        pictures(crossed.folder, ExportConfig())
-    assert "one by one" in refused.value.hint
+    rows = pictures(crossed.folder, ExportConfig())
+    cells = rows.query("kind == 'edit'").groupby(
+        ["attribute_1", "value_1", "attribute_2", "value_2"]
+    )
+    assert set(cells.groups) == {
+        ("gender", first, "race", second) for first in (-2, 0, 2) for second in (-2, 0, 2)
+    }
+    assert cells.size().eq(3).all()
+    assert set(rows["editor"]) == {"", "gender-field + race-field"}
 
 
 @pytest.mark.slow

@@ -4,11 +4,14 @@ import io
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from PIL import Image
 
+from gslopes.core import PhotoError, UsageError, show
 from gslopes.core.records import ByteArray
+from gslopes.photos.folder import open_photo
 
 Format = Literal["jpeg", "png"]
 SUFFIX: dict[str, str] = {"jpeg": ".jpg", "png": ".png"}
@@ -43,6 +46,25 @@ def encode(
         options = {"quality": quality, "subsampling": 0, "restart_marker_rows": 1}
     image.save(file, file_format, icc_profile=icc, **options)
     return file.getvalue()
+
+
+def unedited(path: Path, photo: str, suffix: str) -> bytes:
+    """A photo as it was, written as its edits are.
+
+    photo: the sha256 of its file.  suffix: of the files of its edits.
+
+    Raises: UsageError if it is gone, or another.
+    """
+    hint = "Restore it, and repeat the command."
+    named = f"The photo {show(path)}"
+    try:
+        opened = open_photo(path)
+    except PhotoError as error:
+        raise UsageError(f"{named} cannot be read: {error}.", hint) from error
+    if opened.id != photo:
+        raise UsageError(f"{named} is not the one that was edited.", hint)
+    kind: Format = "png" if suffix == SUFFIX["png"] else "jpeg"
+    return encode(opened.pixels, opened.gray, opened.icc, kind)
 
 
 def ending(name: str, data: bytes) -> str:
