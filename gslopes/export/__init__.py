@@ -29,7 +29,6 @@ from gslopes.core import (
     runfolder,
     runtime,
     show,
-    some_of,
     to_dict,
     with_options,
 )
@@ -144,8 +143,10 @@ def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> Non
     sizes = rows["file"].map(lambda file: size_of(run / file))
     gone = rows["file"][sizes < 0].tolist()
     if gone:
-        hint = "The command that made the run makes them again."
-        raise UsageError(f"Pictures of {show(run)} are gone: {some_of([*map(show, gone)])}.", hint)
+        raise UsageError(
+            f"Pictures of {show(run)} are gone: {show(gone[0])}.",
+            "The command that made the run makes them again.",
+        )
     read = _reader(run, form, rows["file"])
     for name, shard in _shards(form, rows, sizes):
         if (out / name).is_file():

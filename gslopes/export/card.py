@@ -50,10 +50,10 @@ def readme(about: Facts) -> str:
 
 
 def _faults(about: Facts) -> Iterator[tuple[str, str]]:
-    """The measured faults on the cards of the editors: model and text."""
+    """The measured faults on the cards of the editors: model and text; of one that edits twice, twice."""
     from gslopes.faces.zoo.spec import find_asset
 
-    for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about["editors"]):
+    for _, model, digest, _ in about["editors"]:
         folder = find_asset("models", model)
         if folder is None or not (folder / "card.md").is_file():
             continue

@@ -273,8 +273,8 @@ def answers(run: Path) -> DataFrame:
     )
     rows = answered.merge(edits, how="left").merge(scores, how="left")
     rows = rows.join(_photos(run), on="photo").rename(columns={"source_path": "path"})
-    pictures = ["photo", "path", "attribute", "step", "value", "file"]
-    columns = [*pictures, "classifier", "status", "label", "score"]
+    columns = ["photo", "path", "attribute", "step", "value", "file"]
+    columns += ["classifier", "status", "label", "score"]
     return rows[columns].sort_values(
         ["classifier", "attribute", "photo", "step", "label"], ignore_index=True
     )
