@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from pathlib import Path
@@ -311,12 +313,15 @@ def print_json(content: Any) -> None:
 
 
 def _print(text: str, err: bool = False) -> None:
-    """Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells."""
+    """Nothing is lost by a reader that goes away, as ``head`` does: the exit code is that of the work.
+
+    Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells.
+    """
     try:
-        click.echo(text, err=err)
+        print(text, file=sys.stderr if err else sys.stdout, flush=True)  # noqa: T201 - the door
     except BrokenPipeError:
         if not err:
-            raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         if not err:
             why = (error.strerror or str(error)).lower()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gslopes.core import PhotoError, UsageError, show
-from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes
+from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes, set_aside
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
 
@@ -17,19 +17,21 @@ def check_files(folder: Path) -> None:
         )
 
 
-def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
-    """Two sentences, empty if there are none: which photos of a folder repeat others and are left out, and of which
-    only the first frame is read.
+def look_through(photos: Path, limit: int | None = None) -> tuple[str, str, str]:
+    """Three sentences, empty if there are none: which photos of a folder repeat others and are left out, of which only
+    the first frame is read, and how many are set aside.
 
     limit: as of ``list_files``.
 
     Raises: UsageError if no photo is in it, or none can be read.
     """
     files = list_files(photos, limit)
+    aside = set_aside(photos)
     if not files:
+        hint = f"Name a folder with {_KINDS} files in it or in its sub-folders."
         raise UsageError(
-            f"There are no photos in {show(photos)}.",
-            f"Name a folder with {_KINDS} files in it or in its sub-folders.",
+            f"There are no photos in {show(photos)}. {aside}".strip(),
+            "Name such a folder itself, and it is read." if aside else hint,
         )
     reasons = []
     for file in files:
@@ -43,4 +45,4 @@ def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
             f"No photo in {show(photos)} can be read.",
             f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files.",
         )
-    return left_out(same_bytes(files)), first_frames(files)
+    return left_out(same_bytes(files)), first_frames(files), aside

@@ -74,8 +74,10 @@ class HanTa:
 
     def __init__(self) -> None:
         index = util.find_spec("HanTa")
-        if index is None or index.origin is None:
-            raise UsageError("Captions are parsed with HanTa, which is not installed.", _INSTALL)
+        if index is None or index.origin is None or util.find_spec("py3langid") is None:
+            raise UsageError(
+                "Captions are read with HanTa and py3langid, which are not installed.", _INSTALL
+            )
         version = metadata.version("hanta")
         if version != VERSION:
             raise UsageError(f"HanTa is installed in version {version}, not {VERSION}.", _INSTALL)

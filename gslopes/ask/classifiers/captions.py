@@ -46,6 +46,8 @@ class CaptionReader:
         captions = [text for text in texts if text is not None]
         if not captions:
             return Answer("refused", (), Reason.NO_CAPTION, version)
+        if other := max(other_languages(list(map(str, captions)))):
+            return Answer("refused", (), f"a caption in {other}, and only English is read", version)
         counts: Counter[str] = Counter()
         for text in captions:
             if isinstance(text, str) and text.strip() and len(text) <= LONGEST:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from gslopes.core import DataMissing, plain, show
+from gslopes.core import DataMissing, show
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.tables import Record, records
+from gslopes.words.reading import label_of
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
@@ -48,7 +49,8 @@ class StageRows:
     """The rows of one or more files.
 
     captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of
-    objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
+    objects, empty for an open one.  dropped: reason to rows left out.  told: what captions hold besides words to how many
+    do.  unsized: images with a box that could not be
     used.  kinds: of facts that labels have, if the file names them.  keys: ids of the records.
     digest: sha256 over the bytes of the files.
     """
@@ -58,6 +60,7 @@ class StageRows:
     labels: list[Label] = field(default_factory=list)
     closed: frozenset[str] = frozenset()
     dropped: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
     unsized: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
     keys: set[tuple[str, str]] = field(default_factory=set)
@@ -203,7 +206,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
     names = ("synset", "subject", "subject_synset", "object", "object_synset")
     for row in rows.records(records(frame), "row", repr):
         kind = str(row["kind"])
-        word = plain(str(row["word"])).strip().lower()
+        word = label_of(row["word"])
         texts = (str(_text(row.get(name)) or "") for name in names)
         synset, subject, subject_synset, target, target_synset = texts
         name = word if kind == "relation" else word.replace(" ", "_")
@@ -220,7 +223,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
                 rows.drop("box outside of its image")
             label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
-            ends = (plain(subject), subject_synset or None, plain(target), target_synset or None)
+            ends = (label_of(subject), subject_synset or None, label_of(target), target_synset or None)
             label = Label(*label[:4], *ends)
         rows.labels.append(label)
     return rows
@@ -400,8 +403,8 @@ def read_form(
 
     def thing(row: Record) -> tuple[str, str | None]:
         """The name and synset of an object."""
-        name = plain(str(_first(row.get("names", row.get("name"))) or ""))
-        return name.strip().lower().replace(" ", "_"), known(row.get("synsets"))
+        name = label_of(_first(row.get("names", row.get("name"))) or "")
+        return name.replace(" ", "_"), known(row.get("synsets"))
 
     kind = KINDS[form]
     for entry in rows.records(content, "image"):
@@ -419,12 +422,12 @@ def read_form(
                 rows.labels.append(Label(image, kind, name, synset, corners=box))
             elif form == "attributes":
                 for text in _listed(row.get("attributes")):
-                    word = plain(str(text)).strip().lower()
+                    word = label_of(text)
                     meaning = known(synsets.get(word))
                     word = word.replace(" ", "_")
                     rows.labels.append(Label(image, kind, word, meaning, name, synset))
             elif isinstance(subject, Mapping) and isinstance(target, Mapping):
-                word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
+                word = label_of(row.get("predicate", ""))
                 ends = (*thing(subject), *thing(target))
                 rows.labels.append(Label(image, kind, word, synset, *ends))
             else:
