@@ -40,9 +40,11 @@ class CaptionReader:
     def answer(self, texts: Sequence[object], version: str = "") -> Answer:
         """The labels of one picture's captions, each with the share of the captions that have it.
 
-        texts: None for a caption that was refused.
+        texts: None for a caption that was refused. One in another language than English is not judged.
         Raises: AnswerError if one is empty, far too long for a caption, or not a text at all.
         """
+        from gslopes.words.language import other_languages
+
         captions = [text for text in texts if text is not None]
         if not captions:
             return Answer("refused", (), Reason.NO_CAPTION, version)
