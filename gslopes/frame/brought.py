@@ -229,7 +229,9 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
     names = {path: os.path.relpath(path, shared) for path in paths}
     # list_files sets some names aside
     return {
-        path: "/".join(f"_{part}" if SET_ASIDE(os.fsencode(part)) else part for part in name.split("/"))
+        path: "/".join(
+            f"_{part}" if SET_ASIDE(os.fsencode(part)) else part for part in name.split("/")
+        )
         for path, name in names.items()
     }
 

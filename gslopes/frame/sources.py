@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from gslopes.core import PhotoError, UsageError, show
-from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes, set_aside
+from gslopes.photos.folder import (
+    first_frames,
+    left_out,
+    list_files,
+    open_photo,
+    same_bytes,
+    set_aside,
+)
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
 

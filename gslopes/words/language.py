@@ -1,8 +1,8 @@
 """Which language a text is in, told offline: by the share of its words that are English, and if these are too few by
 py3langid, which was chosen because its model lies inside its package, it needs NumPy alone, and it is maintained.
 
-Of 88 captions in English, half of them of MS COCO, none is taken for another language; of 200 in 27 others two are for
-English. Where a few words decide nothing, the other captions of the set do. ``tests/words/test_language.py`` has them.
+Of 88 captions in English (58 of MS COCO) none is taken for another language; of 200 in 27 others two are for English.
+Where a few words decide nothing, the other captions of the set do. What we wrote of these is in ``tests/words/captions.toml``.
 """
 
 from collections.abc import Sequence

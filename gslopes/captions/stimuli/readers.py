@@ -223,7 +223,12 @@ def _labels(frame: pd.DataFrame) -> StageRows:
                 rows.drop("box outside of its image")
             label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
-            ends = (label_of(subject), subject_synset or None, label_of(target), target_synset or None)
+            ends = (
+                label_of(subject),
+                subject_synset or None,
+                label_of(target),
+                target_synset or None,
+            )
             label = Label(*label[:4], *ends)
         rows.labels.append(label)
     return rows
