@@ -239,9 +239,8 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # of stderr Python does so itself
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _say(message: str, hint: str) -> None:

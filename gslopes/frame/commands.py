@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -318,10 +318,8 @@ def _print(text: str, err: bool = False) -> None:
     Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells.
     """
     try:
-        print(text, file=sys.stderr if err else sys.stdout, flush=True)  # noqa: T201 - the door
-    except BrokenPipeError:
-        if not err:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(BrokenPipeError):
+            print(text, file=sys.stderr if err else sys.stdout, flush=True)
     except OSError as error:
         if not err:
             why = (error.strerror or str(error)).lower()

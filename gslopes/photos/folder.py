@@ -93,7 +93,7 @@ def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     except NotADirectoryError:
         raise UsageError(f"{name} is a file, not a folder.", hint) from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"The folder {name} cannot be read: {reason}.", "Check that you may read it."
         ) from None
@@ -171,11 +171,8 @@ def set_aside(photos: Path) -> str:
     top = os.fsencode(photos)
     counts: Counter[str] = Counter()
     for path in _walk(top)[2]:
-        within = os.walk(os.path.join(top, path))
-        names = [path, *(name for *_, files in within for name in files)]
-        counts[show(display_name(os.path.basename(path)))] += sum(
-            name.lower().endswith(SUFFIXES) for name in names
-        )
+        photos_in = (name for name in _walk(os.path.join(top, path))[0] if name[-1:] != b"/")
+        counts[show(display_name(os.path.basename(path)))] += len(list(photos_in))
     some = some_of([f"{name} {count:,}" for name, count in counts.most_common() if count], 5)
     return f"{many(counts.total(), 'picture')} {_ASIDE}: {some}." if some else ""
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from gslopes.words.graph import Fact, Mentions, Senses, compounds
+from gslopes.words.graph import COMPOUNDS, Fact, Mentions, Senses
 from gslopes.words.pos_tagger import (
     GRAMMAR,
     NOTHING,
@@ -70,7 +70,7 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
         noun_before = before.tag.startswith("NN") and animate(_singular(before, wordnet))
         if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
             fixed.append(Token(token.word, wordnet.base(token.word, "v") or token.lemma, "VVG"))
-        elif (before.word, token.word) in compounds():
+        elif (before.word, token.word) in COMPOUNDS:
             plural = token.word.endswith("s") and not token.word.endswith("ss")
             tag = tag if tag.startswith("NN") else "NN2" if plural else "NN1"
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)

@@ -1,7 +1,7 @@
 """A caption as facts (objects, attributes, relations), what their words mean, and what of a person they mention.
 
 The first sense is often not what a photo shows (*controller*: accountant; *tiger*: a fierce person). Rule ``overrides``
-takes ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
+takes ``data/senses.toml`` instead, and no synset that names one person or place; rule ``paper`` always takes
 the first. Labels and captions go through the same rule, or every *microwave* of a caption would look made up.
 
 Mentions: a person at all, gender, other identity words; listed words are counted as lower bound, estimate and upper
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Literal, NamedTuple
 
-from gslopes.core.csv_table import read_csv
+from gslopes.core import read_toml
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
-from gslopes.words.wordnet import DATA, WordNet
+from gslopes.words.wordnet import DATA, GRAMMAR, WordNet
 
 Rule = Literal["overrides", "paper"]
 ROLES = {"object": "n", "attribute": "a", "relation": "v"}
@@ -33,20 +33,8 @@ class Sense(NamedTuple):
     rule: str = "none"
 
 
-@cache
-def overrides() -> dict[tuple[str, str], str]:
-    """(word, part of speech) to synset, of the shipped table."""
-    return {
-        (row["word"], row["part"]): row["synset"] for _, row in read_csv(DATA / "senses.csv").rows()
-    }
-
-
-@cache
-def compounds() -> frozenset[tuple[str, str]]:
-    """Pairs of tokens that are one noun."""
-    return frozenset(
-        (row["first"], row["second"]) for _, row in read_csv(DATA / "compounds.csv").rows()
-    )
+OVERRIDES = read_toml(DATA / "senses.toml")  # "word.part" to synset
+COMPOUNDS = frozenset(map(tuple, GRAMMAR["compounds"]))  # pairs of tokens that are one noun
 
 
 class Senses:
@@ -71,8 +59,8 @@ class Senses:
         for part in parts:
             synsets = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
-                if (word, part) in overrides():
-                    return Sense(overrides()[word, part], part != initial, "override")
+                if override := OVERRIDES.get(f"{word}.{part}"):
+                    return Sense(override, part != initial, "override")
                 synsets = tuple(name for name in synsets if not self.wordnet.is_instance(name))
             if synsets:
                 return Sense(synsets[0], part != initial, "first")
@@ -284,11 +272,10 @@ def bounds(
     (False, False, True)
     """
     listed = frozenset(listed)
-    name = word.replace(" ", "_")
     synsets: list[str] = []
     for other in part + RELAX.replace(part, ""):
         if every or not synsets:
-            synsets += wordnet.synsets(name, other)
+            synsets += wordnet.synsets(word, other)
     if not synsets:
         return (word in listed,) * 3
     lower = listed.issuperset(synsets)

@@ -2,7 +2,7 @@
 py3langid, which was chosen because its model lies inside its package, it needs NumPy alone, and it is maintained.
 
 Of 88 captions in English (58 of MS COCO) none is taken for another language; of 200 in 27 others two are for English.
-Where a few words decide nothing, the other captions of the set do. What we wrote of these is in ``tests/words/captions.toml``.
+Where a few words decide nothing, the other captions of the set do. Those of ours are in ``tests/words/captions.toml``.
 """
 
 from collections.abc import Sequence

@@ -131,7 +131,6 @@ def hanta() -> HanTa:
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
-MULTIWORD = tuple(tuple(words.split()) for words in GRAMMAR["multiword"])
 PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
@@ -153,8 +152,8 @@ class Phrase(NamedTuple):
 
 def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     """The preposition that begins here and its number of tokens; 0 if none does."""
-    for words in MULTIWORD:
-        if tuple(token.word for token in tokens[index : index + len(words)]) == words:
+    for words in GRAMMAR["multiword"]:
+        if [token.word for token in tokens[index : index + len(words)]] == words:
             return " ".join(words), len(words)
     token = tokens[index]
     if token.tag in ("PRP", "PRF"):

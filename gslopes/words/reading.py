@@ -1,5 +1,5 @@
-"""The one door for words of others, of captions and of labels: what tokenizers, pages and encodings left in them is taken
-out, emoji of people are read as their names say, and letters are made plain.
+"""The one door for words of others, of captions and of labels: what tokenizers, pages and encodings left is taken out,
+emoji of people are read as their names say, and letters are made plain.
 
 What is done is a table, ``data/reading.toml``.
 """
@@ -15,7 +15,7 @@ from gslopes.words.wordnet import DATA
 READING = read_toml(DATA / "reading.toml")
 
 
-def _step(pattern: str, to: str, note: str, table: str = "", example: Any = None) -> Any:
+def _step(pattern: str, to: str, note: str, table: str = "", **_: Any) -> Any:
     """A step of the table as what ``re`` takes, and its note."""
     names = READING.get(table, {})
     found = re.compile(pattern.replace("SIGN", "|".join(names)))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from gslopes.core import ModelError, hexdigest, read_toml
+from gslopes.core import ModelError, hexdigest, read_named, read_toml
 
 DATA = Path(__file__).parent / "data"
 GRAMMAR = read_toml(DATA / "grammar.toml")
@@ -170,12 +170,7 @@ def wordnet() -> WordNet:
 
 
 def _checked(name: str) -> bytes:
-    try:
-        content = (DATA / name).read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"The embedded WordNet table {name} is missing.", "Install gslopes again."
-        ) from error
+    content = read_named(DATA / name, 1 << 24, raises=ModelError, hint="Install gslopes again.")
     if hexdigest(content) != SHA256[name]:
         raise ModelError(f"The embedded WordNet table {name} is damaged.", "Install gslopes again.")
     return content

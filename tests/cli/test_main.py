@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import click
 import pytest
@@ -397,12 +398,13 @@ main(["list"])
     ],
 )
 def test_what_an_encoding_lacks_is_escaped_and_nothing_is_lost(
-    environment: dict[str, str], encoding: str
+    tmp_path: Path, environment: dict[str, str], encoding: str
 ):
     """Words of others, signs of our own, and JSON, on both streams; a path with half a character."""
+    (tmp_path / "saying.py").write_text(SAYING, "utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHONIO")}
     done = subprocess.run(
-        [sys.executable, "-c", SAYING],
+        [sys.executable, tmp_path / "saying.py"],
         capture_output=True,
         timeout=60,
         check=False,

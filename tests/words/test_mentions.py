@@ -11,7 +11,7 @@ from gslopes.words.graph import (
     bounds,
     caption_bounds,
     demeaning_synsets,
-    overrides,
+    OVERRIDES,
 )
 from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
@@ -78,7 +78,7 @@ def test_golden_09_leather_as_an_attribute(senses: Senses):
 
 
 def test_every_override_is_a_synset(words: WordNet):
-    assert all(words.known(synset) for synset in overrides().values())
+    assert all(words.known(synset) for synset in OVERRIDES.values())
 
 
 def test_people_are_whom_a_caption_names_and_does_not_deny(senses: Senses, mentions: Mentions):

@@ -11,7 +11,7 @@ from gslopes.words.reading import READING, label_of, read_words
 from tests.words.conftest import parse
 
 CLEAN = "A woman in a red dress, on Tom's bench (well-worn): 3 dogs & a cat."
-# What an English caption looks like after tokenizers, pages and encodings had it, and the facts that it must still give.
+# What a caption looks like after tokenizers, pages and encodings had it; it must still give the same facts.
 SAME = {
     "tokens of a transformer": "<s> A man on a bench </s><pad><pad>",
     "of GPT": "A man on a bench<|endoftext|>",

@@ -8,7 +8,7 @@ through ``coco_id``; its boxes become shares of the image's width and height.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from functools import partial
 from math import isfinite, isnan, nan
 from operator import add, or_
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from gslopes.core import DataMissing, show
-from gslopes.core.csv_table import read_csv, read_frame
+from gslopes.core import DataMissing, read_beside, show
+from gslopes.core.csv_table import read_frame
 from gslopes.core.tables import Record, records
 from gslopes.words.reading import label_of
 
@@ -247,13 +247,7 @@ ImageData = dict[
 ]  # Visual Genome's id to the id used here, and the size
 
 
-@cache
-def types() -> dict[str, str]:
-    """COCO's 80 types to synsets."""
-    return {
-        row["type"]: row["synset"]
-        for _, row in read_csv(Path(__file__).with_name("coco-types.csv")).rows()
-    }
+TYPES: dict[str, str] = read_beside(__file__, "coco-types.toml")
 
 
 def form_of(content: Any) -> str:
@@ -343,10 +337,10 @@ def read_instances(content: Record) -> StageRows:
             rows.drop_box(key)
         else:
             rows.labels.append(
-                Label(key, "object", name.replace(" ", "_"), types().get(name), corners=corners)
+                Label(key, "object", name.replace(" ", "_"), TYPES.get(name), corners=corners)
             )
         rows.images.add(key)
-    rows.closed = frozenset(types()[name] for name in names.values() if name in types())
+    rows.closed = frozenset(TYPES[name] for name in names.values() if name in TYPES)
     return rows
 
 

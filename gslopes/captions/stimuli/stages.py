@@ -53,17 +53,14 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
     """
     if not source.is_dir():
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
-    files_of: dict[str, list[Path]] = {}
+    files_of: defaultdict[str, list[Path]] = defaultdict(list)
     excluded = {path.resolve() for path in others}
     for entry in sorted(source.iterdir()):
         if entry.name.startswith(".") or entry.resolve() in excluded:
             continue
         name = entry.name if entry.is_dir() else entry.stem
         if name in STAGES:
-            files = (
-                sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
-            )
-            files_of[name] = files_of.get(name, []) + files
+            files_of[name] += sorted(f for f in (entry, *entry.rglob("*")) if f.is_file())
         elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
             raise UnknownName("stage", name, STAGES)
     if not files_of:

@@ -15,7 +15,7 @@ from gslopes.captions.stimuli.stages import LABELS
 from gslopes.core import DataMissing, files, hexdigest, many, tables
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
-from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
+from gslopes.words.graph import OVERRIDES, ROLES, Fact, Sense, Senses, with_synsets
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
@@ -121,7 +121,7 @@ def label_sense(
     """
     if synset is None:
         return senses.of(word, role)
-    override = overrides().get((word, ROLES[role]))
+    override = OVERRIDES.get(f"{word}.{ROLES[role]}")
     first = next(iter(senses.wordnet.synsets(word, ROLES[role])), None)
     if override and first:
         if senses.rule == "paper" and synset == override:
