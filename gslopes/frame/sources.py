@@ -35,21 +35,20 @@ def look_through(photos: Path, limit: int | None = None) -> tuple[str, str, str]
     files = list_files(photos, limit)
     aside = set_aside(photos)
     if not files:
-        hint = f"Name a folder with {_KINDS} files in it or in its sub-folders."
         raise UsageError(
             f"There are no photos in {show(photos)}. {aside}".strip(),
-            "Name such a folder itself, and it is read." if aside else hint,
+            f"Name a folder with {_KINDS} files in it or in its sub-folders, or such a folder itself.",
         )
-    reasons = []
+    first = None
     for file in files:
         try:
             open_photo(file.path)
             break
         except PhotoError as error:
-            reasons.append(error)
-    if len(reasons) == len(files):
+            first = first or error.reason
+    else:
         raise UsageError(
             f"No photo in {show(photos)} can be read.",
-            f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files.",
+            f"The first reason: {first}. Name a folder with {_KINDS} files.",
         )
     return left_out(same_bytes(files)), first_frames(files), aside

@@ -171,8 +171,10 @@ def set_aside(photos: Path) -> str:
     top = os.fsencode(photos)
     counts: Counter[str] = Counter()
     for path in _walk(top)[2]:
-        photos_in = (name for name in _walk(os.path.join(top, path))[0] if name[-1:] != b"/")
-        counts[show(display_name(os.path.basename(path)))] += len(list(photos_in))
+        within = os.walk(os.path.join(top, path))
+        files = [path, *(file for *_, files in within for file in files)]
+        name = show(display_name(os.path.basename(path)))
+        counts[name] += sum(file.lower().endswith(SUFFIXES) for file in files)
     some = some_of([f"{name} {count:,}" for name, count in counts.most_common() if count], 5)
     return f"{many(counts.total(), 'picture')} {_ASIDE}: {some}." if some else ""
 

@@ -174,10 +174,6 @@ class Mentions:
         """Whether its synset is ``animal.n.01`` or below it, and it is not a listed person word."""
         return word not in self._people and self._is_below(word, synset, ANIMAL)
 
-    def is_weapon(self, word: str, synset: str | None = None) -> bool:
-        """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
-        return self._is_below(word, synset, *WEAPONS)
-
     def _is_below(self, word: str, synset: str | None, *tops: str) -> bool:
         sense = synset or self.senses.of(word, "object").synset
         return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in tops)
@@ -201,8 +197,8 @@ class Mentions:
         return self._objects(facts, self.is_animal)
 
     def weapons(self, facts: Facts) -> list[Fact]:
-        """Objects that are weapons."""
-        return self._objects(facts, self.is_weapon)
+        """Objects that are weapons or below; *knife*, *axe*, *arrow* and *bow* are not by first sense."""
+        return self._objects(facts, lambda word, synset: self._is_below(word, synset, *WEAPONS))
 
     def _objects(self, facts: Facts, is_one: Callable[[str, str | None], bool]) -> list[Fact]:
         objects = (fact for fact in facts if fact.kind == "object" and not fact.negated)
@@ -238,14 +234,10 @@ DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
 
 def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
     """Kind of fact to the listed synsets, of the lists that have entries; of a word the first synset of that part."""
-
-    def synset(entry: str, part: str) -> str:
-        if wordnet.known(entry):
-            return entry
-        return next(iter(wordnet.synsets(entry, part)), entry)
-
     return {
-        kind: frozenset(synset(entry, ROLES[kind]) for entry in lists[name].entries)
+        kind: frozenset(
+            next(iter(wordnet.synsets(entry, ROLES[kind])), entry) for entry in lists[name].entries
+        )
         for kind, name in DEMEANING.items()
         if lists[name].entries
     }

@@ -17,9 +17,6 @@ from gslopes.words.wordnet import DATA, wordnet
 LANGUAGES = read_toml(DATA / "languages.toml")
 ENGLISH = "English"
 _FUNCTION = PREPOSITIONS.union(LANGUAGES["function"].split())
-_MOST = 0.75  # of the words: with a function word among them, a text is English
-_NEARLY_ALL = 0.9  # a text is not another language
-_SURE = 0.3  # probability of a language
 
 
 @lru_cache(100_000)
@@ -31,12 +28,12 @@ def language(text: str) -> str:
     """
     words = [word for sentence in sentences(text) for word in sentence if word.isalpha()]
     known = list(filter(_is_english, words))
-    if len(known) >= _MOST * len(words) and not _FUNCTION.isdisjoint(known):
+    if len(known) >= 0.75 * len(words) and not _FUNCTION.isdisjoint(known):
         return ENGLISH
-    if len(known) >= _NEARLY_ALL * len(words):
+    if len(known) >= 0.9 * len(words):  # such as a list of things: not another language
         return ""
     code, probability = _identifier().classify(" ".join(words))
-    return LANGUAGES["names"][code] if probability >= _SURE else ""
+    return LANGUAGES["names"][code] if probability >= 0.3 else ""
 
 
 def other_languages(texts: Sequence[str]) -> list[str]:

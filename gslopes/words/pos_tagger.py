@@ -239,9 +239,9 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Anima
         return False
     if plural and determiner in _OF_ONE:
         return True
-    while len(nouns) > 1 and _last(nouns[-1]) in listed["markers"]:
+    while len(nouns) > 1 and last_part(nouns[-1]) in listed["markers"]:
         nouns.pop()
-    things = {nouns[-1], _last(nouns[-1])}
+    things = {nouns[-1], last_part(nouns[-1])}
     groups = {name for name, words in listed.items() if things & words}
     groups |= {"conveniences"} if plural and nouns[0] in listed["conveniences"] else set()
     if not plural:
@@ -250,7 +250,8 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Anima
     return determiner in ("", "the") and bool(groups & kinds)
 
 
-def _last(word: str) -> str:
+def last_part(word: str) -> str:
+    """The last part of a compound."""
     return word.rpartition("_")[2]
 
 

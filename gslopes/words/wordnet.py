@@ -124,10 +124,9 @@ class WordNet:
         """
         return self._similarity(*sorted((first, second)))
 
-    def _up(self, index: int) -> tuple[list[int], list[int]]:
+    def _up(self, index: int) -> tuple[list[int], ...]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
-        above, classes = (rows[index].tolist() for rows in self._above)
-        return above, classes
+        return tuple(rows[index].tolist() for rows in self._above)
 
     def _above_of(self, synset: str) -> frozenset[str]:
         """All hypernyms of a synset, itself not among them; none for a name that is not known."""
@@ -153,7 +152,7 @@ class WordNet:
     def _similarity_of(self, first: str, second: str) -> float | None:
         if not {first, second} <= self._index.keys():
             return None
-        parts = {name.rpartition(".")[0][-1] for name in (first, second)}
+        parts = {first[-4], second[-4]}  # of n in dog.n.01
         if len(parts) > 1 or not parts <= set(DEPTH):
             return None
         ours, theirs = (self._distances(self._index[name]) for name in (first, second))

@@ -8,7 +8,6 @@ through ``coco_id``; its boxes become shares of the image's width and height.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
-from functools import partial
 from math import isfinite, isnan, nan
 from operator import add, or_
 from pathlib import Path
@@ -48,10 +47,10 @@ class Label(NamedTuple):
 class StageRows:
     """The rows of one or more files.
 
-    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of
-    objects, empty for an open one.  dropped: reason to rows left out.  told: what captions hold besides words to how many
-    do.  unsized: images with a box that could not be
-    used.  kinds: of facts that labels have, if the file names them.  keys: ids of the records.
+    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of objects, empty
+    for an open one.  dropped: reason to rows left out.  told: what captions hold besides words, to how many do.
+    unsized: images with a box that could not be used.  kinds: of facts that labels have, if the file names them.
+    keys: ids of the records.
     digest: sha256 over the bytes of the files.
     """
 
@@ -390,7 +389,9 @@ def read_form(
     form: objects, attributes or relationships.  data: of image_data.json.  synsets: attribute to synset, of
     attribute_synsets.json.  wordnet: whether there is a synset of a name.
     """
-    rows = StageRows(kinds={KINDS[form]})
+    kind = KINDS[form]
+    number = f"{form.removesuffix('s')}_id"
+    rows = StageRows(kinds={kind})
 
     def known(names: Any) -> str | None:
         """The first name, if WordNet has it."""
@@ -405,12 +406,14 @@ def read_form(
         name = label_of(_first(row.get("names", row.get("name"))) or "")
         return name.replace(" ", "_"), known(row.get("synsets"))
 
-    kind = KINDS[form]
     for entry in rows.records(content, "image"):
         image, size = data.get(_image(entry), (f"vg{_image(entry)}", None))
         rows.images.add(image)
-        key = partial(_key, image, f"{form.removesuffix('s')}_id")
-        for row in rows.records(_listed(entry.get(form)), kind, key):
+        for row in rows.records(
+            _listed(entry.get(form)),
+            kind,
+            lambda row, image=image: f"{image} {row.get(number, row)!r}",
+        ):
             name, synset = thing(row)
             subject = row.get("subject")
             target = row.get("object")
@@ -446,10 +449,6 @@ def _first(names: Any) -> Any:
     if isinstance(names, list):
         return next(iter(names), None)
     return names if isinstance(names, str) else None
-
-
-def _key(image: str, number: str, row: Record) -> str:
-    return f"{image} {row.get(number, row)!r}"
 
 
 def _image(row: Record) -> str:

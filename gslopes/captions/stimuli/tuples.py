@@ -9,6 +9,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.captions.config import TABLES, CaptionsConfig
+from gslopes.captions.stimuli import readers
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
@@ -18,7 +19,7 @@ from gslopes.words.chunks import standard
 from gslopes.words.graph import OVERRIDES, ROLES, Fact, Sense, Senses, with_synsets
 
 TUPLES = TABLES["tuples"]
-SIDES = ["x0", "y0", "x1", "y1", "score"]
+SIDES = [*readers.SIDES, "score"]
 _KEY_AND_FACT = TUPLES.columns[
     : -len(SIDES)
 ]  # the fields of a Fact are the last of them, in their order

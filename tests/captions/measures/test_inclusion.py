@@ -1,7 +1,5 @@
 """S1: goldens 26 to 35."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 

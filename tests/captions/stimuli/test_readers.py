@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.stimuli.readers import (
+    TYPES,
     clip,
     form_of,
     read_captions,
@@ -12,7 +13,6 @@ from gslopes.captions.stimuli.readers import (
     read_image_data,
     read_instances,
     read_table,
-    TYPES,
 )
 from gslopes.core.errors import DataMissing
 from gslopes.words.wordnet import wordnet
