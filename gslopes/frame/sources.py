@@ -8,6 +8,7 @@ from gslopes.photos.folder import (
     left_out,
     list_files,
     open_photo,
+    passed_over,
     same_bytes,
     set_aside,
 )
@@ -24,9 +25,9 @@ def check_files(folder: Path) -> None:
         )
 
 
-def look_through(photos: Path, limit: int | None = None) -> tuple[str, str, str]:
-    """Three sentences, empty if there are none: which photos of a folder repeat others and are left out, of which only
-    the first frame is read, and how many are set aside.
+def look_through(photos: Path, limit: int | None = None) -> tuple[str, ...]:
+    """Sentences, empty if there are none: which photos of a folder repeat others and are left out, of which only the
+    first frame is read, which files are no photos, and how many pictures are set aside.
 
     limit: as of ``list_files``.
 
@@ -51,4 +52,4 @@ def look_through(photos: Path, limit: int | None = None) -> tuple[str, str, str]
             f"No photo in {show(photos)} can be read.",
             f"The first reason: {first}. Name a folder with {_KINDS} files.",
         )
-    return left_out(same_bytes(files)), first_frames(files), aside
+    return left_out(same_bytes(files)), first_frames(files), passed_over(photos), aside

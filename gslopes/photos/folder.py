@@ -40,7 +40,6 @@ BATCH_PIXELS = 16_000_000
 _END = 4096  # bytes
 SUFFIXES, _RAW = (tuple(map(str.encode, KINDS[name])) for name in ("suffixes", "raw"))
 SET_ASIDE = re.compile("|".join(KINDS["set_aside"]).encode(), re.IGNORECASE).fullmatch
-_ASIDE = "passed over, of storage boxes, systems and programs"
 
 
 @frozen
@@ -176,7 +175,9 @@ def set_aside(photos: Path) -> str:
         name = show(display_name(os.path.basename(path)))
         counts[name] += sum(file.lower().endswith(SUFFIXES) for file in files)
     some = some_of([f"{name} {count:,}" for name, count in counts.most_common() if count], 5)
-    return f"{many(counts.total(), 'picture')} {_ASIDE}: {some}." if some else ""
+    pictures = many(counts.total(), "picture")
+    told = f"{pictures} passed over, of storage boxes, systems and programs: {some}."
+    return told if some else ""
 
 
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:

@@ -27,7 +27,6 @@ from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 
 VERSION = "chunks-2"
-PARTITIVES = frozenset(GRAMMAR["partitives"])
 BOUNDARIES = frozenset({"CJS", "CJT", "PNQ", "AVQ", "DTQ"})
 FINITE = ("VVZ", "VVD", "VVB")
 
@@ -244,7 +243,7 @@ class _Clause:
         self.prep = ""
         if prep == "of" and self.last:
             self.relate(self.last, "of", phrase)
-            if self.last.nouns[-1].word in PARTITIVES:
+            if self.last.nouns[-1].word in GRAMMAR["partitives"]:
                 self.replace(self.last, phrase, "subject", "nearest", "doer")
             return
         source = self.nearest

@@ -36,9 +36,9 @@ def read_words(text: str) -> tuple[str, frozenset[str]]:
     text = html.unescape(text)
     for pattern, to, note in _STEPS:
         text, count = pattern.subn(to, text)
-        if count:
+        if count and note:
             notes.add(note)
-    return plain(text).strip(), frozenset(notes - {""})
+    return plain(text).strip(), frozenset(notes)
 
 
 def label_of(text: object) -> str:

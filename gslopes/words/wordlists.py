@@ -99,7 +99,6 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
 
 
-_DENIAL = frozenset(GRAMMAR["denials"])
 _REACH = 3  # words
 
 
@@ -116,7 +115,7 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
         denied = max(denied - 1, 0)
         if word in (*".;:!?", "but"):
             denied = 0
-        elif word in _DENIAL:
+        elif word in GRAMMAR["denials"]:
             denied = _REACH + 1
         if not denied:
             affirmed |= {word.replace("-", "_"), "_".join(words[place : place + 2])}

@@ -412,7 +412,7 @@ def read_form(
         for row in rows.records(
             _listed(entry.get(form)),
             kind,
-            lambda row, image=image: f"{image} {row.get(number, row)!r}",
+            lambda row: f"{image} {row.get(number, row)!r}",  # noqa: B023 - called at once
         ):
             name, synset = thing(row)
             subject = row.get("subject")
