@@ -27,7 +27,7 @@ from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 
 VERSION = "chunks-2"
-BOUNDARIES = frozenset({"CJS", "CJT", "PNQ", "AVQ", "DTQ"})
+BOUNDARIES = ("CJS", "CJT", "PNQ", "AVQ", "DTQ")
 FINITE = ("VVZ", "VVD", "VVB")
 
 

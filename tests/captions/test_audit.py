@@ -251,10 +251,10 @@ def test_of_captions_in_another_language_nothing_is_judged_and_its_name_is_told(
     audit = run_of(tmp_path, HUMAN, GERMAN)
     assert audit.tables["cases"].empty
     assert "system-captions" not in set(audit.tables["measures"]["stage"])
-    told = "system-captions: 24 rows left out: captions in German, of which nothing is judged: only English is read."
-    assert told in audit.places
-    assert told in audit.facts["notes"]
-    assert told in shown(audit.page.read_text("utf-8"))
+    sentence = "system-captions: 24 rows left out: captions in German, of which nothing is judged: only English is read."
+    assert sentence in audit.places
+    assert sentence in audit.facts["notes"]
+    assert sentence in shown(audit.page.read_text("utf-8"))
 
 
 @pytest.mark.slow
@@ -299,7 +299,7 @@ def test_labels_in_another_language_are_no_truth(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "sentence"),
     [
         ("<s> {} <end> <pad> <pad>", "24 captions hold tokens of a model"),
         pytest.param(
@@ -311,11 +311,13 @@ def test_labels_in_another_language_are_no_truth(tmp_path: Path):
         ),
     ],
 )
-def test_what_a_model_leaves_in_captions_is_told_and_no_case(tmp_path: Path, form: str, told: str):
+def test_what_a_model_leaves_in_captions_is_told_and_no_case(
+    tmp_path: Path, form: str, sentence: str
+):
     quoted = [f'"{form.format(text).replace(chr(34), chr(34) * 2)}"' for text in HUMAN]
     audit = run_of(tmp_path, HUMAN, quoted, techniques=("S1", "D2", "E1"))
     assert audit.tables["cases"].empty
-    assert any(note.startswith(f"system-captions: {told}") for note in audit.notes), audit.notes
+    assert any(note.startswith(f"system-captions: {sentence}") for note in audit.notes), audit.notes
 
 
 def test_emoji_of_people_mention_them_and_refusals_mention_nobody_and_are_not_counted(

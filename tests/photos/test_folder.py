@@ -112,8 +112,8 @@ def test_how_many_pictures_of_which_folder_are_set_aside_is_told_in_their_order(
             write(tmp_path / folder / f"{number}.jpg")
     (tmp_path / "Thumbs" / "Thumbs.db").touch()
     (tmp_path / ".git").mkdir()
-    told = "9 pictures passed over, of storage boxes, systems and programs: @eaDir 6, Thumbs 3."
-    assert set_aside(tmp_path) == told
+    sentence = "9 pictures passed over, of storage boxes, systems and programs: @eaDir 6, Thumbs 3."
+    assert set_aside(tmp_path) == sentence
     assert set_aside(tmp_path / "x" / "@eaDir") == ""
 
 

@@ -25,10 +25,13 @@ def test_no_english_caption_is_taken_for_another_language() -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_captions_in_another_language_are_known_as_such_with_its_name(name: str) -> None:
     captions = [text for text in CAPTIONS[name] if text not in SHORT]
-    told = other_languages(captions)
-    assert all(told)
-    assert name in {*told, *(ALIKE.get(one, one) for one in told)}
-    assert max(set(told), key=told.count) in {name, *(one for one in ALIKE if ALIKE[one] == name)}
+    names = other_languages(captions)
+    assert all(names)
+    assert name in {*names, *(ALIKE.get(near, near) for near in names)}
+    assert max(set(names), key=names.count) in {
+        name,
+        *(near for near in ALIKE if ALIKE[near] == name),
+    }
 
 
 @pytest.mark.parametrize("name", ["German", "French", "Polish", "Chinese", "Arabic"])
