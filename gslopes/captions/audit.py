@@ -80,7 +80,7 @@ def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What an audit would do: what is there, and which techniques can run."""
     config = planned.config
     stages: Stages = planned.inputs.content
-    images = {stage: rows.ids for stage, rows in stages.items()}
+    images = {stage: rows.ids for stage, rows in stages.items() if rows.ids}
     truth, targets = chosen_stages(config, list(images))
     groups = groups_of(config)[0]
     named = {stage: dict.fromkeys(ids, ()) for stage, ids in images.items()}
@@ -92,7 +92,7 @@ def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     facts = {
         "images": {stage: len(ids) for stage, ids in images.items()},
         "captions": {stage: len(rows.captions) for stage, rows in stages.items()},
-        "shared": len(set.intersection(*images.values())),
+        "shared": len(set.intersection(*images.values() or [set()])),
         "truth": truth,
         "targets": targets,
         "techniques": [

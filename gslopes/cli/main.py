@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 import faulthandler
+import io
 import os
 import resource
 import signal
@@ -183,11 +184,12 @@ def _arming() -> Callable[[], object]:
 
 
 def _drop_unwritable() -> None:
-    """Let go what stderr cannot take: Python would try again at its end, and end with exit code 120."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    """Let go what a stream cannot take: Python would try again at its end, and end with exit code 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _end(code: int) -> None:
@@ -226,7 +228,10 @@ def _explain(error: Exception, debug: bool) -> int:
 
 
 def _open_streams() -> None:
-    """Open what the caller closed of the standard streams: one of our files would get its number."""
+    """Open what the caller closed of the standard streams: one of our files would get its number.
+
+    What the encoding of the others lacks is escaped, never an error: it would come after all work.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -234,6 +239,8 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+    if isinstance(sys.stdout, io.TextIOWrapper):  # of stderr Python does so itself
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _say(message: str, hint: str) -> None:

@@ -5,7 +5,6 @@ Whatever is not a folder becomes one, RUN/given: the run resumes and reports wit
 
 import filecmp
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +30,7 @@ from gslopes.core.runfolder import (
 from gslopes.frame.plan import plan
 from gslopes.frame.spec import Audit, Plan
 from gslopes.photos.decode import to_srgb
-from gslopes.photos.folder import list_files, relative_name
+from gslopes.photos.folder import SET_ASIDE, list_files, relative_name
 from gslopes.photos.people import PHOTO_COLUMNS
 
 _PATH = (str, os.PathLike)
@@ -228,8 +227,13 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
         )
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths] or ["/"])
     names = {path: os.path.relpath(path, shared) for path in paths}
-    # list_files passes over what is hidden
-    return {path: re.sub(r"(?<![^/])\.", "_.", name) for path, name in names.items()}
+    # list_files sets some names aside
+    return {
+        path: "/".join(
+            f"_{part}" if SET_ASIDE(os.fsencode(part)) else part for part in name.split("/")
+        )
+        for path, name in names.items()
+    }
 
 
 def _link(source: str, target: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -311,12 +313,13 @@ def print_json(content: Any) -> None:
 
 
 def _print(text: str, err: bool = False) -> None:
-    """Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells."""
+    """Nothing is lost by a reader that goes away, as ``head`` does: the exit code is that of the work.
+
+    Raises: StorageError if stdout cannot be written; if stderr cannot, only the exit code tells.
+    """
     try:
-        click.echo(text, err=err)
-    except BrokenPipeError:
-        if not err:
-            raise
+        with suppress(BrokenPipeError):
+            print(text, file=sys.stderr if err else sys.stdout, flush=True)
     except OSError as error:
         if not err:
             why = (error.strerror or str(error)).lower()

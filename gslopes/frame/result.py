@@ -73,6 +73,7 @@ class Result:
         return {
             "run": str(self.folder),
             "page": str(self.page) if self.page else None,
+            "notes": [*self.notes],
             "findings": rows(self.findings),
             **listed,
         }

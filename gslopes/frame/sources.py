@@ -3,7 +3,15 @@
 from pathlib import Path
 
 from gslopes.core import PhotoError, UsageError, show
-from gslopes.photos.folder import first_frames, left_out, list_files, open_photo, same_bytes
+from gslopes.photos.folder import (
+    first_frames,
+    left_out,
+    list_files,
+    open_photo,
+    passed_over,
+    same_bytes,
+    set_aside,
+)
 
 _KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
 
@@ -17,30 +25,31 @@ def check_files(folder: Path) -> None:
         )
 
 
-def look_through(photos: Path, limit: int | None = None) -> tuple[str, str]:
-    """Two sentences, empty if there are none: which photos of a folder repeat others and are left out, and of which
-    only the first frame is read.
+def look_through(photos: Path, limit: int | None = None) -> tuple[str, ...]:
+    """Sentences, empty if there are none: which photos of a folder repeat others and are left out, of which only the
+    first frame is read, which files are no photos, and how many pictures are set aside.
 
     limit: as of ``list_files``.
 
     Raises: UsageError if no photo is in it, or none can be read.
     """
     files = list_files(photos, limit)
+    aside = set_aside(photos)
     if not files:
         raise UsageError(
-            f"There are no photos in {show(photos)}.",
-            f"Name a folder with {_KINDS} files in it or in its sub-folders.",
+            f"There are no photos in {show(photos)}. {aside}".strip(),
+            f"Name a folder with {_KINDS} files in it or in its sub-folders, or such a folder itself.",
         )
-    reasons = []
+    first = None
     for file in files:
         try:
             open_photo(file.path)
             break
         except PhotoError as error:
-            reasons.append(error)
-    if len(reasons) == len(files):
+            first = first or error.reason
+    else:
         raise UsageError(
             f"No photo in {show(photos)} can be read.",
-            f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files.",
+            f"The first reason: {first}. Name a folder with {_KINDS} files.",
         )
-    return left_out(same_bytes(files)), first_frames(files)
+    return left_out(same_bytes(files)), first_frames(files), passed_over(photos), aside

@@ -14,7 +14,16 @@ from typing import Any, Literal, cast
 import numpy as np
 from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageError, features
 
-from gslopes.core import PhotoError, Reason, SkipReason, UsageError, read_named, read_regular, show
+from gslopes.core import (
+    PhotoError,
+    Reason,
+    SkipReason,
+    UsageError,
+    read_beside,
+    read_named,
+    read_regular,
+    show,
+)
 from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray
 
@@ -295,41 +304,14 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
 
 HEAD = 32  # bytes that tell which kind it is
 
-_BEGINNINGS = {
-    b"\xff\xd8\xff": "JPEG",
-    b"\x89PNG\r\n\x1a\n": "PNG",
-    b"GIF8": "GIF",
-    b"II*\0": "TIFF",
-    b"MM\0*": "TIFF",
-    b"II+\0": "TIFF",  # BigTIFF
-    b"MM\0+": "TIFF",
-    b"\0\0\0\x0cJXL \r\n\x87\n": "JPEG XL",
-    b"\xff\x0a": "JPEG XL",
-    b"\0\0\0\x0cjP  \r\n\x87\n": "JPEG 2000",
-    b"\xff\x4f\xff\x51": "JPEG 2000",
-}
-_BRANDS = {
-    b"avif": "AVIF",
-    b"avis": "AVIF",
-    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC"),
-}
-_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; just two letters begin many a text
+KINDS = read_beside(__file__, "kinds.toml")
+_BEGINS = {kind: re.compile(start.encode(), re.DOTALL) for kind, start in KINDS["begins"].items()}
 _SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
 def kind_of(head: bytes) -> str:
     """The format that a file begins as, such as JPEG; empty if it is not a picture.  head: its first 32 bytes."""
-    for beginning, kind in _BEGINNINGS.items():
-        if head.startswith(beginning):
-            return kind
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return "WEBP"
-    if head.startswith(b"BM") and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
-        return "BMP"
-    if head[4:8] == b"ftyp":
-        brands = [head[8:12], *(head[at : at + 4] for at in range(16, len(head), 4))]
-        return next((_BRANDS[brand] for brand in brands if brand in _BRANDS), "")
-    return ""
+    return next((kind for kind, start in _BEGINS.items() if start.match(head)), "")
 
 
 @cache

@@ -6,7 +6,9 @@ but the cue changed, and what a planted classifier reads there ships too: the tr
 The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +72,7 @@ def pictures(part: str, mode: str) -> ByteArray:
 
 def landmarks() -> FloatArray:
     """Where the landmarks of the faces that ship lie on average, (5, 2) float32, photo frame."""
-    columns = np.loadtxt(DATA / FACES, np.float32, delimiter=",", skiprows=1, usecols=range(6, 16))
-    return floats(columns.reshape(-1, 5, 2).mean(0))
+    return np.array(READOUTS["landmarks"]["mean"], np.float32)
 
 
 def readings() -> FloatArray:
@@ -94,26 +95,18 @@ def colours(codes: str) -> FloatArray:
     )
 
 
-def _zone(
-    x0: float,
-    x1: float,
-    nx: int,
-    y0: float,
-    y1: float,
-    ny: int,
-) -> NDArray[np.complex128]:
-    """Sampling positions x + iy of one zone, face frame.
+def _zone(x: Sequence[Any], y: Sequence[Any]) -> NDArray[np.complex128]:
+    """Sampling positions x + iy of one zone, face frame.  x, y: from, to, how many.
 
     A zone next to the middle line is mirrored, so that side light cancels.
     """
-    across, down = np.meshgrid(np.linspace(x0, x1, nx), np.linspace(y0, y1, ny))
-    zone = (across + 1j * down).ravel()
-    if x0 > 0:
+    zone = (np.linspace(*x) + 1j * np.linspace(*y)[:, None]).ravel()
+    if x[0] > 0:
         return np.concatenate([zone, -zone.conj()])
     return zone
 
 
-_ZONES = {name: _zone(*numbers) for name, numbers in READOUTS["zones"].items()}
+_ZONES = {name: _zone(**sides) for name, sides in READOUTS["zones"].items()}
 _TEMPLATE = np.array(READOUTS["landmarks"]["x"]) + 1j * np.array(READOUTS["landmarks"]["y"])
 # Of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red.
 _REDDEST = 14

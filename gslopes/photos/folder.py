@@ -3,7 +3,7 @@
 import errno
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from gslopes.core.records import ByteArray, Photo
 from gslopes.core.storage import raise_if_refused
 from gslopes.photos.decode import (
     HEAD,
+    KINDS,
     LARGEST_FILE,
     decode,
     in_srgb,
@@ -37,21 +38,8 @@ from gslopes.photos.decode import (
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
 _END = 4096  # bytes
-# Files of these names are photos whatever they hold, so that a damaged one is reported; others by their content.
-SUFFIXES = (
-    b".jpg",
-    b".jpeg",
-    b".png",
-    b".webp",
-    b".bmp",
-    b".tif",
-    b".tiff",
-    b".heic",
-    b".heif",
-    b".avif",
-)
-# What cameras write next to a JPEG; a TIFF by its first bytes.
-_RAW = (b".dng", b".nef", b".cr2", b".arw", b".pef", b".srw", b".orf", b".rw2", b".raf", b".cr3")
+SUFFIXES, _RAW = (tuple(map(str.encode, KINDS[name])) for name in ("suffixes", "raw"))
+SET_ASIDE = re.compile("|".join(KINDS["set_aside"]).encode(), re.IGNORECASE).fullmatch
 
 
 @frozen
@@ -87,7 +75,8 @@ def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
 
     photos: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
         that links in a circle end. A file is an image file by its suffix, in any case, or else by its first bytes;
-        hidden files and folders and cameras' raw files are passed over. A broken link is listed, and so is a sub-folder
+        hidden files and folders, folders that storage boxes, systems and programs make (see ``set_aside``; not the
+        given one), and cameras' raw files are passed over. A broken link is listed, and so is a sub-folder
         that may not be read: opening it gives the reason.
     limit: how many, the first ones; None for all.
 
@@ -103,7 +92,7 @@ def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     except NotADirectoryError:
         raise UsageError(f"{name} is a file, not a folder.", hint) from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"The folder {name} cannot be read: {reason}.", "Check that you may read it."
         ) from None
@@ -172,6 +161,23 @@ def passed_over(photos: Path) -> str:
         return ""
     some = some_of([display_name(name) for name in names])
     return f"{many(len(names), 'file')} in {show(photos)} passed over, no photos: {some}."
+
+
+def set_aside(photos: Path) -> str:
+    """How many pictures below a folder are passed over since they are hidden or in a folder that systems or programs
+    make, with its name; empty if none are. A folder that is named itself is never passed over.
+    """
+    top = os.fsencode(photos)
+    counts: Counter[str] = Counter()
+    for path in _walk(top)[2]:
+        within = os.walk(os.path.join(top, path))
+        files = [path, *(file for *_, files in within for file in files)]
+        name = show(display_name(os.path.basename(path)))
+        counts[name] += sum(file.lower().endswith(SUFFIXES) for file in files)
+    some = some_of([f"{name} {count:,}" for name, count in counts.most_common() if count], 5)
+    pictures = many(counts.total(), "picture")
+    told = f"{pictures} passed over, of storage boxes, systems and programs: {some}."
+    return told if some else ""
 
 
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
@@ -258,13 +264,14 @@ def relative_name(path: Path, root: Path) -> str:
 # --- The walk through folders ----------------------------------------------------------------------------------------
 
 
-def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Names below ``top`` of all image files, and of all other files that are not hidden.
+def _walk(top: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Names below ``top`` of all image files, of all other files, and of files and folders that are set aside.
 
     Real folders come first, so that a file has its name, not a link's.
     """
     photos: list[bytes] = []
     others: list[bytes] = []
+    aside: list[bytes] = []
     seen = set()
     folders = [b""]
     links: list[bytes] = []
@@ -283,13 +290,13 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
         within = os.path.join(folder, b"")
         for entry in listing:
             name = within + entry.name
-            if entry.name.startswith(b"."):
-                continue
-            if _is_folder(entry):
+            if SET_ASIDE(entry.name):
+                aside.append(name)
+            elif _is_folder(entry):
                 (links if entry.is_symlink() else folders).append(name)
             else:
                 (photos if _is_photo(entry) else others).append(name)
-    return photos, others
+    return photos, others, aside
 
 
 def _is_folder(entry: os.DirEntry[bytes]) -> bool:

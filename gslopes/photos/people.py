@@ -140,9 +140,7 @@ def read_about(path: Path, run: Path, columns: Iterable[str] = ()) -> pd.DataFra
     Raises: UsageError if the file cannot be read, has no column of photos, or tells about no photo of the run;
         UnknownName for a column that is not there.
     """
-    people = read_people(path)
-    for column in columns:
-        people.parts_of(column)
+    people = check_about(path, columns)
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     repeats = photos[photos["reason"] == Reason.DUPLICATE]
@@ -178,9 +176,10 @@ def unmatched_rows(path: Path, run: Path) -> str:
     return unmatched(path, [name for name in rows if name not in matched])
 
 
-def check_about(path: Path, columns: Iterable[str]) -> None:
-    """Whether a table about photos can be read and has these columns; for before any work.  Raises: UsageError."""
+def check_about(path: Path, columns: Iterable[str]) -> People:
+    """A table about photos, which has these columns; for before any work.  Raises: UsageError."""
     people = read_people(path)
     people.photo_column()
     for column in columns:
         people.parts_of(column)
+    return people

@@ -42,7 +42,7 @@ from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
 from gslopes.frame.stages import declared_stages
-from gslopes.photos.folder import PhotoFile, passed_over
+from gslopes.photos.folder import PhotoFile
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
@@ -312,7 +312,7 @@ def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | No
 
 
 def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
-    """Before any picture is made: versions, what is passed over, and the groups of a set that others made."""
+    """Before any picture is made: versions, and the groups of a set that others made."""
     walk: Walk = run.inputs
     content = runfolder.read_manifest(run.folder)
     now = runtime.versions()
@@ -324,8 +324,6 @@ def begin_pictures(run: Run, missing: Mapping[str | None, int]) -> None:
         content["editor"] = content["editor"] or outside.about(walk)
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
     if walk.pairs is None:
-        if others := passed_over(walk.config.photos):
-            run.executor.note(others)
         if any(missing.values()):
             _ = walk.same  # once, for workers elsewhere too
     else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from gslopes.words.graph import Fact, Mentions, Senses, compounds
+from gslopes.words.graph import COMPOUNDS, Fact, Mentions, Senses
 from gslopes.words.pos_tagger import (
     GRAMMAR,
     NOTHING,
@@ -27,8 +27,7 @@ from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 
 VERSION = "chunks-2"
-PARTITIVES = frozenset(GRAMMAR["partitives"])
-BOUNDARIES = frozenset({"CJS", "CJT", "PNQ", "AVQ", "DTQ"})
+BOUNDARIES = ("CJS", "CJT", "PNQ", "AVQ", "DTQ")
 FINITE = ("VVZ", "VVD", "VVB")
 
 
@@ -70,7 +69,7 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
         noun_before = before.tag.startswith("NN") and animate(_singular(before, wordnet))
         if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
             fixed.append(Token(token.word, wordnet.base(token.word, "v") or token.lemma, "VVG"))
-        elif (before.word, token.word) in compounds():
+        elif (before.word, token.word) in COMPOUNDS:
             plural = token.word.endswith("s") and not token.word.endswith("ss")
             tag = tag if tag.startswith("NN") else "NN2" if plural else "NN1"
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)
@@ -244,7 +243,7 @@ class _Clause:
         self.prep = ""
         if prep == "of" and self.last:
             self.relate(self.last, "of", phrase)
-            if self.last.nouns[-1].word in PARTITIVES:
+            if self.last.nouns[-1].word in GRAMMAR["partitives"]:
                 self.replace(self.last, phrase, "subject", "nearest", "doer")
             return
         source = self.nearest

@@ -1,7 +1,7 @@
 """A caption as facts (objects, attributes, relations), what their words mean, and what of a person they mention.
 
 The first sense is often not what a photo shows (*controller*: accountant; *tiger*: a fierce person). Rule ``overrides``
-takes ``data/senses.csv`` instead, and no synset that names one person or place; rule ``paper`` always takes
+takes ``data/senses.toml`` instead, and no synset that names one person or place; rule ``paper`` always takes
 the first. Labels and captions go through the same rule, or every *microwave* of a caption would look made up.
 
 Mentions: a person at all, gender, other identity words; listed words are counted as lower bound, estimate and upper
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Literal, NamedTuple
 
-from gslopes.core.csv_table import read_csv
+from gslopes.core import read_toml
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
-from gslopes.words.wordnet import DATA, WordNet
+from gslopes.words.wordnet import DATA, GRAMMAR, WordNet
 
 Rule = Literal["overrides", "paper"]
 ROLES = {"object": "n", "attribute": "a", "relation": "v"}
@@ -33,20 +33,8 @@ class Sense(NamedTuple):
     rule: str = "none"
 
 
-@cache
-def overrides() -> dict[tuple[str, str], str]:
-    """(word, part of speech) to synset, of the shipped table."""
-    return {
-        (row["word"], row["part"]): row["synset"] for _, row in read_csv(DATA / "senses.csv").rows()
-    }
-
-
-@cache
-def compounds() -> frozenset[tuple[str, str]]:
-    """Pairs of tokens that are one noun."""
-    return frozenset(
-        (row["first"], row["second"]) for _, row in read_csv(DATA / "compounds.csv").rows()
-    )
+OVERRIDES = read_toml(DATA / "senses.toml")  # "word.part" to synset
+COMPOUNDS = frozenset(map(tuple, GRAMMAR["compounds"]))  # pairs of tokens that are one noun
 
 
 class Senses:
@@ -71,8 +59,8 @@ class Senses:
         for part in parts:
             synsets = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
-                if (word, part) in overrides():
-                    return Sense(overrides()[word, part], part != initial, "override")
+                if override := OVERRIDES.get(f"{word}.{part}"):
+                    return Sense(override, part != initial, "override")
                 synsets = tuple(name for name in synsets if not self.wordnet.is_instance(name))
             if synsets:
                 return Sense(synsets[0], part != initial, "first")
@@ -186,10 +174,6 @@ class Mentions:
         """Whether its synset is ``animal.n.01`` or below it, and it is not a listed person word."""
         return word not in self._people and self._is_below(word, synset, ANIMAL)
 
-    def is_weapon(self, word: str, synset: str | None = None) -> bool:
-        """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
-        return self._is_below(word, synset, *WEAPONS)
-
     def _is_below(self, word: str, synset: str | None, *tops: str) -> bool:
         sense = synset or self.senses.of(word, "object").synset
         return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in tops)
@@ -213,8 +197,8 @@ class Mentions:
         return self._objects(facts, self.is_animal)
 
     def weapons(self, facts: Facts) -> list[Fact]:
-        """Objects that are weapons."""
-        return self._objects(facts, self.is_weapon)
+        """Objects that are weapons or below; *knife*, *axe*, *arrow* and *bow* are not by first sense."""
+        return self._objects(facts, lambda word, synset: self._is_below(word, synset, *WEAPONS))
 
     def _objects(self, facts: Facts, is_one: Callable[[str, str | None], bool]) -> list[Fact]:
         objects = (fact for fact in facts if fact.kind == "object" and not fact.negated)
@@ -250,14 +234,10 @@ DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
 
 def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
     """Kind of fact to the listed synsets, of the lists that have entries; of a word the first synset of that part."""
-
-    def synset(entry: str, part: str) -> str:
-        if wordnet.known(entry):
-            return entry
-        return next(iter(wordnet.synsets(entry, part)), entry)
-
     return {
-        kind: frozenset(synset(entry, ROLES[kind]) for entry in lists[name].entries)
+        kind: frozenset(
+            next(iter(wordnet.synsets(entry, ROLES[kind])), entry) for entry in lists[name].entries
+        )
         for kind, name in DEMEANING.items()
         if lists[name].entries
     }
@@ -284,11 +264,10 @@ def bounds(
     (False, False, True)
     """
     listed = frozenset(listed)
-    name = word.replace(" ", "_")
     synsets: list[str] = []
     for other in part + RELAX.replace(part, ""):
         if every or not synsets:
-            synsets += wordnet.synsets(name, other)
+            synsets += wordnet.synsets(word, other)
     if not synsets:
         return (word in listed,) * 3
     lower = listed.issuperset(synsets)

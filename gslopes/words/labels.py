@@ -16,6 +16,7 @@ from gslopes.words.graph import (
     demeaning_synsets,
     with_synsets,
 )
+from gslopes.words.reading import read_words
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 
@@ -43,7 +44,7 @@ class CaptionLabels:
         """
         facts = [
             with_synsets(fact, self.senses)
-            for fact in self.parser.parse(caption)
+            for fact in self.parser.parse(read_words(caption)[0])
             if not fact.negated
         ]
         words = caption_bounds(facts, self._demeaning, self.senses)

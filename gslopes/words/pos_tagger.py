@@ -74,8 +74,10 @@ class HanTa:
 
     def __init__(self) -> None:
         index = util.find_spec("HanTa")
-        if index is None or index.origin is None:
-            raise UsageError("Captions are parsed with HanTa, which is not installed.", _INSTALL)
+        if index is None or index.origin is None or util.find_spec("py3langid") is None:
+            raise UsageError(
+                "Captions are read with HanTa and py3langid, which are not installed.", _INSTALL
+            )
         version = metadata.version("hanta")
         if version != VERSION:
             raise UsageError(f"HanTa is installed in version {version}, not {VERSION}.", _INSTALL)
@@ -129,7 +131,6 @@ def hanta() -> HanTa:
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
-MULTIWORD = tuple(tuple(words.split()) for words in GRAMMAR["multiword"])
 PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
@@ -151,8 +152,8 @@ class Phrase(NamedTuple):
 
 def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     """The preposition that begins here and its number of tokens; 0 if none does."""
-    for words in MULTIWORD:
-        if tuple(token.word for token in tokens[index : index + len(words)]) == words:
+    for words in GRAMMAR["multiword"]:
+        if [token.word for token in tokens[index : index + len(words)]] == words:
             return " ".join(words), len(words)
     token = tokens[index]
     if token.tag in ("PRP", "PRF"):
@@ -238,9 +239,9 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Anima
         return False
     if plural and determiner in _OF_ONE:
         return True
-    while len(nouns) > 1 and _last(nouns[-1]) in listed["markers"]:
+    while len(nouns) > 1 and last_part(nouns[-1]) in listed["markers"]:
         nouns.pop()
-    things = {nouns[-1], _last(nouns[-1])}
+    things = {nouns[-1], last_part(nouns[-1])}
     groups = {name for name, words in listed.items() if things & words}
     groups |= {"conveniences"} if plural and nouns[0] in listed["conveniences"] else set()
     if not plural:
@@ -249,7 +250,8 @@ def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Anima
     return determiner in ("", "the") and bool(groups & kinds)
 
 
-def _last(word: str) -> str:
+def last_part(word: str) -> str:
+    """The last part of a compound."""
     return word.rpartition("_")[2]
 
 

@@ -4,13 +4,21 @@ Lists are assumed exclusive, exhaustive and up to date, and are not. No list of 
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import field
 from functools import cache
 from pathlib import Path
 
-from gslopes.core import ConfigError, JsonObject, UnknownName, frozen, hexdigest, plain, read_text
+from gslopes.core import (
+    ConfigError,
+    JsonObject,
+    UnknownName,
+    frozen,
+    hexdigest,
+    read_text,
+    read_toml,
+)
+from gslopes.words.reading import label_of
 from gslopes.words.wordnet import GRAMMAR, WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
@@ -79,10 +87,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     digest = hexdigest(text)
     content: JsonObject = {"entries": text}
     if path.suffix == ".toml":
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
+        content = read_toml(path)
     groups = {
         key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()
     }
@@ -94,7 +99,6 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
 
 
-_DENIAL = frozenset(GRAMMAR["denials"])
 _REACH = 3  # words
 
 
@@ -104,14 +108,14 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
     >>> named_in("Kind, but not very capable.", {"warm": ["kind"], "competent": ["capable"]})
     ('warm',)
     """
-    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", label_of(text))
     denied = 0  # how many more words are
     affirmed: set[str] = set()
     for place, word in enumerate(words):
         denied = max(denied - 1, 0)
         if word in (*".;:!?", "but"):
             denied = 0
-        elif word in _DENIAL:
+        elif word in GRAMMAR["denials"]:
             denied = _REACH + 1
         if not denied:
             affirmed |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
@@ -124,7 +128,7 @@ def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[st
     lines = value.splitlines() if isinstance(value, str) else value
     if not isinstance(lines, list):
         raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
-    words = [plain(str(line).partition("#")[0]).strip().lower().replace(" ", "_") for line in lines]
+    words = [label_of(str(line).partition("#")[0]).replace(" ", "_") for line in lines]
     return frozenset(_entry(word, wordnet, path) for word in words if word)
 
 

@@ -12,37 +12,27 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from gslopes.core import ModelError, hexdigest, read_toml
+from gslopes.core import ModelError, hexdigest, read_named, read_toml
 
 DATA = Path(__file__).parent / "data"
 GRAMMAR = read_toml(DATA / "grammar.toml")
 SHA256 = {
     "wordnet-lemmas.parquet": "f1d7b411f387d23fedc65c5cbfbc485d71822f55f6bee6e2f5e62c8e754c8730",
-    "wordnet-synsets.parquet": "a73387b386f4fb30a8d423d890adb20a82a2263ba58b09b5ee4fd6a4e7b4dbd7",
+    "wordnet-synsets.parquet": "1cf84ae14bb7a79c764e3d59af00bc5b09bb76d80c83d7c78c1535cb11f7c036",
     "wordnet-irregular.parquet": "7bf35f1209fa1f4aa0d15041e589d4292891706fdaef5e6173bbdec8e667577c",
 }
 DEPTH = {"n": 19, "v": 13}  # of the taxonomies, in NLTK's counting
-Ints = NDArray[np.int32]
-
-
-def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Values of lists of integers, and each list's start: list i is values[starts[i]:starts[i + 1]]."""
-    array = column.combine_chunks()
-    return array.values.to_numpy(), array.offsets.to_numpy()
 
 
 class WordNet:
     """Senses, taxonomy and base forms.  name: such as ``wordnet-3.0``.  digest: sha256 of its files' digests.
 
     lemmas.parquet: 155,287 lower-case words, underscores for spaces, with the part (0 to 3, of n, v, a, r) and the rows
-    of their synsets, commonest first. synsets.parquet: 117,659 with the byte offset, which ImageNet's ids are made of,
-    the kind (0 to 4, of n, v, a, r and s), the lemma that they are called after, the rows of their hypernyms, and of
-    the classes of which they are instances. irregular.parquet: part, form and base.
+    of their synsets, commonest first. synsets.parquet: 117,659 with their name, ImageNet's id (the part, and the byte
+    offset in WordNet's file), the rows of their hypernyms, and of the classes of which they are instances.
+    irregular.parquet: part, form and base.
 
     Raises: ModelError if a file is damaged or missing.
     """
@@ -51,26 +41,14 @@ class WordNet:
         lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
         self.name = "wordnet-3.0"
         self.digest = hexdigest("".join(SHA256.values()))
-        words = lemmas["lemma"].to_pylist()
-        parts = lemmas["part"].to_numpy()
-        keys = zip(words, ("nvar"[part] for part in parts), strict=True)
-        self._row = {key: row for row, key in enumerate(keys)}
-        self._senses, self._starts = _lists(lemmas["senses"])
-        self._above = _lists(synsets["hypernyms"]), _lists(synsets["classes"])
+        parts = map("nvar".__getitem__, lemmas["part"].to_pylist())
+        words = zip(lemmas["lemma"].to_pylist(), parts, strict=True)
+        self._senses = dict(zip(words, lemmas["senses"].to_numpy(), strict=True))
+        self._above = synsets["hypernyms"].to_numpy(), synsets["classes"].to_numpy()
         self._irregular = {(row["part"], row["form"]): row["base"] for row in forms.to_pylist()}
-        head = synsets["head"].to_numpy()
-        kind = synsets["kind"].to_pylist()
-        # the number of a sense is its place among its lemma's
-        owner = np.repeat(np.arange(len(words)), np.diff(self._starts))
-        rank = np.arange(len(self._senses)) - self._starts[owner] + 1
-        heads = head[self._senses] == owner
-        number = np.zeros(len(head), np.int64)
-        number[self._senses[heads]] = rank[heads]
-        rows = zip(head.tolist(), kind, number.tolist(), strict=True)
-        self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
+        self._names = synsets["name"].to_pylist()
         self._index = {name: index for index, name in enumerate(self._names)}
-        ids = zip(("nvara"[code] for code in kind), synsets["offset"].to_pylist(), strict=True)
-        self._by_id = dict(zip(ids, self._names, strict=True))
+        self._by_id = dict(zip(synsets["id"].to_pylist(), self._names, strict=True))
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
         self.above = cache(self._above_of)
@@ -82,15 +60,12 @@ class WordNet:
 
         word: lower case; spaces and underscores are one.  part: n, v, a or r.
         """
-        row = self._row.get((word.replace(" ", "_"), part))
-        if row is None:
-            return ()
-        senses = self._senses[self._starts[row] : self._starts[row + 1]]
-        return tuple(map(self._names.__getitem__, senses))
+        rows = self._senses.get((word.replace(" ", "_"), part), ())
+        return tuple(map(self._names.__getitem__, rows))
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
-        return (word.replace(" ", "_"), part) in self._row
+        return (word.replace(" ", "_"), part) in self._senses
 
     def base(self, form: str, part: str) -> str | None:
         """The base form of an inflected one: the irregular list, then the suffixes; None without one.
@@ -120,11 +95,7 @@ class WordNet:
         >>> wordnet().by_id("n10787470")
         'woman.n.01'
         """
-        part = wnid[:1].replace("s", "a")
-        digits = wnid[1:]
-        if digits.isdecimal():
-            return self._by_id.get((part, int(digits)))
-        return None
+        return self._by_id.get(wnid[:1].replace("s", "a") + wnid[1:])
 
     # -- the taxonomy --
 
@@ -153,12 +124,9 @@ class WordNet:
         """
         return self._similarity(*sorted((first, second)))
 
-    def _up(self, index: int) -> tuple[list[int], list[int]]:
+    def _up(self, index: int) -> tuple[list[int], ...]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
-        above, classes = (
-            rows[starts[index] : starts[index + 1]].tolist() for rows, starts in self._above
-        )
-        return above, classes
+        return tuple(rows[index].tolist() for rows in self._above)
 
     def _above_of(self, synset: str) -> frozenset[str]:
         """All hypernyms of a synset, itself not among them; none for a name that is not known."""
@@ -184,7 +152,7 @@ class WordNet:
     def _similarity_of(self, first: str, second: str) -> float | None:
         if not {first, second} <= self._index.keys():
             return None
-        parts = {name.rpartition(".")[0][-1] for name in (first, second)}
+        parts = {first[-4], second[-4]}  # of n in dog.n.01
         if len(parts) > 1 or not parts <= set(DEPTH):
             return None
         ours, theirs = (self._distances(self._index[name]) for name in (first, second))
@@ -201,12 +169,7 @@ def wordnet() -> WordNet:
 
 
 def _checked(name: str) -> bytes:
-    try:
-        content = (DATA / name).read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"The embedded WordNet table {name} is missing.", "Install gslopes again."
-        ) from error
+    content = read_named(DATA / name, 1 << 24, raises=ModelError, hint="Install gslopes again.")
     if hexdigest(content) != SHA256[name]:
         raise ModelError(f"The embedded WordNet table {name} is damaged.", "Install gslopes again.")
     return content

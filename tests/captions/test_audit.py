@@ -230,3 +230,115 @@ def test_what_was_planted_comes_first_in_terminal_page_files_and_python(
     assert f"<h1>{heading}</h1>" in text
     places = [text.index(f">{line}</span>") for line in shown_lines]
     assert places == sorted(places)
+
+
+# --- What is no English caption ---
+
+
+def run_of(tmp_path: Path, human: list[str], system: list[str], **options: object):
+    genders = ["male", "female"] * (len(human) // 2)
+    stages = written(tmp_path / "stages", human, system, genders)
+    options = {"groups": tmp_path / "groups.csv", "columns": ["gender"], **options}
+    return gslopes.audit_captions(stages, tmp_path / "run", **options)
+
+
+HUMAN = [f"A {word} with a dog." for word in 12 * ["man", "woman"]]
+GERMAN = [f"{word} auf einer Bank mit einem Hund." for word in 12 * ["Ein Mann", "Eine Frau"]]
+ENGLISH = [f"A {word} on a bench." for word in 12 * ["man", "woman"]]
+
+
+def test_of_captions_in_another_language_nothing_is_judged_and_its_name_is_told(tmp_path: Path):
+    audit = run_of(tmp_path, HUMAN, GERMAN)
+    assert audit.tables["cases"].empty
+    assert "system-captions" not in set(audit.tables["measures"]["stage"])
+    sentence = "system-captions: 24 rows left out: captions in German, of which nothing is judged: only English is read."
+    assert sentence in audit.places
+    assert sentence in audit.facts["notes"]
+    assert sentence in shown(audit.page.read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_a_captioner_that_answers_in_another_language_for_some_photos_is_judged_on_the_others(
+    tmp_path: Path,
+):
+    mixed = [*GERMAN[:4], *ENGLISH[4:]]
+    audit = run_of(tmp_path, HUMAN, mixed, techniques=("D2", "S1", "E1"))
+    cases = audit.tables["cases"]
+    assert set(cases["image"]) <= set(map(str, range(4, 24)))
+    assert "unmentioned" not in set(cases["rule"])
+    assert any(
+        note.startswith("system-captions: 4 rows left out: captions in German")
+        for note in audit.notes
+    )
+
+
+@pytest.mark.slow
+def test_a_run_without_any_english_caption_says_that_nothing_was_judged(gslopes, tmp_path: Path):
+    stages = written(tmp_path / "in" / "stages", GERMAN, GERMAN, ["male", "female"] * 12)
+    done = gslopes(
+        "captions", stages, "--groups", stages.parent / "groups.csv", "--out", tmp_path / "run"
+    )
+    assert done.code == 0, done.err
+    assert done.out.startswith("Nothing was judged.")
+    assert done.err.count("24 rows left out: captions in German") == 2
+    assert pd.read_parquet(tmp_path / "run" / "cases.parquet").empty
+    assert "in German" in shown((tmp_path / "run/report/index.html").read_text("utf-8"))
+    plan = gslopes("captions", stages, "--dry-run")
+    assert "captions in German" in plan.out
+
+
+@pytest.mark.slow
+def test_labels_in_another_language_are_no_truth(tmp_path: Path):
+    stages = written(tmp_path / "stages", ENGLISH, ENGLISH, ["male", "female"] * 12)
+    words = ("frau", "mann", "hund", "fahrrad", "straße", "tisch", "stuhl", "kind")
+    rows = "".join(f"{image},object,{words[image % 8]}\n" for image in range(24))
+    (stages / "human-labels.csv").write_text(f"image,kind,word\n{rows}", "utf-8")
+    audit = gslopes.audit_captions(stages, tmp_path / "run", techniques=("S1", "D2"))
+    assert any("labels in German" in note for note in audit.notes)
+    assert set(audit.tables["techniques"]["truth"]) == {"human-captions"}
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ("<s> {} <end> <pad> <pad>", "24 captions hold tokens of a model"),
+        pytest.param(
+            "[CLS] {} [SEP]", "24 captions hold tokens of a model", marks=pytest.mark.slow
+        ),
+        pytest.param('{{"caption": "{}"}}', "24 captions are JSON", marks=pytest.mark.slow),
+        pytest.param(
+            "{0} {0} {0} {0}", "24 captions say the same again and again", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_what_a_model_leaves_in_captions_is_told_and_no_case(
+    tmp_path: Path, form: str, sentence: str
+):
+    quoted = [f'"{form.format(text).replace(chr(34), chr(34) * 2)}"' for text in HUMAN]
+    audit = run_of(tmp_path, HUMAN, quoted, techniques=("S1", "D2", "E1"))
+    assert audit.tables["cases"].empty
+    assert any(note.startswith(f"system-captions: {sentence}") for note in audit.notes), audit.notes
+
+
+def test_emoji_of_people_mention_them_and_refusals_mention_nobody_and_are_not_counted(
+    tmp_path: Path,
+):
+    system = [f"{sign} with a dog." for sign in 12 * ["👨🏽", "👩‍🦰"]]
+    system[:2] = ["\"I'm sorry, but I can't help with identifying people.\""] * 2
+    audit = run_of(tmp_path, HUMAN, system, techniques=("D2", "E1", "I2"))
+    assert audit.tables["cases"].empty
+    shares = audit.tables["measures"].query(
+        "technique == 'I2' and concept == 'match' and unit == 'share' and group == ''"
+    )
+    assert shares[["active", "n"]].to_numpy().tolist() == [[22, 22]]
+    assert (
+        "system-captions: 2 rows left out: captions that only refuse, of which nothing is judged."
+        in audit.notes
+    )
+
+
+@pytest.mark.slow
+def test_clean_english_is_read_as_it_was_and_nothing_is_told(tmp_path: Path):
+    audit = run_of(tmp_path, HUMAN, ENGLISH, techniques=("D2",))
+    assert audit.notes == ("1 row of groups.csv is about none of the images looked at: 'x'.",)
+    assert set(audit.tables["sentences"]["text"]) == {*HUMAN, *ENGLISH}

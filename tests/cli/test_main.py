@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shlex
@@ -5,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import click
 import pytest
@@ -364,6 +366,64 @@ def test_a_result_that_cannot_be_printed_is_a_sentence():
     assert done.stderr.startswith(
         "gslopes: The result cannot be printed: no space left on device.\n"
     )
+
+
+SAYING = """
+import click
+from gslopes.cli import main
+from gslopes.frame import commands
+def shown():
+    commands.say("“−1” 👩 \\udc80 東京")
+    commands.say("ü 東", err=True)
+    commands.print_json("東 −")
+main.get_command = lambda ctx, name: click.Command("list", callback=shown)
+main(["list"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "encoding"),
+    [
+        ({"PYTHONIOENCODING": "ascii"}, "ascii"),
+        ({"PYTHONIOENCODING": "latin-1:strict"}, "latin-1"),
+        pytest.param({"PYTHONIOENCODING": "cp1252"}, "cp1252", marks=pytest.mark.slow),
+        pytest.param(
+            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            "ascii",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"COLUMNS": "1", "TERM": "dumb", "NO_COLOR": "1"}, "utf-8", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_what_an_encoding_lacks_is_escaped_and_nothing_is_lost(
+    tmp_path: Path, environment: dict[str, str], encoding: str
+):
+    """Words of others, signs of our own, and JSON, on both streams; a path with half a character."""
+    (tmp_path / "saying.py").write_text(SAYING, "utf-8")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHONIO")}
+    done = subprocess.run(
+        [sys.executable, tmp_path / "saying.py"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env=clean | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    out, err = (stream.decode(encoding) for stream in (done.stdout, done.stderr))
+    for lines in (out.splitlines()[0], err.splitlines()[0]):
+        assert "東" in lines or "\\u6771" in lines
+    assert json.loads(out.splitlines()[1]) == "東 −"
+
+
+@pytest.mark.parametrize("json_too", ["", pytest.param("--json", marks=pytest.mark.slow)])
+def test_a_reader_that_goes_away_changes_no_exit_code(json_too: str):
+    command = f"{shlex.quote(sys.executable)} -m gslopes list classifiers {json_too} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 ENDING = """

@@ -104,7 +104,7 @@ def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(
         "0 again.png",
         "4 again.png",
         "z.png",
-    ):  # in a part of its own, in the same part, in the last one
+    ):  # in a separate part, in the same part, in the last one
         shutil.copy(photos / "4.png", photos / name)
     result = carry_out(plan(MIRROR, photos, tmp_path / "run", {}), OneProcess())
     assert (result.found, result.used) == (5, 5)

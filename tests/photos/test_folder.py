@@ -23,6 +23,7 @@ from gslopes.photos.folder import (
     photo_batches,
     relative_name,
     same_bytes,
+    set_aside,
 )
 
 
@@ -54,6 +55,84 @@ def test_every_image_suffix_counts_in_any_case_and_nothing_else(tmp_path: Path) 
         passed_over(tmp_path)
         == f"4 files in {tmp_path} passed over, no photos: h.jpg.part, i.gif, jpg and 1 more."
     )
+
+
+ASIDE = [
+    "@eaDir/a.jpg/SYNOPHOTO_THUMB_M.jpg",
+    ".thumbnails/normal/a.png",
+    "Thumbs/a.jpg",
+    "thumbnails/a.jpg",
+    ".@__thumb/a.jpg",
+    "@Recycle/a.jpg",
+    "#recycle/2024/a.jpg",
+    "$RECYCLE.BIN/S-1-5/a.jpg",
+    "lost+found/#123.jpg",
+    "__MACOSX/x/._a.jpg",
+    ".AppleDouble/a.jpg",
+    "._a.jpg",
+    "System Volume Information/a.jpg",
+    ".Trashes/501/a.jpg",
+    ".Trash-1000/files/a.jpg",
+    ".fseventsd/a.jpg",
+    ".Spotlight-V100/a.jpg",
+    ".picasaoriginals/a.jpg",
+    ".comments/a.jpg",
+    ".snapshot/daily.0/a.jpg",
+    "~snapshot/a.jpg",
+    ".zfs/snapshot/a.jpg",
+    ".git/annex/a.jpg",
+    ".ipynb_checkpoints/a-checkpoint.png",
+    "Lightroom Catalog Previews.lrdata/a.jpg",
+    "Photos Library.photoslibrary/resources/a.jpg",
+    "iPod Photo Cache/a.jpg",
+    "Network Trash Folder/a.jpg",
+    "found.000/a.jpg",
+]
+
+
+@pytest.mark.parametrize("name", ASIDE)
+def test_folders_of_storage_boxes_systems_and_programs_are_set_aside_and_told(
+    tmp_path: Path, name: str
+) -> None:
+    write(tmp_path / "trip" / "a.jpg")
+    write(tmp_path / "trip" / name)
+    assert names(tmp_path) == ["trip/a.jpg"]
+    top = name.partition("/")[0]
+    assert (
+        set_aside(tmp_path)
+        == f"1 picture passed over, of storage boxes, systems and programs: {top} 1."
+    )
+
+
+def test_how_many_pictures_of_which_folder_are_set_aside_is_told_in_their_order(
+    tmp_path: Path,
+) -> None:
+    for folder in ("x/@eaDir", "y/@eaDir", "Thumbs"):
+        for number in range(3):
+            write(tmp_path / folder / f"{number}.jpg")
+    (tmp_path / "Thumbs" / "Thumbs.db").touch()
+    (tmp_path / ".git").mkdir()
+    sentence = "9 pictures passed over, of storage boxes, systems and programs: @eaDir 6, Thumbs 3."
+    assert set_aside(tmp_path) == sentence
+    assert set_aside(tmp_path / "x" / "@eaDir") == ""
+
+
+def test_names_that_are_nearly_the_same_are_photos_and_a_folder_that_is_named_is_read(
+    tmp_path: Path,
+) -> None:
+    kept = [
+        "Thumbsup/a.jpg",
+        "eaDir/a.jpg",
+        "lost and found/a.jpg",
+        "recycle/a.jpg",
+        "my@eaDir/a.jpg",
+        "photoslibrary/a.jpg",
+    ]
+    for name in [*kept, "@eaDir/b.jpg", "@eaDir/Thumbs/c.jpg"]:
+        write(tmp_path / name)
+    assert names(tmp_path) == sorted(kept)
+    assert names(tmp_path / "@eaDir") == ["b.jpg"]
+    assert names(tmp_path / "@eaDir" / "Thumbs") == ["c.jpg"]
 
 
 def test_other_names_count_by_their_content_and_what_is_left_is_named(tmp_path: Path) -> None:

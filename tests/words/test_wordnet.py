@@ -52,7 +52,7 @@ def test_golden_12_ids_of_imagenet(words: WordNet):
 
 def test_sizes_are_those_of_wordnet_3(words: WordNet):
     assert len(words._names) == len(set(words._names)) == 117_659
-    assert len(words._row) == 155_287
+    assert len(words._senses) == 155_287
     assert sum((module.DATA / name).stat().st_size for name in module.SHA256) < 2_000_000
     assert "PERMISSION" in (module.DATA / "WORDNET-LICENSE.txt").read_text("utf-8").upper()
 

@@ -40,12 +40,16 @@ class CaptionReader:
     def answer(self, texts: Sequence[object], version: str = "") -> Answer:
         """The labels of one picture's captions, each with the share of the captions that have it.
 
-        texts: None for a caption that was refused.
+        texts: None for a caption that was refused. One in another language than English is not judged.
         Raises: AnswerError if one is empty, far too long for a caption, or not a text at all.
         """
+        from gslopes.words.language import other_languages
+
         captions = [text for text in texts if text is not None]
         if not captions:
             return Answer("refused", (), Reason.NO_CAPTION, version)
+        if other := max(other_languages(list(map(str, captions)))):
+            return Answer("refused", (), f"a caption in {other}, and only English is read", version)
         counts: Counter[str] = Counter()
         for text in captions:
             if isinstance(text, str) and text.strip() and len(text) <= LONGEST:

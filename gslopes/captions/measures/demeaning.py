@@ -11,7 +11,7 @@ from gslopes.captions.measures.rows import Recorder
 from gslopes.captions.stimuli.corpus import presence_of_images
 from gslopes.words.chunks import standard
 from gslopes.words.graph import BOUNDS, Facts, Mentions, caption_bounds, demeaning_synsets
-from gslopes.words.pos_tagger import Token
+from gslopes.words.pos_tagger import Token, last_part
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
 UNION = "one or more of four"  # a caption counts once, however many rules find it
@@ -100,19 +100,16 @@ def verdict(
             return ""
         return "case"
     word, gender = CHILD_WORDS[rule]
-    objects = {_head(fact.word) for fact in target if fact.kind == "object" and not fact.negated}
-    heads = {fact.word: _head(fact.word) for fact in people}
+    objects = {
+        last_part(fact.word) for fact in target if fact.kind == "object" and not fact.negated
+    }
+    heads = {fact.word: last_part(fact.word) for fact in people}
     if word not in objects or any(head in mentions.lists["child-words"] for head in heads.values()):
         return ""
     adults = (name for name, head in heads.items() if head in mentions.lists["adult-words"])
     if any(mentions.gender(name) in (gender, "") for name in adults):
         return "case"
     return "unclear"
-
-
-def _head(word: str) -> str:
-    """The last part of a compound."""
-    return word.rpartition("_")[2]
 
 
 def context_specific(recorder: Recorder) -> None:

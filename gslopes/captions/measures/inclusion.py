@@ -7,6 +7,7 @@ S4 are descriptive, and ours.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import nan
 from operator import attrgetter
 from typing import NamedTuple
@@ -54,19 +55,15 @@ class Truth:
         self.wordnet = wordnet
         self.facts = tuple(facts)
         self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
-        self._same: dict[str, frozenset[str]] = {}
+        self.same = cache(self._same)
 
-    def same(self, concept: str) -> frozenset[str]:
+    def _same(self, concept: str) -> frozenset[str]:
         """Objects of truth that are this one: of the greatest similarity, at least ``SAME``; all ties count."""
         if concept in self.objects:
             return frozenset({concept})
-        if concept not in self._same:
-            near = {name: self.wordnet.similarity(concept, name) or 0.0 for name in self.objects}
-            least = max(SAME, *near.values())
-            self._same[concept] = frozenset(
-                name for name, value in near.items() if not rounding.exceeds(least, value)
-            )
-        return self._same[concept]
+        near = {name: self.wordnet.similarity(concept, name) or 0.0 for name in self.objects}
+        least = max(SAME, *near.values())
+        return frozenset(name for name, value in near.items() if not rounding.exceeds(least, value))
 
     def comparable(self, fact: Fact) -> set[str] | None:
         """The concepts that a fact is compared with; None if its object, subject or both are not in truth."""

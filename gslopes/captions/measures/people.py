@@ -17,7 +17,6 @@ from gslopes.words.graph import IDENTITY, PERSON, Facts, Mention, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
 from gslopes.words.wordnet import WordNet
 
-COLLECTIVES = frozenset(GRAMMAR["collectives"])
 LARGE = 0.1  # of an image, more than which people must cover in D2: the paper's
 
 
@@ -33,7 +32,7 @@ def count_people(corpus: Corpus, stage: str, image: str) -> int:
 
 
 def _names_several(people: Facts) -> bool:
-    return any(fact.plural or fact.word in COLLECTIVES for fact in people)
+    return any(fact.plural or fact.word in GRAMMAR["collectives"] for fact in people)
 
 
 def people_unmentioned(recorder: Recorder) -> None:

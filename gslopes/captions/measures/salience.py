@@ -7,7 +7,6 @@ and p otherwise are ours, by double selection and a score test.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from math import ceil, hypot, isnan, nan, sqrt
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.captions.stimuli.corpus import Instance, Pair
+from gslopes.core import hexdigest
 from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.core.tables import Row, ends
 from gslopes.stats import clusters, multiplicity, resampling, rounding
@@ -261,7 +261,7 @@ def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool
     group_of = recorder.corpus.groups[finding["column"]]
     key = {name: finding[name] for name in ("stage", "column", "group", "other", "concept")}
     drawn: Counter[tuple[str, bool]] = Counter()
-    lots = {sha256(image.encode("utf-8", "surrogatepass")).digest(): image for image in mentioned}
+    lots = {hexdigest(image.encode("utf-8", "surrogatepass")): image for image in mentioned}
     for _, image in sorted(lots.items()):
         group = group_of[image]
         drawn[group, mentioned[image]] += 1

@@ -277,7 +277,7 @@ def headline_of(tables: Tables) -> Headline:
         return Headline(text, first["label"], first["contrast"], first["model"])
     if rows:
         return Headline(HEADLINES.nothing(list(map(_nothing, rows)), "image"))
-    begin = HEADLINES.say("ungrouped")
+    begin = HEADLINES.say("ungrouped" if len(measures) else "nothing")
     notes = pd.concat([measures.loc[measures["unit"] == "pp", "note"], salience["note"]])
     for why in notes[notes != ""].mode().head(1):
         begin = HEADLINES.say("unjudged", why=why)

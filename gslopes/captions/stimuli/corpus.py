@@ -127,10 +127,7 @@ class Corpus:
         captions = self.stages.get(stage, {}).get(image, ())
         texts = [caption.text for caption in captions if caption.text]
         words = {
-            fact.word
-            for caption in captions
-            for fact in caption.kept
-            if fact.kind == "object" and not texts
+            fact.word for caption in captions for fact in caption.kept if fact.kind == "object"
         }
         return " · ".join(texts) or ", ".join(sorted(words)[:40])
 

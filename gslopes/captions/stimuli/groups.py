@@ -94,7 +94,7 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
     """
     groups, notes = groups_of(config)
     grouped = {image for values in groups.values() for image in values}
-    if grouped and not grouped & images:
+    if images and grouped and not grouped & images:
         theirs = examples(grouped)
         raise UsageError(
             f"{config.groups} names none of the images: it has {theirs}, the captions have {examples(images)}.",

@@ -8,7 +8,6 @@ through ``coco_id``; its boxes become shares of the image's width and height.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
 from math import isfinite, isnan, nan
 from operator import add, or_
 from pathlib import Path
@@ -16,9 +15,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from gslopes.core import DataMissing, plain, show
-from gslopes.core.csv_table import read_csv, read_frame
+from gslopes.core import DataMissing, read_beside, show
+from gslopes.core.csv_table import read_frame
 from gslopes.core.tables import Record, records
+from gslopes.words.reading import label_of
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
@@ -47,9 +47,10 @@ class Label(NamedTuple):
 class StageRows:
     """The rows of one or more files.
 
-    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of
-    objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
-    used.  kinds: of facts that labels have, if the file names them.  keys: ids of the records.
+    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of objects, empty
+    for an open one.  dropped: reason to rows left out.  told: what captions hold besides words, to how many do.
+    unsized: images with a box that could not be used.  kinds: of facts that labels have, if the file names them.
+    keys: ids of the records.
     digest: sha256 over the bytes of the files.
     """
 
@@ -58,6 +59,7 @@ class StageRows:
     labels: list[Label] = field(default_factory=list)
     closed: frozenset[str] = frozenset()
     dropped: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
     unsized: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
     keys: set[tuple[str, str]] = field(default_factory=set)
@@ -203,7 +205,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
     names = ("synset", "subject", "subject_synset", "object", "object_synset")
     for row in rows.records(records(frame), "row", repr):
         kind = str(row["kind"])
-        word = plain(str(row["word"])).strip().lower()
+        word = label_of(row["word"])
         texts = (str(_text(row.get(name)) or "") for name in names)
         synset, subject, subject_synset, target, target_synset = texts
         name = word if kind == "relation" else word.replace(" ", "_")
@@ -220,7 +222,12 @@ def _labels(frame: pd.DataFrame) -> StageRows:
                 rows.drop("box outside of its image")
             label = label._replace(corners=corners, score=number_of(row.get("score")))
         else:
-            ends = (plain(subject), subject_synset or None, plain(target), target_synset or None)
+            ends = (
+                label_of(subject),
+                subject_synset or None,
+                label_of(target),
+                target_synset or None,
+            )
             label = Label(*label[:4], *ends)
         rows.labels.append(label)
     return rows
@@ -239,13 +246,7 @@ ImageData = dict[
 ]  # Visual Genome's id to the id used here, and the size
 
 
-@cache
-def types() -> dict[str, str]:
-    """COCO's 80 types to synsets."""
-    return {
-        row["type"]: row["synset"]
-        for _, row in read_csv(Path(__file__).with_name("coco-types.csv")).rows()
-    }
+TYPES: dict[str, str] = read_beside(__file__, "coco-types.toml")
 
 
 def form_of(content: Any) -> str:
@@ -335,10 +336,10 @@ def read_instances(content: Record) -> StageRows:
             rows.drop_box(key)
         else:
             rows.labels.append(
-                Label(key, "object", name.replace(" ", "_"), types().get(name), corners=corners)
+                Label(key, "object", name.replace(" ", "_"), TYPES.get(name), corners=corners)
             )
         rows.images.add(key)
-    rows.closed = frozenset(types()[name] for name in names.values() if name in types())
+    rows.closed = frozenset(TYPES[name] for name in names.values() if name in TYPES)
     return rows
 
 
@@ -388,7 +389,9 @@ def read_form(
     form: objects, attributes or relationships.  data: of image_data.json.  synsets: attribute to synset, of
     attribute_synsets.json.  wordnet: whether there is a synset of a name.
     """
-    rows = StageRows(kinds={KINDS[form]})
+    kind = KINDS[form]
+    number = f"{form.removesuffix('s')}_id"
+    rows = StageRows(kinds={kind})
 
     def known(names: Any) -> str | None:
         """The first name, if WordNet has it."""
@@ -400,15 +403,17 @@ def read_form(
 
     def thing(row: Record) -> tuple[str, str | None]:
         """The name and synset of an object."""
-        name = plain(str(_first(row.get("names", row.get("name"))) or ""))
-        return name.strip().lower().replace(" ", "_"), known(row.get("synsets"))
+        name = label_of(_first(row.get("names", row.get("name"))) or "")
+        return name.replace(" ", "_"), known(row.get("synsets"))
 
-    kind = KINDS[form]
     for entry in rows.records(content, "image"):
         image, size = data.get(_image(entry), (f"vg{_image(entry)}", None))
         rows.images.add(image)
-        key = partial(_key, image, f"{form.removesuffix('s')}_id")
-        for row in rows.records(_listed(entry.get(form)), kind, key):
+        for row in rows.records(
+            _listed(entry.get(form)),
+            kind,
+            lambda row: f"{image} {row.get(number, row)!r}",  # noqa: B023 - called at once
+        ):
             name, synset = thing(row)
             subject = row.get("subject")
             target = row.get("object")
@@ -419,12 +424,12 @@ def read_form(
                 rows.labels.append(Label(image, kind, name, synset, corners=box))
             elif form == "attributes":
                 for text in _listed(row.get("attributes")):
-                    word = plain(str(text)).strip().lower()
+                    word = label_of(text)
                     meaning = known(synsets.get(word))
                     word = word.replace(" ", "_")
                     rows.labels.append(Label(image, kind, word, meaning, name, synset))
             elif isinstance(subject, Mapping) and isinstance(target, Mapping):
-                word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
+                word = label_of(row.get("predicate", ""))
                 ends = (*thing(subject), *thing(target))
                 rows.labels.append(Label(image, kind, word, synset, *ends))
             else:
@@ -444,10 +449,6 @@ def _first(names: Any) -> Any:
     if isinstance(names, list):
         return next(iter(names), None)
     return names if isinstance(names, str) else None
-
-
-def _key(image: str, number: str, row: Record) -> str:
-    return f"{image} {row.get(number, row)!r}"
 
 
 def _image(row: Record) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from gslopes.ask.classifiers.problems import PATTERNS
 from gslopes.captions.config import HOME, STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
@@ -21,7 +22,6 @@ from gslopes.core import (
     UnknownName,
     UsageError,
     parse_json,
-    plain,
     read_named,
     show,
 )
@@ -29,12 +29,15 @@ from gslopes.core.runfolder import write_json
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline
 from gslopes.words.graph import Mentions
+from gslopes.words.language import other_languages
 from gslopes.words.pos_tagger import LONGEST
+from gslopes.words.reading import read_words
 from gslopes.words.wordnet import WordNet
 
 LABELS = ("human-labels", "system-labels")
 Stages = Mapping[str, StageRows]
 _TABLES = (".csv", ".parquet")
+_NOT_JUDGED = "of which nothing is judged: only English is read"
 _LOOKED_FOR = (
     "Looked for: COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO "
     "results (a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)."
@@ -50,17 +53,14 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
     """
     if not source.is_dir():
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
-    files_of: dict[str, list[Path]] = {}
+    files_of: defaultdict[str, list[Path]] = defaultdict(list)
     excluded = {path.resolve() for path in others}
     for entry in sorted(source.iterdir()):
         if entry.name.startswith(".") or entry.resolve() in excluded:
             continue
         name = entry.name if entry.is_dir() else entry.stem
         if name in STAGES:
-            files = (
-                sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
-            )
-            files_of[name] = files_of.get(name, []) + files
+            files_of[name] += sorted(f for f in (entry, *entry.rglob("*")) if f.is_file())
         elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
             raise UnknownName("stage", name, STAGES)
     if not files_of:
@@ -86,7 +86,33 @@ def read_stages(files: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Stages
             raise UsageError(
                 f"{first} and {second} share no image: {ids}.", "Use the same ids in both."
             )
+    for stage, rows in stages.items():
+        _keep_english(rows, refusing=stage == "system-captions")
     return stages
+
+
+def _keep_english(rows: StageRows, refusing: bool) -> None:
+    """Read the words of captions, and leave out what is in another language, labels as a whole, and what only refuses.
+
+    An image without any other caption is not of this stage: nothing is judged of it.
+    """
+    read = [read_words(str(text)) for _, text in rows.captions]
+    languages = other_languages([text for text, _ in read])
+    captions = []
+    for (image, caption), (text, notes), other in zip(rows.captions, read, languages, strict=True):
+        rows.told.update(notes)
+        if other:
+            rows.drop(f"captions in {other}, {_NOT_JUDGED}")
+        elif refusing and PATTERNS["apology"].match(text):
+            rows.drop("captions that only refuse, of which nothing is judged")
+        else:
+            captions.append((image, text if isinstance(caption, str) else caption))
+    rows.captions = captions
+    (other,) = other_languages([" ".join(sorted({row.word for row in rows.labels}))])
+    if other:
+        rows.dropped[f"labels in {other}, {_NOT_JUDGED}"] += len(rows.labels)
+        rows.labels = []
+        rows.images = set()
 
 
 def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
@@ -214,14 +240,14 @@ def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[DataFrame, i
 
 
 def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
-    """A caption's text, as ``plain`` writes it, its status (parsed, empty, failed) and why.
+    """A caption's text, as ``read_words`` has it, its status (parsed, empty, failed) and why.
 
     >>> judge_text("  "), judge_text(3.5)
     (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
     """
     if caption is not None and not isinstance(caption, str):
         return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
-    text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
+    text = read_words((caption or "").encode("utf-8", "replace").decode())[0]
     if not text:
         return "", "empty", SkipReason(Reason.NO_TEXT)
     cut = (

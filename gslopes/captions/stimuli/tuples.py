@@ -9,16 +9,17 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.captions.config import TABLES, CaptionsConfig
+from gslopes.captions.stimuli import readers
 from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
 from gslopes.core import DataMissing, files, hexdigest, many, tables
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.words.chunks import standard
-from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
+from gslopes.words.graph import OVERRIDES, ROLES, Fact, Sense, Senses, with_synsets
 
 TUPLES = TABLES["tuples"]
-SIDES = ["x0", "y0", "x1", "y1", "score"]
+SIDES = [*readers.SIDES, "score"]
 _KEY_AND_FACT = TUPLES.columns[
     : -len(SIDES)
 ]  # the fields of a Fact are the last of them, in their order
@@ -121,7 +122,7 @@ def label_sense(
     """
     if synset is None:
         return senses.of(word, role)
-    override = overrides().get((word, ROLES[role]))
+    override = OVERRIDES.get(f"{word}.{ROLES[role]}")
     first = next(iter(senses.wordnet.synsets(word, ROLES[role])), None)
     if override and first:
         if senses.rule == "paper" and synset == override:

@@ -36,7 +36,7 @@ from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_f
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.faces.zoo import identify
 from gslopes.frame.spec import Inputs, Made, Run, Tables
-from gslopes.photos.folder import PhotoFile, digest_of, first_frames, list_photos, passed_over
+from gslopes.photos.folder import PhotoFile, digest_of, list_photos
 from gslopes.photos.people import matched
 
 EXTRAS = ("statsmodels", "krippendorff")
@@ -117,8 +117,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         "inputs": {"photos": len(files) + len(used), "digest": digest},
     }
     material = Material(files, who, backgrounds, used, values, photos)
-    notes = (passed_over(people), first_frames(files), absent)
-    return Inputs(material, facts, notes=tuple(filter(None, notes)))
+    return Inputs(material, facts, notes=tuple(filter(None, [absent])))
 
 
 def identity(config: ContextsConfig) -> JsonObject:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gslopes.captions.stimuli.readers import (
+    TYPES,
     clip,
     form_of,
     read_captions,
@@ -12,7 +13,6 @@ from gslopes.captions.stimuli.readers import (
     read_image_data,
     read_instances,
     read_table,
-    types,
 )
 from gslopes.core.errors import DataMissing
 from gslopes.words.wordnet import wordnet
@@ -90,8 +90,8 @@ def test_boxes_become_shares_and_types_synsets():
 
 
 def test_all_eighty_types_have_a_synset():
-    assert len(types()) == 80
-    assert all(wordnet().known(synset) for synset in types().values())
+    assert len(TYPES) == 80
+    assert all(wordnet().known(synset) for synset in TYPES.values())
 
 
 @pytest.mark.parametrize(
