@@ -61,10 +61,10 @@ class Ledger:
             closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as opened,
             opened,
         ):
-            *changes, last = "BEGIN IMMEDIATE", _TABLE, *statements
-            for statement in changes:
-                opened.execute(statement, values)
-            return float(opened.execute(last, values).fetchone()[0])
+            found = opened.execute("BEGIN IMMEDIATE")
+            for statement in (_TABLE, *statements):
+                found = opened.execute(statement, values)
+            return float(found.fetchone()[0])
 
     def held(self) -> float:
         """USD that are spent, or may be.  Raises: StorageError."""
