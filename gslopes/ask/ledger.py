@@ -33,7 +33,7 @@ RESERVE = (
 SETTLE = (
     "DELETE FROM money WHERE request = :request",
     "INSERT INTO money VALUES ('spent', :usd) ON CONFLICT (request) DO UPDATE SET usd = usd + excluded.usd",
-    *HELD,
+    "SELECT 0.0",
 )
 
 
@@ -61,9 +61,10 @@ class Ledger:
             closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as opened,
             opened,
         ):
-            for statement in ("BEGIN IMMEDIATE", _TABLE, *statements):
-                row = opened.execute(statement, values).fetchone()
-        return float(row[0])
+            found = opened.execute("BEGIN IMMEDIATE")
+            for statement in (_TABLE, *statements):
+                found = opened.execute(statement, values)
+            return float(found.fetchone()[0])
 
     def held(self) -> float:
         """USD that are spent, or may be.  Raises: StorageError."""

@@ -248,7 +248,7 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
 def _proxy_of(url: httpx.URL) -> str:
     """The address of the proxy that the environment names for a server; empty if it names none."""
     proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all") or ""
+    proxy = proxies.get(url.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(url.host):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
@@ -259,7 +259,7 @@ def _shown(proxy: str) -> httpx.URL:
 
 
 def _connection(proxy: str) -> httpx.HTTPTransport:
-    bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
+    bundles = filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES))
     try:
         return httpx.HTTPTransport(verify=_trusting(*bundles), proxy=proxy or None)
     except (ValueError, ImportError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pandas import DataFrame
 
@@ -254,7 +255,7 @@ def outline_of_prices(planned: Plan) -> tuple[str, JsonObject]:
     folder = planned.folder or Path("/dev/null")
     prices = prices_of(Run(planned.audit, folder, planned.config, planned))
     config = planned.config
-    limits = getattr(config, "score", None) or getattr(config, "cost_limits", CostLimits())
+    limits: Any = getattr(config, "score", None) or getattr(config, "cost_limits", CostLimits())
     left = spendable(limits)
     usd, lost = total_of(prices)
     about = {"prices": prices, "usd": usd, "lost": lost, "limits": limits}

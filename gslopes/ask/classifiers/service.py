@@ -388,9 +388,6 @@ def mount(session: Any) -> None:
             response.raw = io.BytesIO(reply.content)
             return response
 
-        def close(self) -> None:
-            """Nothing stays open."""
-
     for scheme in ("http://", "https://"):
         session.mount(scheme, Adapter())
 

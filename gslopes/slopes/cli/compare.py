@@ -35,7 +35,9 @@ class CompareConfig:
     fit: FitConfig = section(FitConfig, flat=("photos_csv", "cluster"), group="general")
     out: Path | None = None
     drift: str | None = None
-    limits: CostLimits = section(CostLimits, flat=("budget", "yes"), group="general")
+    limits: CostLimits = section(
+        CostLimits, flat=("budget", "budget_total", "yes"), group="general"
+    )
 
 
 @verb(
@@ -49,7 +51,9 @@ class CompareConfig:
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
-@flags(CompareConfig, "pair", "photos_csv", "cluster", "out", "drift", "budget", "yes")
+@flags(
+    CompareConfig, "pair", "photos_csv", "cluster", "out", "drift", "budget", "budget_total", "yes"
+)
 @fail_if_options("the changes", "changed and abs(difference) > 3")
 @dry_run_option
 @open_option
