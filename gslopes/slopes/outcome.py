@@ -144,15 +144,6 @@ def terminal(found: Tables) -> str:
     )
 
 
-def answers(run: Path) -> dict[str, Counts]:
-    """Classifier to status to number of pictures.  Raises: TableError."""
-    counted = outcomes_of(run, ["classifier"])
-    return {
-        name: {status: n for status, (n, _) in statuses.items()}
-        for (name,), statuses in counted.items()
-    }
-
-
 def _gated(result: Result) -> tuple[str, JsonObject]:
     from gslopes.slopes.validation import format_summary, summaries_of
 
@@ -162,12 +153,15 @@ def _gated(result: Result) -> tuple[str, JsonObject]:
 
 
 def _answered(result: Result) -> tuple[str, JsonObject]:
-    counts = answers(result.folder)
-    texts = {
-        name: ", ".join(f"{count:,} {status}" for status, count in statuses.items())
-        for name, statuses in counts.items()
+    counts = {
+        name: {status: n for status, (n, _) in statuses.items()}
+        for (name,), statuses in outcomes_of(result.folder, ["classifier"]).items()
     }
-    return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": counts}
+    texts = [
+        f"{name}: {', '.join(f'{count:,} {status}' for status, count in statuses.items())}"
+        for name, statuses in counts.items()
+    ]
+    return "\n".join(texts), {"answers": counts}
 
 
 ALONE = {

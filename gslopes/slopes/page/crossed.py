@@ -9,14 +9,13 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.crossed import Grid, grid_of, split
-from gslopes.core.placebo import ends_of
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import views
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, lead, loading
-from gslopes.slopes.page.page_data import Album
+from gslopes.slopes.page.page_data import Album, value_names
 from gslopes.stats.rounding import ranked
 
 MAPS = 6  # heat maps of a classifier
@@ -57,10 +56,8 @@ def panels(
                 headline=lead.headline(part, decisions.decide(part), interactions[0]),
                 photos=pictures[:PHOTOS],
                 values=[
-                    words.ends(grid.names[0])
-                    if ends_of(grid.names[0])
-                    else [numbers.value(value, sign=True) for value in grid.values[0]],
-                    grid.levels or [numbers.value(value, sign=True) for value in grid.values[1]],
+                    value_names(grid.names[0], grid.values[0]),
+                    grid.levels or value_names(grid.names[1], grid.values[1]),
                 ],
                 at=crossings,
                 maps=[

@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity, runfolder, tables
+from gslopes.core import frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
-from gslopes.report import inline, units, words
-from gslopes.report.numbers import rounded
+from gslopes.report import inline, numbers, units, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
@@ -62,7 +61,7 @@ def finding(
         "labels": list(map(words.label, labels)),
         "n": first["n"].tolist(),
         "active": first["active"].tolist(),
-        "centre": rounded(first["y_centre"]),
+        "centre": numbers.rounded(first["y_centre"]),
         "estimators": _estimators(slopes, labels),
         "units": [units.unit_of(records.get(label, {})) for label in labels],
         "floor": {
@@ -78,7 +77,7 @@ def finding(
     }
     if finding.drawn:
         drawn = _by_label(DataFrame([*finding.drawn.values()]), labels)
-        content["drawing"] = list(map(rounded, drawn[_DRAWING].to_numpy(float)))
+        content["drawing"] = list(map(numbers.rounded, drawn[_DRAWING].to_numpy(float)))
     return content
 
 
@@ -90,7 +89,7 @@ def _by_label(rows: DataFrame, labels: list[str]) -> DataFrame:
 def _columns(rows: DataFrame, labels: list[str], names: Sequence[str]) -> Content:
     """Columns with a number for each label."""
     by_label = _by_label(rows, labels)[list(names)].astype(float)
-    return {name: rounded(by_label[name], 8) for name in names}
+    return {name: numbers.rounded(by_label[name], 8) for name in names}
 
 
 def photo_scores(answers: Answers) -> dict[str, Cells]:
@@ -144,7 +143,7 @@ def _curves(answers: Answers, labels: list[str], by_number: Collection[str]) -> 
     index = {label: number for number, label in enumerate(answers.labels)}
     columns = zip(("share", "low", "high", "line"), matrix.heights(answers, by_number), strict=True)
     return {
-        name: [rounded(rows[index[label]]) if label in index else None for label in labels]
+        name: [numbers.rounded(rows[index[label]]) if label in index else None for label in labels]
         for name, rows in columns
     }
 
@@ -228,7 +227,7 @@ def by_group(groups: DataFrame, labels: Sequence[str]) -> dict[str, Cells]:
     content: dict[str, Cells] = {}
     for row in groups.query("label in @labels").to_dict("records"):
         texts = [words.printable(row[name]) for name in ("column", "group")]
-        figures = rounded([row[name] for name in ("slope", "ci_low", "ci_high", "p", "q")])
+        figures = numbers.rounded([row[name] for name in ("slope", "ci_low", "ci_high", "p", "q")])
         place = str(labels.index(row["label"]))
         content.setdefault(place, []).append([*texts, row["n"], *figures])
     return content
@@ -250,7 +249,7 @@ def differences(frame: DataFrame, labels: Sequence[str]) -> Cells:
     content = []
     for row in frame.to_dict("records"):
         q = np.fmax(row["q"], row["q_placebo"])
-        figures = rounded([*(row[name] for name in (*columns, "p_test")), q])
+        figures = numbers.rounded([*(row[name] for name in (*columns, "p_test")), q])
         if figures[1] is not None:
             texts = [words.printable(row[name]) for name in ("group", "other")]
             note = words.printable(row["note"] or "")
@@ -347,6 +346,13 @@ def build_album(
             sweeps.append(wanted)
     files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
+
+
+def value_names(attribute: str, values: Iterable[float]) -> Sequence[str]:
+    """The values of a sweep as people read them: the ends if they have names, else numbers with their sign."""
+    if placebo.ends_of(attribute):
+        return words.ends(attribute)
+    return [numbers.value(value, sign=True) for value in values]
 
 
 def photo_listing(

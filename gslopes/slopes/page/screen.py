@@ -15,7 +15,7 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions
 from gslopes.slopes.page.loading import Finding
-from gslopes.slopes.page.page_data import Album
+from gslopes.slopes.page.page_data import Album, value_names
 from gslopes.stats.rounding import places
 
 MOST = 40
@@ -104,10 +104,7 @@ def strip(
     file = album.files.get((photo, finding.attribute), "")
     if not file:
         return None
-    named = placebo.ends_of(finding.attribute)
-    values = (
-        named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
-    )
+    values = value_names(finding.attribute, finding.values)
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     return {
         "photo": photo,
