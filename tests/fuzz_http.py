@@ -27,14 +27,14 @@ SLOWEST = 3.0  # seconds, on a busy machine
 def listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
     """The port of a server that gives each connection to a function, in a thread."""
 
-    def one(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         with connection, suppress(OSError):
             serve(connection)
 
     def accept() -> None:
         with suppress(OSError):
             while True:
-                threading.Thread(target=one, args=(server.accept()[0],), daemon=True).start()
+                threading.Thread(target=handle, args=(server.accept()[0],), daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=accept, daemon=True)

@@ -28,7 +28,7 @@ def budget(folder: Path, total: float | None = None, usd: float | None = None) -
 
 
 def test_what_earlier_commands_spent_counts_and_what_was_not_billed_comes_back(tmp_path):
-    first = budget(tmp_path)  # without a total of its own
+    first = budget(tmp_path)  # without any total
     assert first.reserve(LIMITS, 3, request="a") == (3, 3.0)
     assert Ledger(tmp_path).held() == 3.0
     first.settle(3.0, 2.0, "a")
@@ -190,11 +190,14 @@ def test_a_price_that_changes_between_two_commands_counts_from_then_on(after, tm
 
 
 @pytest.mark.parametrize(
-    ("said", "billed"), [(0.25, 0.25), (99.0, 1.0), (-5.0, 1.0), (float("nan"), 1.0), (0.0, 0.0)]
+    ("reported", "billed"),
+    [(0.25, 0.25), (99.0, 1.0), (-5.0, 1.0), (float("nan"), 1.0), (0.0, 0.0)],
 )
-def test_what_a_server_says_that_it_cost_is_never_more_than_was_reserved(said, billed, tmp_path):
+def test_what_a_server_says_that_it_cost_is_never_more_than_was_reserved(
+    reported, billed, tmp_path
+):
     money = budget(tmp_path, total=5.0)
-    usage = send(Service({"usd": said}, counts=True), money)
+    usage = send(Service({"usd": reported}, counts=True), money)
     assert (usage.spent, money.spent, Ledger(tmp_path).held()) == (billed, billed, billed)
 
 

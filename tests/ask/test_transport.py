@@ -51,38 +51,40 @@ def about(body: bytes) -> bytes:
 # unless the last are none.
 END = b""
 KINDS: dict[str, Callable[[bytes], list[bytes | None]]] = {
-    "whole": lambda own: [whole(own)],
-    "doubled": lambda own: [whole(own) * 2],
-    "doubled, in two writes": lambda own: [whole(own), whole(own)],
-    "doubled, late": lambda own: [whole(own), None, whole(own)],
-    "three, late and later": lambda own: [whole(own), None, whole(own), None, whole(own)],
-    "the second cut": lambda own: [whole(own) + whole(own)[:-9], None, own[-9:]],
-    "an error after it": lambda own: [whole(own) + b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"],
-    "too short a length": lambda own: [whole(own) + b"0" + whole(own)],
-    "a length of nothing": lambda own: [whole(b"") + own + whole(own)],
-    "too long a length": lambda own: [whole(own + b"xx")[:-2], None, END],
-    "chunks, then others": lambda own: [chunked(own) + chunked(own)],
-    "chunks, then junk": lambda own: [chunked(own) + b"\0junk\r\n\r\n" + whole(own)],
-    "chunks, never ended": lambda own: [chunked(own)[:-5], None, END],
-    "both lengths": lambda own: [chunked(own, b"Content-Length: 3") + whole(own)],
-    "two lengths": lambda own: [whole(own, b"Content-Length: 3") + whole(own)],
-    "100 first": lambda own: [b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + whole(own) + whole(own)],
-    "hints first": lambda own: [
+    "whole": lambda body: [whole(body)],
+    "doubled": lambda body: [whole(body) * 2],
+    "doubled, in two writes": lambda body: [whole(body), whole(body)],
+    "doubled, late": lambda body: [whole(body), None, whole(body)],
+    "three, late and later": lambda body: [whole(body), None, whole(body), None, whole(body)],
+    "the second cut": lambda body: [whole(body) + whole(body)[:-9], None, body[-9:]],
+    "an error after it": lambda body: [
+        whole(body) + b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"
+    ],
+    "too short a length": lambda body: [whole(body) + b"0" + whole(body)],
+    "a length of nothing": lambda body: [whole(b"") + body + whole(body)],
+    "too long a length": lambda body: [whole(body + b"xx")[:-2], None, END],
+    "chunks, then others": lambda body: [chunked(body) + chunked(body)],
+    "chunks, then junk": lambda body: [chunked(body) + b"\0junk\r\n\r\n" + whole(body)],
+    "chunks, never ended": lambda body: [chunked(body)[:-5], None, END],
+    "both lengths": lambda body: [chunked(body, b"Content-Length: 3") + whole(body)],
+    "two lengths": lambda body: [whole(body, b"Content-Length: 3") + whole(body)],
+    "100 first": lambda body: [b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + whole(body) + whole(body)],
+    "hints first": lambda body: [
         b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 99,
         None,
-        whole(own),
+        whole(body),
     ],
-    "hints after it": lambda own: [whole(own) + b"HTTP/1.1 103 Early Hints\r\n\r\n", None],
-    "no content, and content": lambda own: [
-        b"HTTP/1.1 204 No\r\nContent-Length: 71\r\n\r\n" + own + whole(own)
+    "hints after it": lambda body: [whole(body) + b"HTTP/1.1 103 Early Hints\r\n\r\n", None],
+    "no content, and content": lambda body: [
+        b"HTTP/1.1 204 No\r\nContent-Length: 71\r\n\r\n" + body + whole(body)
     ],
-    "not modified, and content": lambda own: [b"HTTP/1.1 304 No\r\n\r\n" + own + whole(own)],
-    "lines without CR": lambda own: [whole(own).replace(b"\r\n", b"\n") + whole(own)],
-    "HTTP/1.0, kept open": lambda own: [
-        whole(own, b"Connection: keep-alive").replace(b"1.1", b"1.0") + whole(own)
+    "not modified, and content": lambda body: [b"HTTP/1.1 304 No\r\n\r\n" + body + whole(body)],
+    "lines without CR": lambda body: [whole(body).replace(b"\r\n", b"\n") + whole(body)],
+    "HTTP/1.0, kept open": lambda body: [
+        whole(body, b"Connection: keep-alive").replace(b"1.1", b"1.0") + whole(body)
     ],
-    "byte by byte": lambda own: [whole(own)[at : at + 1] for at in range(len(whole(own)))],
-    "nothing": lambda own: [None, END],
+    "byte by byte": lambda body: [whole(body)[at : at + 1] for at in range(len(whole(body)))],
+    "nothing": lambda body: [None, END],
 }
 
 
@@ -118,7 +120,7 @@ def test_no_picture_has_the_answer_of_another(plan):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_after_each_kind_of_reply_the_next_picture_has_its_own(kind):
+def test_after_each_kind_of_reply_the_next_picture_is_answered_rightly(kind):
     assert answered_of_others([kind, "whole", kind, "whole"], certain=(1, 3)) == []
 
 
@@ -211,12 +213,12 @@ def echo(connection: socket.socket, status: int = 407) -> None:
         token = sent.partition(b" ")[2]
         with suppress(ValueError):
             token += b" " + b64decode(token)
-        said = sent + b" " + token + b" " + quote(sent).encode() + b" " + b64encode(sent)
-        body = b"<html><h1>No: " + said + b"</h1></html>"
+        words = sent + b" " + token + b" " + quote(sent).encode() + b" " + b64encode(sent)
+        body = b"<html><h1>No: " + words + b"</h1></html>"
         connection.sendall(
-            b"HTTP/1.1 %d No: %s\r\nX-Sent: %s\r\n" % (status, said, said)
+            b"HTTP/1.1 %d No: %s\r\nX-Sent: %s\r\n" % (status, words, words)
             + b"Proxy-Authenticate: Basic realm="
-            + said
+            + words
             + b"\r\nContent-Length: %d\r\n\r\n" % len(body)
             + body
         )

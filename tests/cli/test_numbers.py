@@ -8,29 +8,31 @@ from gslopes.core.config import MOST
 from gslopes.frame.commands import Parsed
 
 NONE = ["inf", "-inf", "nan", "1e400", "1e-400", "1e-320", "1e300", "0x10", "½", "٣", "１", "1,5"]
-NONE += ["", " ", "one", "--1", "1e", "9" * 5000, "-" + "9" * 40]
+NONE += ["", " ", "option", "--1", "1e", "9" * 5000, "-" + "9" * 40]
 
 
 def options(command: click.Command, path: str = "gslopes") -> list[tuple[str, click.Option]]:
-    """Those of a command and its own, which take numbers."""
+    """Those that take numbers, of a command and of what is below it."""
     context = click.Context(command)
     if isinstance(command, click.Group):
         inner = (command.get_command(context, name) for name in command.list_commands(context))
-        return [pair for one in inner if one for pair in options(one, f"{path} {one.name}")]
+        return [
+            pair for option in inner if option for pair in options(option, f"{path} {option.name}")
+        ]
     numeric = {"N", "X", "USD", "K", "SECONDS"}
     return [
-        (f"{path} {one.opts[0]}", one)
-        for one in command.params
-        if isinstance(one, click.Option) and one.metavar in numeric and not one.multiple
+        (f"{path} {option.opts[0]}", option)
+        for option in command.params
+        if isinstance(option, click.Option) and option.metavar in numeric and not option.multiple
     ]
 
 
 OPTIONS = dict(options(main))
 
 
-def test_no_option_has_a_parser_of_its_own():
+def test_no_option_is_read_by_another_parser():
     assert len(OPTIONS) > 20
-    others = {name for name, one in OPTIONS.items() if not isinstance(one.type, Parsed)}
+    others = {name for name, option in OPTIONS.items() if not isinstance(option.type, Parsed)}
     assert others == {"gslopes demo --faces"}  # from 30 to 240
 
 
