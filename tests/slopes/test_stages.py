@@ -14,8 +14,8 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
-from gslopes.slopes import outcome
 from gslopes.slopes.config import configure
+from gslopes.slopes.page.loading import outcomes_of
 from tests.again import redo
 from tests.fixtures import paper_slopes
 
@@ -134,11 +134,12 @@ def test_a_classifier_stopped_half_way_goes_on_where_it_was_and_stays_out_of_the
     with pytest.raises(KeyboardInterrupt):
         gslopes.score_photos(run, second)
     gslopes.score_photos(run, first)
-    assert outcome.answers(run) == {"first": {"answered": 15}}
+    assert outcomes_of(run, ["classifier"]) == {("first",): {"answered": (15, "")}}
     second.left = 100
     gslopes.score_photos(run, second)
     assert len(second.seen) == len(first.seen)
-    assert outcome.answers(run) == {name: {"answered": 15} for name in ("first", "second")}
+    both = {(name,): {"answered": (15, "")} for name in ("first", "second")}
+    assert outcomes_of(run, ["classifier"]) == both
 
 
 def test_a_command_without_a_classifier_leaves_the_answers_of_one_that_was_stopped(
