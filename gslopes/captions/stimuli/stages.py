@@ -14,7 +14,7 @@ from gslopes.ask.classifiers.problems import PATTERNS
 from gslopes.captions.config import HOME, STAGES, TABLES
 from gslopes.captions.stimuli import groups, readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
-from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
+from gslopes.captions.stimuli.readers import StageRows, examples, read_table
 from gslopes.core import (
     DataMissing,
     Reason,
@@ -22,7 +22,7 @@ from gslopes.core import (
     UnknownName,
     UsageError,
     parse_json,
-    read_named,
+    read_text,
     show,
 )
 from gslopes.core.runfolder import write_json
@@ -122,14 +122,13 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
     data = {}
     synsets = {}
     for file in files:
-        bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
-        digest.update(bytes_read)
         with _damaged_file(file):
             if file.suffix in _TABLES:
                 rows.take(read_table(file))
-                continue
-            content = _json(file, bytes_read)
-            form = readers.form_of(content)
+                form = ""
+            else:
+                content = _json(file)
+                form = readers.form_of(content)
             if form == "instances":
                 rows.take(readers.read_instances(content))
             elif form == "captions":
