@@ -229,6 +229,21 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
 _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
 
 
+def tell_unsaid(path: Path | str, name: str, cells: Iterable[object]) -> None:
+    """Say on stderr, once, which texts of a column of groups are read as nothing."""
+    texts = [
+        cell
+        for cell in cells
+        if isinstance(cell, str) and cell.strip() and not any(normal_names([cell]))
+    ]
+    if texts:
+        some = some_of(sorted({repr(cell.strip()) for cell in texts}))
+        _say_once(
+            f"{show(path)}: {name} is {some} in {many(len(texts), 'row')}, which is read as nothing: "
+            "where it is a name, spell it otherwise."
+        )
+
+
 def normal_names(cells: Iterable[object]) -> list[str]:
     """Cells of a column of groups: those that differ only in case or blanks are one, by the most frequent spelling.
 

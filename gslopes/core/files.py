@@ -192,10 +192,13 @@ def why_unreadable(error: OSError | ValueError) -> str:
 def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
     """The value of a JSON text, read strictly.
 
-    finite: NaN, infinities and numbers beyond what a float holds are errors as well; False for files of our own.
+    finite: NaN, infinities and numbers beyond what a float holds are errors as well, and half of a surrogate pair is
+        U+FFFD; False for files of our own.
 
     Raises: ValueError for what is not JSON in UTF-8, is nested too deeply, or has an object with one key twice.
     """
+    if finite and "\\u" in (text := text if isinstance(text, str) else text.decode("utf-8-sig")):
+        text = re.sub(_ESCAPES, lambda found: found[1] or r"\ufffd", text)
     hooks: dict[str, Any] = (
         {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
     )
@@ -203,6 +206,10 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
         return json.loads(text, object_pairs_hook=_object, **hooks)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+# What is kept: a backslash that escapes itself, both halves of a surrogate pair; what is not: half of one.
+_ESCAPES = r"(?i)(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f].."
 
 
 def read_json(path: Path) -> Any:

@@ -49,7 +49,7 @@ def opened(path: Path, **options: Any) -> Iterator[pq.ParquetFile]:
         check_most(int.from_bytes(file.read(_END)[:4], "little"), LARGEST_FOOTER, "bytes of footer")
         with pq.ParquetFile(file, **_BOUNDED | options) as parquet:
             names = parquet.schema_arrow.names
-            check_most(max(len(names), parquet.metadata.num_columns), MOST_COLUMNS, "columns")
+            check_most(parquet.metadata.num_columns, MOST_COLUMNS, "columns")
             if len(set(names)) < len(names):
                 raise ValueError("it has two columns of one name")
             yield parquet
@@ -74,29 +74,24 @@ def check(
 
     Raises: as ``opened``; ValueError for more.
     """
-    texts = []
     size = 0
-    cells = 0
     with opened(path) as parquet, open_regular(path) as file:
         facts = parquet.metadata
-        chosen = []
-        for number in range(facts.num_columns):
-            leaf = parquet.schema.column(number)
-            if columns is None or any(f"{leaf.path}.".startswith(f"{name}.") for name in columns):
-                chosen.append(number)
-                texts += [leaf.path] * (leaf.physical_type == _TEXT)
+        leaves = [parquet.schema.column(number) for number in range(facts.num_columns)]
+        named = tuple(f"{name}." for name in columns or ())
+        chosen = [
+            number
+            for number, leaf in enumerate(leaves)
+            if columns is None or f"{leaf.path}.".startswith(named)
+        ]
         for group in range(facts.num_row_groups) if groups is None else groups:
             rows = facts.row_group(group)
-            claimed = cells + rows.num_rows * len(chosen)
-            check_most(claimed, limit // CELL, "cells")
+            claimed = (0, abs(rows.num_rows))
             for number in chosen:
-                for unpacked, values in _pages(file, rows.column(number)):
-                    size += unpacked
-                    cells += values
+                for unpacked, values in chain([claimed], _pages(file, rows.column(number))):
+                    size += unpacked + CELL // 2 * values
                     check_most(size, limit, what)
-                    check_most(cells, limit // CELL, "cells")
-            cells = max(cells, claimed)
-    return texts
+    return [leaves[number].path for number in chosen if leaves[number].physical_type == _TEXT]
 
 
 def read(
@@ -135,11 +130,8 @@ def frame_of(
     limit = min(limit, most_of(path))
     table = read(path, columns, limit=limit)
     check_texts(table, limit, LONGEST_TEXT)
-    for number, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            texts = table.column(number).cast(field.type.value_type)
-            table = table.set_column(number, field.name, texts)
-    return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
 
 
 def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.core import csv_table, runfolder, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
 from gslopes.slopes import cells
@@ -388,7 +388,7 @@ def test_parquet_is_read_in_bounds_and_only_the_columns_that_count(
     for row in rows:
         row["caption"] = "word " * 50_000
     path = shards(tmp_path / "set", rows)
-    monkeypatch.setattr(csv_table, "LARGEST_UNPACKED", 50_000)
+    monkeypatch.setattr(cells, "LARGEST_TEXTS", 50_000)
     assert len(read_pairs(path).units) == 2
     with pytest.raises(UsageError, match="bytes, and at most 50,000 are read"):
         read_pairs(f"{path},unit=caption")
