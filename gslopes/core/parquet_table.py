@@ -2,7 +2,8 @@
 
 A table of 60 kB can hold gigabytes: texts that a codec packs a thousandfold, one long text that a million rows point
 to, a number that is repeated a billion times. Sizes in a footer are claims, so those in the header of each page are
-counted, as which the page is unpacked; texts stay dictionaries until their lengths are summed.
+counted, as which the page is unpacked; texts stay dictionaries until their lengths are summed. Footer and headers are
+read here, because pyarrow's view of a damaged column ends the process.
 
 Source: Apache Parquet's format, parquet.thrift; Thrift's compact protocol.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
@@ -33,9 +33,9 @@ OTHERS = ("struct", "map", "binary", "large_binary", "fixed_size_binary")
 _END = 8  # bytes: the footer's length, and the format's name
 _BOUNDED: Any = {"thrift_container_size_limit": 1 << 18, "pre_buffer": False}
 _TEXT = "BYTE_ARRAY"
-_DEEPEST = 12  # letters of a place
-_DAMAGED = "the header of a page is damaged"
 _PREFIXED = 7  # DELTA_BYTE_ARRAY: each text begins as the one before, so that its length is nowhere in the page
+_WHOLE, _LONG, _LIST, _RECORD = 5, 6, 9, 12  # of Thrift's kinds of values
+_DAMAGED = "its footer, or the header of a page, is damaged"
 
 
 @contextmanager
@@ -45,8 +45,7 @@ def opened(path: Path, **options: Any) -> Iterator[pq.ParquetFile]:
     Raises: OSError, ArrowException; ValueError for what is not read.
     """
     with open_regular(path) as file:
-        file.seek(-min(_END, os.fstat(file.fileno()).st_size), os.SEEK_END)
-        check_most(int.from_bytes(file.read(_END)[:4], "little"), LARGEST_FOOTER, "bytes of footer")
+        _seek_footer(file)
         with pq.ParquetFile(file, **_BOUNDED | options) as parquet:
             names = parquet.schema_arrow.names
             check_most(parquet.metadata.num_columns, MOST_COLUMNS, "columns")
@@ -74,24 +73,32 @@ def check(
 
     Raises: as ``opened``; ValueError for more.
     """
+    with opened(path) as parquet:
+        count = parquet.num_row_groups
+        leaves = [parquet.schema.column(number) for number in range(parquet.metadata.num_columns)]
+    if columns is None:
+        columns = [leaf.path for leaf in leaves]
+    names = tuple(f"{name}." for name in columns)
+    chosen = {
+        number: leaf.path for number, leaf in enumerate(leaves) if f"{leaf.path}.".startswith(names)
+    }
     size = 0
-    with opened(path) as parquet, open_regular(path) as file:
-        facts = parquet.metadata
-        leaves = [parquet.schema.column(number) for number in range(facts.num_columns)]
-        named = tuple(f"{name}." for name in columns or ())
-        chosen = [
-            number
-            for number, leaf in enumerate(leaves)
-            if columns is None or f"{leaf.path}.".startswith(named)
-        ]
-        for group in range(facts.num_row_groups) if groups is None else groups:
-            rows = facts.row_group(group)
-            claimed = (0, abs(rows.num_rows))
-            for number in chosen:
-                for unpacked, values in chain([claimed], _pages(file, rows.column(number))):
-                    size += unpacked + CELL // 2 * values
-                    check_most(size, limit, what)
-    return [leaves[number].path for number in chosen if leaves[number].physical_type == _TEXT]
+    with open_regular(path) as file:
+        _seek_footer(file)
+        try:
+            made = _value(file, _RECORD)[_LIST, 4]
+            if len(made) != count:
+                raise ValueError(_DAMAGED)
+            for group in groups or range(count):
+                claimed = (0, abs(made[group][_LONG, 3]))
+                for number in chosen:
+                    column = made[group][_LIST, 1][number][_RECORD, 3]
+                    for unpacked, values in chain([claimed], _pages(file, column)):
+                        size += unpacked + CELL // 2 * values
+                        check_most(size, limit, what)
+        except (LookupError, TypeError, RecursionError) as error:
+            raise ValueError(_DAMAGED) from error
+    return [path for number, path in chosen.items() if leaves[number].physical_type == _TEXT]
 
 
 def read(
@@ -144,66 +151,75 @@ def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:
             yield from _dictionaries(part)
 
 
-# --- Pages, by their headers ------------------------------------------------------------------------------------------
+# --- Footer and pages -------------------------------------------------------------------------------------------------
 
 
-def _pages(file: BufferedReader, chunk: pq.ColumnChunkMetaData) -> Iterator[tuple[int, int]]:
-    """(bytes unpacked, values) of each page of a column in a group of rows."""
-    start = chunk.data_page_offset
-    if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
-        start = chunk.dictionary_page_offset
-    file.seek(max(0, start))
-    seen = 0
-    while seen < chunk.num_values and file.tell() < start + chunk.total_compressed_size:
-        facts: Counter[str] = Counter()
-        _read_record(file, facts, "")
-        if _PREFIXED in (facts[".5.2"], facts[".8.4"]):
+def _seek_footer(file: BufferedReader) -> None:
+    """Go to where the footer begins.  Raises: ValueError for a longer one than is read."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - _END))
+    size = int.from_bytes(file.read(4), "little")
+    check_most(size, LARGEST_FOOTER, "bytes of footer")
+    file.seek(max(0, end - _END - size))
+
+
+def _pages(file: BufferedReader, column: dict[Any, Any]) -> Iterator[tuple[int, int]]:
+    """(bytes unpacked, values) of each page of a column in a group of rows.  column: its facts in the footer."""
+    start = column[_LONG, 9]
+    if 0 < column.get((_LONG, 11), 0) < start:
+        start = column[_LONG, 11]
+    file.seek(start)
+    left = column[_LONG, 5]
+    while left > 0 and file.tell() < start + column[_LONG, 7]:
+        header = _value(file, _RECORD)
+        first = header.get((_RECORD, 5), {})
+        second = header.get((_RECORD, 8), {})
+        if _PREFIXED in (first.get((_WHOLE, 2)), second.get((_WHOLE, 4))):
             raise ValueError("its texts are written as DELTA_BYTE_ARRAY, which is not read")
-        values = facts[".5.1"] + facts[".8.1"]
-        if min(facts[".2"], facts[".3"], values) < 0:
+        values = first.get((_WHOLE, 1), 0) + second.get((_WHOLE, 1), 0)
+        if min(values, header[_WHOLE, 2], header[_WHOLE, 3]) < 0:
             raise ValueError(_DAMAGED)
-        yield facts[".2"], values
-        seen += values
-        file.seek(facts[".3"], os.SEEK_CUR)
+        yield header[_WHOLE, 2], values
+        left -= values
+        file.seek(header[_WHOLE, 3], os.SEEK_CUR)
 
 
-def _read_record(file: BufferedReader, facts: Counter[str], place: str) -> None:
-    """The numbers in a record, by their place, such as ``.5.1``.
+def _value(file: BufferedReader, kind: int) -> Any:
+    """A value; of a record a dictionary by kind and number of its fields, of a text nothing.
 
-    Raises: ValueError for what no header of a page has: then the file is damaged, or means to be read in two ways.
+    Raises: ValueError for what no Parquet has: then the file is damaged, or means to be read in two ways; IndexError
+        where it ends.
     """
-    field = 0
-    while head := _byte(file):
-        field += head >> 4
-        name = f"{place}.{field}"
-        match head & 15:
-            case _ if head < 16 or len(name) > _DEEPEST:
-                raise ValueError(_DAMAGED)
-            case 1 | 2:  # truths
-                pass
-            case 5 | 6:
-                number = _number(file)
-                facts[name] = number >> 1 ^ -(number & 1)
-            case 8:  # texts
-                file.seek(_number(file), os.SEEK_CUR)
-            case 12:
-                _read_record(file, facts, name)
-            case _:
-                raise ValueError(_DAMAGED)
-
-
-def _number(file: BufferedReader) -> int:
-    """Of at most 32 bits, seven in each byte."""
-    number = 0
-    for shift in range(0, 35, 7):
-        byte = _byte(file)
-        number |= (byte & 127) << shift
-        if byte < 128 and not number >> 32:
-            return number
+    match kind:
+        case 1 | 2:  # truths
+            return None
+        case 3:
+            return file.read(1)[0]
+        case 5 | 6:
+            number = _number(file)
+            return number >> 1 ^ -(number & 1)
+        case 8:  # texts
+            return file.seek(_number(file), os.SEEK_CUR)
+        case 9:
+            head = file.read(1)[0]
+            count = head >> 4 if head < 240 else _number(file)
+            return [_value(file, head & 15) for _ in range(count)]
+        case 12:
+            fields = {}
+            field = 0
+            while head := file.read(1)[0]:
+                field += head >> 4
+                fields[head & 15, field] = _value(file, head & 15 if head > 15 else 0)
+            return fields
     raise ValueError(_DAMAGED)
 
 
-def _byte(file: BufferedReader) -> int:
-    if data := file.read(1):
-        return data[0]
+def _number(file: BufferedReader) -> int:
+    """Of seven bits in each byte."""
+    number = 0
+    for shift in range(0, 64, 7):
+        byte = file.read(1)[0]
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number
     raise ValueError(_DAMAGED)
