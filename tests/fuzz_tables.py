@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslopes.captions.stimuli.groups import read_groups
 from gslopes.captions.stimuli.stages import read_stages
+from gslopes.contexts.stimuli.people import read_reports
 from gslopes.core.csv_table import read_frame
-from gslopes.core.tables import Tables
 from gslopes.core.errors import PhotoError
+from gslopes.core.tables import Tables
+from gslopes.crops.stimuli.people import read_people as read_crop_people
 from gslopes.photos.people import check_about, read_people
 from gslopes.slopes.pairs import read_pairs
 from tests.corpus.make import TABLES
@@ -39,6 +42,9 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         "pairs": (pairs, ("csv", "jsonl", "parquet")),
         "people": (people, ("csv", "parquet")),
         "captions": (captions, ("csv", "parquet", "json")),
+        "groups": (read_groups, ("csv", "parquet")),
+        "contexts": (read_reports, ("csv", "parquet")),
+        "crops": (crop_people, ("csv", "parquet")),
         "frame": (read_frame, ("csv", "parquet")),
         "run": (run_table, ("parquet",)),
     }
@@ -63,6 +69,10 @@ def people(path: Path) -> None:
     groups = {name: table.groups(name) for name in table.columns if "+" not in name}
     table.by_photo(groups)
     table.by_photo(table.columns)
+
+
+def crop_people(path: Path) -> None:
+    read_crop_people(path.parent, path, ["gender"])
 
 
 def captions(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Parquet that others made: what it unpacks to is known first, whatever its footer says, and cells stay what they are."""
+"""Parquet that others made: what it unpacks to is known first, whatever its footer says; cells stay what they are."""
 
 import re
 import subprocess

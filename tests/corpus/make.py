@@ -1,4 +1,4 @@
-"""Makes the corpus of tables that ``tests.fuzz`` mutates: a few kB each, one of each kind that is read, and what was found.
+"""Makes the corpus of tables that ``tests.fuzz`` mutates: a few kB each, one of each kind that is read.
 
     python -m tests.corpus.make
 
