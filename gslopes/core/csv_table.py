@@ -231,16 +231,13 @@ _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
 
 def tell_unsaid(path: Path | str, name: str, cells: Iterable[object]) -> None:
     """Say on stderr, once, which texts of a column of groups are read as nothing."""
-    texts = [
-        cell
-        for cell in cells
-        if isinstance(cell, str) and cell.strip() and not any(normal_names([cell]))
-    ]
-    if texts:
-        some = some_of(sorted({repr(cell.strip()) for cell in texts}))
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    unsaid = [text for text, name in zip(texts, normal_names(texts), strict=True) if not name]
+    if unsaid:
+        some = some_of(sorted(set(map(repr, unsaid))))
+        rows = many(len(unsaid), "row")
         _say_once(
-            f"{show(path)}: {name} is {some} in {many(len(texts), 'row')}, which is read as nothing: "
-            "where it is a name, spell it otherwise."
+            f"{show(path)}: {name} is {some} in {rows}: read as nothing, unless it is spelt otherwise."
         )
 
 

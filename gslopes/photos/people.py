@@ -58,8 +58,9 @@ class People(CsvTable):
             if part not in self.columns:
                 raise UnknownName("column", part, self.columns, home=show(self.path))
             cells = self.columns[part]
-            if [] in cells:
-                line = self.lines[cells.index([])]
+            listed = [isinstance(cell, list) for cell in cells]
+            if any(listed):
+                line = self.lines[listed.index(True)]
                 problem = f"{show(self.path)}, row {line}: {part} is a list"
                 raise self.raises(f"{problem}.", "Write one value in each row.")
             tell_unsaid(self.path, part, cells)

@@ -6,6 +6,7 @@ A row group has at most 100 pictures where ``datasets`` wrote it.
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pandas import DataFrame
@@ -73,5 +74,5 @@ def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
         parquet_table.check(path, held, LARGEST_GROUP, [group], _GROUP)
     table = parquet_table.frame_of(path, texts, LARGEST_TEXTS)
     places = [(group, row) for group in groups for row in range(sizes[group])]
-    pictures = {name: [Picture(path, name, *place) for place in places] for name in held}
+    pictures: Any = {name: [Picture(path, name, *place) for place in places] for name in held}
     return table.reindex(range(len(places))).assign(**pictures)

@@ -298,4 +298,4 @@ def _text(column: str, where: str, cell: Any) -> str:
         raise refused("list", where, column)
     if cell is None or cell != cell:
         return ""
-    return str(cell).strip().encode("utf-8", "replace").decode()
+    return str(cell).strip()

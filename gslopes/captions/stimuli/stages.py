@@ -126,7 +126,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
     for file in files:
         with _damaged_file(file):
             is_table = file.suffix in _TABLES
-            content = None if is_table else _json(file)
+            content: Any = None if is_table else _json(file)
             form = readers.form_of(content)
             if is_table:
                 rows.take(read_table(file))
@@ -143,7 +143,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
             else:
                 raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
         with open_regular(file) as opened:
-            hashlib.file_digest(opened, lambda: digest)  # type: ignore[arg-type]
+            hashlib.file_digest(opened, lambda: digest)
     for file, form, content in forms:
         with _damaged_file(file):
             rows.take(readers.read_form(content, form, data, synsets, wordnet.known))
