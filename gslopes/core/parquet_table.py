@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from itertools import chain
@@ -63,13 +63,12 @@ def check(
     path: Path,
     columns: Sequence[str] | None = None,
     limit: int = LARGEST_TABLE,
-    groups: Iterable[int] | None = None,
-    what: str = "bytes",
+    apart: str = "",
 ) -> list[str]:
     """The paths of those columns that hold texts or bytes.
 
-    columns: that are going to be read, all if None.  groups: likewise, of rows.  limit: bytes that they may unpack to.
-    what: these are, for messages.
+    columns: that are going to be read, all if None.  limit: bytes that they may unpack to.
+    apart: what these bytes are, if groups of rows are read one by one.
 
     Raises: as ``opened``; ValueError for more.
     """
@@ -89,13 +88,15 @@ def check(
             made = _value(file, _RECORD)[_LIST, 4]
             if len(made) != count:
                 raise ValueError(_DAMAGED)
-            for group in groups or range(count):
-                claimed = (0, abs(made[group][_LONG, 3]))
+            for group in made:
+                if apart:
+                    size = 0
+                claimed = (0, abs(group[_LONG, 3]))
                 for number in chosen:
-                    column = made[group][_LIST, 1][number][_RECORD, 3]
+                    column = group[_LIST, 1][number][_RECORD, 3]
                     for unpacked, values in chain([claimed], _pages(file, column)):
                         size += unpacked + CELL // 2 * values
-                        check_most(size, limit, what)
+                        check_most(size, limit, apart or "bytes")
         except (LookupError, TypeError, RecursionError) as error:
             raise ValueError(_DAMAGED) from error
     return [path for number, path in chosen.items() if leaves[number].physical_type == _TEXT]

@@ -4,7 +4,7 @@ A row group has at most 100 pictures where ``datasets`` wrote it.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,15 @@ class Picture:
 
 @lru_cache(maxsize=2)
 def _row_group(path: Path, column: str, group: int) -> pa.ChunkedArray:
-    texts = parquet_table.check(path, [column], LARGEST_GROUP, [group])
+    texts = _texts(path, column)
     with parquet_table.opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
         return parquet.read_row_group(group, columns=[column], use_threads=False).column(0)
+
+
+@cache
+def _texts(path: Path, column: str) -> list[str]:
+    """What is read as a dictionary, which holds one picture of many rows once."""
+    return parquet_table.check(path, [column], LARGEST_GROUP, _GROUP)
 
 
 def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
@@ -70,8 +76,7 @@ def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
     check_most(sum(map(abs, sizes)), MOST_ROWS, "rows")
     held = [name for name in columns if str(schema.field(name).type).startswith(OTHERS)]
     texts = [name for name in columns if name not in held]
-    for group in groups:
-        parquet_table.check(path, held, LARGEST_GROUP, [group], _GROUP)
+    parquet_table.check(path, held, LARGEST_GROUP, _GROUP)
     table = parquet_table.frame_of(path, texts, LARGEST_TEXTS)
     places = [(group, row) for group in groups for row in range(sizes[group])]
     pictures: Any = {name: [Picture(path, name, *place) for place in places] for name in held}

@@ -433,6 +433,7 @@ def test_a_set_that_is_all_pictures_and_one_whose_pictures_are_a_bomb(
     with pytest.raises(UsageError, match="bytes of pictures in a group of rows"):
         read_pairs(option)
     cells._row_group.cache_clear()
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(PhotoError, match="cannot be read"):
         pairs.edits["picture"].iloc[0].read()
 
