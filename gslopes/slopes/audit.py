@@ -237,8 +237,7 @@ def configured(
 def look(plan: Plan) -> Inputs:
     """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError, UsageError."""
     config: RunConfig = plan.config
-    if config.fit.photos_csv is not None:
-        check_about(config.fit.photos_csv, config.fit.columns)
+    check_about(config.fit.photos_csv, config.fit.columns)
     if config.device != "auto":
         runtime.pick_device(config.device)
     ready = plan.given or Ready()
@@ -265,6 +264,7 @@ def check_before(run: Run, executor: Executor) -> None:
 
     Raises: as ``frame.ask.check_models`` and ``ask.scoring.trial.ask_first``.
     """
+    check_about(run.config.fit.photos_csv, run.config.fit.columns)
     check_versions(run.folder, run.models.values())
     missing, parts = missing_parts(run.folder, run.audit, tables.PHOTOS.name)
     if parts and not missing:

@@ -21,7 +21,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show, some_of
 from gslopes.core.crossed import Grid
-from gslopes.core.csv_table import normal_names
+from gslopes.core.csv_table import normal_names, tell_unsaid
 from gslopes.core.files import is_file
 from gslopes.core.runfolder import FARTHEST
 from gslopes.photos.folder import size_of
@@ -161,8 +161,14 @@ def _grid(rows: DataFrame, sweeps: Sequence[SweepOf]) -> tuple[Grid, list[SweepO
     """The grid that two attributes make, and its sweeps; None if they make none."""
     axes: dict[str, list[SweepOf]] = {attribute: [] for attribute in rows["attribute"].unique()}
     for sweep in sweeps:
+<<<<<<< HEAD
         axes[placebo.attribute_of(sweep[0])].append(sweep)
     if len(axes) != 2 or rows["placebo"].any() or not rows["other"].any():
+=======
+        attribute, level, base = placebo.ends_of(sweep) or ("", "", "")
+        axes.setdefault(attribute, [base]).append(level)
+    if len(axes) != 2 or "" in axes or rows["placebo"].any() or not rows["cluster"].all():
+>>>>>>> d5cc6d33 (Tables are attacked at byte level, from a corpus; a set of two attributes of names in one column is read)
         return None
     numbers = [attribute for attribute, (sweep, *_) in axes.items() if sweep[0] == attribute]
     named = sorted(axes.keys() - {*numbers}, key=lambda name: (len(axes[name]), name))
@@ -197,7 +203,9 @@ def _folded(wide: DataFrame) -> DataFrame:
     _refuse(wide, "nameless", wide["unit"] == "")
     for column in map(str, wide.filter(regex="^(value|attribute|group)")):
         names = Series(normal_names(wide[column]), wide.index, dtype=object)
-        if column != "group":
+        if column == "group":
+            tell_unsaid("--pairs", column, wide[column])
+        else:
             _refuse(wide, "nothing", (names == "") & (wide[column] != ""), column)
             names = names.map(placebo.plain)
         numbers = _numbers(names) + 0.0  # of two zeros one

@@ -28,10 +28,10 @@ Rows = list[dict[str, Any]]
 def warm(pictures: Sequence[np.ndarray]) -> list[dict[str, float]]:
     return [
         {
-            "warm": float((one[..., 0].astype(float) - one[..., 2]).mean() / 510 + 0.5),
-            "light": float(one.mean() / 255),
+            "warm": float((picture[..., 0].astype(float) - picture[..., 2]).mean() / 510 + 0.5),
+            "light": float(picture.mean() / 255),
         }
-        for one in pictures
+        for picture in pictures
     ]
 
 
@@ -41,8 +41,8 @@ def audited(photos: Any, out: Path, **options: Any) -> Result:
 
 
 def slopes(result: Result) -> pd.DataFrame:
-    found = result.tables["slopes"][NUMBERS]
-    real = found[~found["attribute"].str.contains("-(?:same|light|random)(?:=|$)")]
+    result = result.tables["slopes"][NUMBERS]
+    real = result[~result["attribute"].str.contains("-(?:same|light|random)(?:=|$)")]
     return real.sort_values(NUMBERS[:3]).reset_index(drop=True)
 
 
@@ -50,8 +50,8 @@ def assert_comes_back(run: Result, out: Path, forms: Sequence[Any], **options: A
     first = slopes(run)
     assert first["slope"].abs().max() > 0
     for form in forms:
-        made = gslopes.export(run.folder, form, out / form)
-        again = audited(None, out / f"{form}-again", pairs=made.path, **options)
+        exported = gslopes.export(run.folder, form, out / form)
+        again = audited(None, out / f"{form}-again", pairs=exported.path, **options)
         pd.testing.assert_frame_equal(first, slopes(again), check_exact=True)
 
 
@@ -64,7 +64,7 @@ def seen(run: Path) -> dict[tuple[object, ...], bytes]:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[Rows], Path]:
-    """Writes a set: a table, and a picture of its own for each row."""
+    """Writes a set: a table, and a picture for each row."""
 
     def written(rows: Rows) -> Path:
         folder = tmp_path / "set"
@@ -155,9 +155,9 @@ def test_a_grid_of_numbers_and_one_of_a_number_and_names_are_read_as_grids(
         "gender-x-race",
     }
     (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in grids[1]))
-    found = read_pairs(f"{folder}{columns}", "W", placebos=False).values
-    assert set(found) == {"gender", "race: A − W", "race: B − W", "gender-x-race"}
-    assert found["gender"] == [-2, 2]
+    result = read_pairs(f"{folder}{columns}", "W", placebos=False).values
+    assert set(result) == {"gender", "race: A − W", "race: B − W", "gender-x-race"}
+    assert result["gender"] == [-2, 2]
     # no centre: sweeps in clusters
     (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in grids[2]))
     assert "gender-x-race" not in read_pairs(f"{folder}{columns}", placebos=False).values
@@ -196,13 +196,13 @@ def test_sets_of_every_kind_come_back_from_folders_and_parquet(
     baseline: str,
     attributes: int,
 ) -> None:
-    more: dict[str, Any] = {"baseline": baseline} if baseline else {}
+    options: dict[str, Any] = {"baseline": baseline} if baseline else {}
     folder = write(rows)
-    run = audited(None, tmp_path / "run", pairs=f"{folder}{columns}", **more)
+    run = audited(None, tmp_path / "run", pairs=f"{folder}{columns}", **options)
     assert slopes(run)["attribute"].nunique() == attributes
-    assert_comes_back(run, tmp_path / "out", ["imagefolder", "parquet"], **more)
+    assert_comes_back(run, tmp_path / "out", ["imagefolder", "parquet"], **options)
     again = tmp_path / "out/parquet-again"
-    assert_comes_back(gslopes.load(again), tmp_path / "twice", ["parquet"], **more)
+    assert_comes_back(gslopes.load(again), tmp_path / "twice", ["parquet"], **options)
 
 
 @pytest.mark.slow
@@ -252,20 +252,20 @@ def test_the_libraries_read_sets_of_two_kinds_of_files_with_odd_names(
     form: Any
     for form in FORMS:
         out = gslopes.export(run.folder, form, tmp_path / form).path
-        found = load(str(out))
-        assert len(found) == 24
+        result = load(str(out))
+        assert len(result) == 24
         if form == "imagefolder":
             assert len(folders.ImageFolder(out / "train")) == 24
         if form != "webdataset":
-            assert {item["image"].size for item in found} == {(32, 32)}
-            assert set(found["value"]) == {"A", "B", "W", "1.0", "2.0", "7.0"}
+            assert {item["image"].size for item in result} == {(32, 32)}
+            assert set(result["value"]) == {"A", "B", "W", "1.0", "2.0", "7.0"}
             continue
-        assert {item["png"].size for item in found} == {(32, 32)}
+        assert {item["png"].size for item in result} == {(32, 32)}
         (tar,) = out.glob("data/*.tar")
         samples = list(webdataset.WebDataset(str(tar), shardshuffle=False))
         bare = {np.asarray(Image.open(file)).tobytes() for file in (tmp_path / "set").glob("*.??g")}
-        pixels = (np.asarray(Image.open(io.BytesIO(one["png"]))) for one in samples)
-        assert {one.tobytes() for one in pixels} == bare, "lossless"
+        pixels = (np.asarray(Image.open(io.BytesIO(sample["png"]))) for sample in samples)
+        assert {array.tobytes() for array in pixels} == bare, "lossless"
 
 
 # -- what cannot be exported ------------------------------------------------------------------------------------------

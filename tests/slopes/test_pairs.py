@@ -261,7 +261,7 @@ def test_placebos_that_a_set_lacks_are_ours_and_light_changes_by_as_much_as_the_
 ) -> None:
     path = write(units(["x", "y"], 3))
     dim = np.full((24, 24, 3), 90, np.uint8)
-    for unit, step in enumerate((4, 12, 30)):  # each pair differs by its own amount
+    for unit, step in enumerate((4, 12, 30)):  # each pair differs by another amount
         for name, pixels in (("x", dim), ("y", dim + np.uint8(step))):
             Image.fromarray(pixels).save(path.parent / f"{unit}-{name}.png")
     made = gslopes.synthesise(None, tmp_path / "run", pairs=path, config=config)
@@ -376,14 +376,14 @@ def test_a_baseline_without_a_set_is_refused(tmp_path: Path, home: Path) -> None
         gslopes.audit(tmp_path / "photos", tmp_path / "run", baseline="x")
 
 
-def test_two_attributes_of_names_in_rows_of_their_own_are_no_grid(write: Write) -> None:
+def test_two_attributes_of_names_in_separate_rows_are_no_grid(write: Write) -> None:
     rows = [*units("AB", attribute="race"), *units("fm", attribute="{x} of {0}")]
     found = read_pairs(write(rows), placebos=False)
     assert set(found.values) == {"race: B − A", "{x} of {0}: m − f"}
     assert len(found.edits) == 3 * 2 * 2
 
 
-def test_two_units_named_by_digests_that_begin_alike_keep_their_own_files(write: Write) -> None:
+def test_two_units_named_by_digests_that_begin_alike_keep_their_files(write: Write) -> None:
     names = ["ab" * 8 + end * 48 for end in "01"]
     rows = [(f"{name[-1]}{value}.png", name, "age", value) for name in names for value in (0, 1)]
     assert read_pairs(write(rows)).units["photo"].str[:16].nunique() == 2
