@@ -199,30 +199,21 @@ def unmatched_rows(path: Path, run: Path) -> str:
     return unmatched(path, [name for name in rows if name not in matched])
 
 
-<<<<<<< HEAD
 def check_about(path: Path, columns: Iterable[str]) -> People:
-    """A table about photos, which has these columns; for before any work.  Raises: UsageError."""
-    people = read_people(path)
-    people.photo_column()
-    for column in columns:
-        people.parts_of(column)
-    return people
-=======
-def check_about(path: Path | None, columns: Mapping[str, str]) -> None:
-    """Whether a table about photos, if there is one, has these columns; for before any work.
+    """A table about photos, which has these columns; for before any work.
 
-    columns: to the option that names each, maybe in an earlier command.
+    columns: maybe to the option that names each, in this command or an earlier one.
 
     Raises: UsageError.
     """
-    if path is None:
-        return
     people = read_people(path)
     people.photo_column()
     for column in filter(None, columns):
         try:
             people.parts_of(column)
         except UnknownName as error:
-            error.hint += f" {columns[column]} names it, in this command or when the run was made."
+            if isinstance(columns, Mapping):
+                option = columns[column]
+                error.hint += f" {option} names it, in this command or when the run was made."
             raise
->>>>>>> a511170f (Half of a surrogate is U+FFFD, lists in a table about photos are refused by row, what is read as nothing is told, and a column that is lacking names its option)
+    return people

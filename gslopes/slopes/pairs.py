@@ -161,14 +161,8 @@ def _grid(rows: DataFrame, sweeps: Sequence[SweepOf]) -> tuple[Grid, list[SweepO
     """The grid that two attributes make, and its sweeps; None if they make none."""
     axes: dict[str, list[SweepOf]] = {attribute: [] for attribute in rows["attribute"].unique()}
     for sweep in sweeps:
-<<<<<<< HEAD
         axes[placebo.attribute_of(sweep[0])].append(sweep)
     if len(axes) != 2 or rows["placebo"].any() or not rows["other"].any():
-=======
-        attribute, level, base = placebo.ends_of(sweep) or ("", "", "")
-        axes.setdefault(attribute, [base]).append(level)
-    if len(axes) != 2 or "" in axes or rows["placebo"].any() or not rows["cluster"].all():
->>>>>>> d5cc6d33 (Tables are attacked at byte level, from a corpus; a set of two attributes of names in one column is read)
         return None
     numbers = [attribute for attribute, (sweep, *_) in axes.items() if sweep[0] == attribute]
     named = sorted(axes.keys() - {*numbers}, key=lambda name: (len(axes[name]), name))

@@ -23,7 +23,6 @@ from gslopes.core import (
     UsageError,
     parse_json,
     read_text,
-    read_text,
     show,
 )
 from gslopes.core.files import open_regular
