@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import random
+import resource
 import tempfile
 import time
 import warnings
@@ -43,6 +44,7 @@ from gslopes.collect.search import read_keywords, read_occupations
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError
+from gslopes.core.files import hexdigest
 from gslopes.photos.decode import decode
 
 SLOW = 20.0  # seconds for one input, on a busy machine
@@ -139,17 +141,19 @@ def targets(folder: Path) -> list[Target]:
 
 
 def every_target(folder: Path) -> list[Target]:
-    """Those of the sibling audits among them, and what comes over a network."""
-    from tests import fuzz_http, fuzz_siblings
+    """Those of the sibling audits among them, tables of others, and what comes over a network."""
+    from tests import fuzz_http, fuzz_siblings, fuzz_tables
 
     (folder / "siblings").mkdir()
+    (folder / "tables").mkdir()
     replies = fuzz_http.Replies()
     over_network = [
         Target("HTTP replies", fuzz_http.corpus(), replies.asked),
         Target("HTTP downloads", fuzz_http.corpus(), replies.downloaded),
     ]
     siblings = fuzz_siblings.targets(folder / "siblings", Target)
-    return [*targets(folder), *siblings, *over_network]
+    tables_of_others = fuzz_tables.targets(folder / "tables", Target)
+    return [*targets(folder), *siblings, *tables_of_others, *over_network]
 
 
 def pictures() -> tuple[bytes, ...]:
@@ -260,10 +264,12 @@ def mutated(data: bytes, donor: bytes, lot: random.Random) -> bytes:
     return data[: 1 << 20]
 
 
-def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[str]]:
+def fuzz(
+    seconds: float, seed: int, only: str = "", kept: Path | None = None
+) -> tuple[Counter[str], list[str]]:
     """Rounds by target, and what was found; every target gets its turn, whatever the others take.
 
-    only: what the name of a target must hold.
+    only: what the name of a target must hold.  kept: a folder for inputs that are findings.
     """
     lot, rounds, result = random.Random(seed), Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
@@ -283,6 +289,8 @@ def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[
                     with contextlib.suppress(*EXPECTED):
                         target.read(data)
                 except Exception as error:
+                    if kept is not None:
+                        (kept / f"found-{hexdigest(data)[:12]}").write_bytes(data)
                     result.append(
                         f"{target.name}: {type(error).__name__}: {str(error)[:200]} for {data[:300]!r}"
                     )
@@ -298,9 +306,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kept", type=Path, help="a folder for inputs that are findings")
+    parser.add_argument("--gib", type=int, default=0, help="of memory that the process may take")
     parser.add_argument("--only", default="", help="targets whose name holds this")
     options = parser.parse_args()
-    counts, findings = fuzz(options.seconds, options.seed, options.only)
+    if options.gib:
+        resource.setrlimit(resource.RLIMIT_AS, (options.gib << 30,) * 2)
+    counts, findings = fuzz(options.seconds, options.seed, options.only, options.kept)
     print(
         json.dumps(
             {

@@ -7,10 +7,10 @@ numbers without a word if a reader guessed.
 from __future__ import annotations
 
 import csv
-import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,20 +20,16 @@ from gslopes.core import (
     UsageError,
     frozen,
     many,
+    parse_json,
     printable,
-    read_text,
     show,
     some_of,
     tell,
 )
-from gslopes.core.files import open_regular, why_unreadable
+from gslopes.core.files import CELL, MOST_COLUMNS, check_most, text_lines, why_unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LARGEST_UNPACKED = 4 << 30  # bytes of what is read of Parquet
-MOST_COLUMNS = 16_384  # a spreadsheet has no more
-ROWS_AT_ONCE = 1024
 
 
 @frozen
@@ -102,14 +98,14 @@ def read_csv(
     comments: leave out lines that begin with #.  strip: take spaces around names and cells away.  limit: bytes.
     raises, hint: the error, which names the file and the line.
     """
-    text = read_text(path, limit, raises=raises, hint=hint)
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
-    full = (
-        line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")
-    )
-    names = next(full, "")
+    text = text_lines(path, limit, raises=raises, hint=hint)
+    lines = ("\n" if comments and line[0] == "#" else line for line in text)
+    begun = []
+    for line in lines:
+        begun.append(line)
+        if line.strip():
+            break
+    names = "".join(begun)
     mark = next((mark for mark in _OTHER_MARKS if mark in names and "," not in names), ",")
     if mark != ",":
         _say_once(
@@ -117,10 +113,13 @@ def read_csv(
         )
     rows = []
     starts = []
+    cells = 0
     try:
-        for start, row in _parsed(text, mark, comments):
+        for start, row in _parsed(chain(begun, lines), mark):
             rows.append([cell.strip() for cell in row] if strip else row)
             starts.append(start)
+            cells += len(row)
+            check_most(cells, limit // CELL, "cells")
             if len(row) != len(rows[0]):
                 why = f"it has {len(row)} cells, and the first line has {len(rows[0])}"
                 raise ValueError(f"line {start}: {why}")
@@ -141,11 +140,9 @@ def read_csv(
     return CsvTable(Path(path), columns, starts[1:], raises)
 
 
-def _parsed(text: str, mark: str, comments: bool) -> Iterator[tuple[int, list[str]]]:
+def _parsed(lines: Iterable[str], mark: str) -> Iterator[tuple[int, list[str]]]:
     """(line in which it begins, cells) of each row that is not empty.  Raises: ValueError, naming the line."""
-    lines = io.StringIO(text, newline="")
-    source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(source, strict=True, delimiter=mark)
+    reader = csv.reader(lines, strict=True, delimiter=mark)
     start = 1
     try:
         for row in reader:
@@ -158,12 +155,34 @@ def _parsed(text: str, mark: str, comments: bool) -> Iterator[tuple[int, list[st
 
 
 _OTHER_MARKS = {";": "semicolons", "\t": "tabs"}  # of spreadsheets whose decimals have commas
+_NESTED = (list, dict)
 _say_once = cache(tell)
 _WHY = {
     "unexpected end of data": "a quote that begins in it is never closed",
     "',' expected after '\"'": "a quote in it is closed within a cell, or is never closed",
     f"field larger than field limit ({csv.field_size_limit()})": "it has a cell of more than 131,072 characters",
 }
+
+
+def read_json_lines(path: Path, limit: int = LARGEST_TABLE) -> pd.DataFrame:
+    """A table of one JSON object a line; a cell that is a list or an object is an empty list.
+
+    Raises: UsageError as ``text_lines``; ValueError, with the line.
+    """
+    import pandas as pd
+
+    rows = []
+    names: dict[str, None] = {}
+    for number, line in enumerate(text_lines(path, limit), 1):
+        try:
+            row = dict(parse_json(line))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"line {number}: {error}") from error
+        rows.append({name: [] if isinstance(cell, _NESTED) else cell for name, cell in row.items()})
+        names |= dict.fromkeys(row)
+        check_most(len(names), MOST_COLUMNS, "columns")
+        check_most(len(names) * number, limit // CELL, "cells")
+    return pd.DataFrame(rows, columns=[*names], dtype=object)
 
 
 def read_frame(
@@ -175,37 +194,21 @@ def read_frame(
 ) -> pd.DataFrame:
     """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``.
 
-    columns: those of Parquet that are read, all by default: in batches, whose bytes are counted before the next one.
+    columns: those of Parquet that are read; by default all that hold no pictures or records.
     limit: bytes of a CSV, or of what is read of Parquet.
     """
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    hint = "Save it as CSV in UTF-8 or Parquet."
+    from gslopes.core import parquet_table
+
     try:
-        with open_regular(path) as file, pq.ParquetFile(file) as parquet:
-            names = parquet.schema_arrow.names
-            check_most(len(names), MOST_COLUMNS, "columns")
-            if len(set(names)) < len(names):
-                raise ValueError("it has two columns of one name")
-            size = 0
-            for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=columns):
-                for column in batch.columns:
-                    decode = getattr(column, "dictionary_decode", lambda: column)  # noqa: B023
-                    size += decode().nbytes
-                check_most(size, min(limit, LARGEST_UNPACKED), "bytes")
-            return parquet.read(columns).to_pandas()
+        return parquet_table.frame_of(path, columns, limit)
     except (pa.ArrowException, OSError, ValueError) as error:
         why = why_unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+        hint = "Save it as CSV in UTF-8 or Parquet."
         raise raises(f"{show(path)} is not a readable table: {why}.", hint) from error
-
-
-def check_most(count: int, most: int, things: str) -> None:
-    """Raises: ValueError if a table has more than are read."""
-    if count > most:
-        raise ValueError(f"it has {count:,} {things}, and at most {most:,} are read")
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
@@ -224,6 +227,18 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
 # --- Names of groups, in whatever table: one spelling each, and none for what is missing -----------------------------
 
 _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
+
+
+def tell_unsaid(path: Path | str, name: str, cells: Iterable[object]) -> None:
+    """Say on stderr, once, which texts of a column of groups are read as nothing."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    unsaid = [text for text, name in zip(texts, normal_names(texts), strict=True) if not name]
+    if unsaid:
+        some = some_of(sorted(set(map(repr, unsaid))))
+        rows = many(len(unsaid), "row")
+        _say_once(
+            f"{show(path)}: {name} is {some} in {rows}: read as nothing, unless it is spelt otherwise."
+        )
 
 
 def normal_names(cells: Iterable[object]) -> list[str]:

@@ -13,8 +13,8 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable
-from io import BufferedReader
+from collections.abc import Callable, Iterator
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 JsonObject = dict[str, Any]  # as ``parse_json`` gives one
 LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
+LONGEST_LINE = 1 << 26  # characters that are read at once
+CELL = 32  # bytes that a cell of a table takes in memory, at least
+MOST_COLUMNS = 16_384  # of a table: a spreadsheet has no more
 
 
 class NotRegular(OSError):
@@ -106,10 +109,8 @@ def read_named(
     """
     try:
         return read_regular(path if folder is None else resolved(folder, path), limit)
-    except FileNotFoundError as error:
-        raise raises(f"There is no file {show(path)}.", hint) from error
     except (OSError, ValueError) as error:
-        raise raises(f"{show(path)} cannot be read: {why_unreadable(error)}.", hint) from error
+        raise raises(_unread(path, error), hint) from error
 
 
 def read_text(
@@ -119,13 +120,42 @@ def read_text(
     raises: type[GslopesError] = UsageError,
     hint: str = "Save it as text in UTF-8.",
 ) -> str:
-    """The text of a file in UTF-8, a byte order mark left out; as ``read_named``, and an error for other encodings."""
-    data = read_named(path, limit, raises=raises, hint=hint)
+    """The text of a file, as ``text_lines``."""
+    return "".join(text_lines(path, limit, raises=raises, hint=hint))
+
+
+def text_lines(
+    path: Path | str,
+    limit: int = LARGEST_TABLE,
+    *,
+    raises: type[GslopesError] = UsageError,
+    hint: str = "Save it as text in UTF-8.",
+) -> Iterator[str]:
+    """The lines of a file in UTF-8 with what ends them, long ones in pieces; a byte order mark is left out.
+
+    Raises: as ``read_named``; for other encodings, and for a zero byte: a file with holes is full of them.
+    """
+    line = 1
     try:
-        return data.decode("utf-8-sig")
+        with open_regular(path) as file, TextIOWrapper(file, "utf-8-sig", newline="") as text:
+            if (size := os.fstat(file.fileno()).st_size) > limit:
+                raise TooLarge(size, limit)
+            while piece := text.readline(LONGEST_LINE):
+                if "\0" in piece:
+                    raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
+                yield piece
+                line += piece.count("\n")
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
+        line += error.object.count(b"\n", 0, error.start)
         raise raises(f"{show(path)}, line {line}: it is not UTF-8.", hint) from error
+    except (OSError, ValueError) as error:
+        raise raises(_unread(path, error), hint) from error
+
+
+def _unread(path: Path | str, error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"There is no file {show(path)}."
+    return f"{show(path)} cannot be read: {why_unreadable(error)}."
 
 
 def resolved(folder: Path, name: Path | str) -> Path:
@@ -136,6 +166,12 @@ def resolved(folder: Path, name: Path | str) -> Path:
     if Path(name).is_absolute() or not inside(folder, folder / name):
         raise PermissionError(errno.EACCES, "it lies outside of its folder")
     return (folder / name).resolve()
+
+
+def check_most(count: int, most: int, things: str) -> None:
+    """Raises: ValueError if a table has more than are read."""
+    if count > most:
+        raise ValueError(f"it has {count:,} {things}, and at most {most:,} are read")
 
 
 def why_unreadable(error: OSError | ValueError) -> str:
@@ -156,10 +192,13 @@ def why_unreadable(error: OSError | ValueError) -> str:
 def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
     """The value of a JSON text, read strictly.
 
-    finite: NaN, infinities and numbers beyond what a float holds are errors as well; False for files of our own.
+    finite: NaN, infinities and numbers beyond what a float holds are errors as well, and half of a surrogate pair is
+        U+FFFD; False for files of our own.
 
     Raises: ValueError for what is not JSON in UTF-8, is nested too deeply, or has an object with one key twice.
     """
+    if finite and "\\u" in (text := text if isinstance(text, str) else text.decode("utf-8-sig")):
+        text = re.sub(_ESCAPES, lambda found: found[1] or r"\ufffd", text)
     hooks: dict[str, Any] = (
         {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
     )
@@ -167,6 +206,10 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
         return json.loads(text, object_pairs_hook=_object, **hooks)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+# What is kept: a backslash that escapes itself, both halves of a surrogate pair; what is not: half of one.
+_ESCAPES = r"(?i)(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f].."
 
 
 def read_json(path: Path) -> Any:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import TableError, frozen, read_toml
+from gslopes.core import TableError, frozen, parquet_table, read_toml
 from gslopes.core.reasons import split_prose
 from gslopes.core.storage import raise_if_refused
 
@@ -226,14 +226,14 @@ def check_key(table: Table, rows: pa.Table) -> None:
 
 def read(table: Table, path: Path) -> DataFrame:
     """Read and check a table.  Raises: TableError if it is missing, no Parquet, or of another schema; StorageError."""
-    return _read(table, path).to_pandas()
+    return read_columns(table, path, table.columns)
 
 
 def read_columns(
     table: Table, path: Path, columns: list[str], where: pc.Expression | None = None
 ) -> DataFrame:
     """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
-    return _read(table, path, columns=columns, filters=where).to_pandas()
+    return _read(table, path, columns, where).to_pandas()
 
 
 def read_rows(
@@ -255,16 +255,26 @@ def read_arrow(table: Table, path: Path) -> pa.Table:
 
     Raises: TableError as ``read``.
     """
-    texts = [field.name for field in table.schema if field.type == pa.string()]
-    return _read(table, path, read_dictionary=texts).unify_dictionaries()
+    return _read(table, path).unify_dictionaries()
 
 
-def _read(table: Table, path: Path, **options: Any) -> pa.Table:
+def _read(
+    table: Table,
+    path: Path,
+    columns: Sequence[str] | None = None,
+    where: pc.Expression | None = None,
+) -> pa.Table:
+    """Columns and rows; of None all, with texts that are dictionaries."""
     again = "Run the stage that writes it again."
     try:
-        schema = pq.read_schema(path)
+        with parquet_table.opened(path) as parquet:
+            schema = parquet.schema_arrow
         if schema.equals(table.schema, check_metadata=False):
-            arrow = pq.read_table(path, **options)
+            limit = parquet_table.most_of(path)
+            arrow = parquet_table.read(path, columns, where, limit)
+            if columns:
+                parquet_table.check_texts(arrow, limit)
+                arrow = arrow.cast(pa.schema(map(schema.field, columns)))
             arrow.validate(full=True)  # damaged texts are not UTF-8
             return arrow
     except FileNotFoundError as error:
@@ -306,8 +316,8 @@ class Tables(Mapping[str, DataFrame]):
         if self.forms is not None:
             return read(self.forms[name], path)
         try:
-            return pd.read_parquet(path)
-        except (OSError, ValueError) as error:
+            return parquet_table.frame_of(path)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise TableError(f"{path} cannot be read: {error}.") from error
 
     def __contains__(self, name: object) -> bool:

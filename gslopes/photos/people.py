@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.core import (
@@ -16,7 +17,14 @@ from gslopes.core import (
     show,
     tables,
 )
-from gslopes.core.csv_table import CsvTable, normal_names, read_csv, read_frame, unmatched
+from gslopes.core.csv_table import (
+    CsvTable,
+    normal_names,
+    read_csv,
+    read_frame,
+    tell_unsaid,
+    unmatched,
+)
 from gslopes.photos.folder import PhotoFile
 
 PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
@@ -39,13 +47,23 @@ class People(CsvTable):
         )
 
     def parts_of(self, name: str) -> list[str]:
-        """The columns that ``a + b`` crosses.  Raises: UnknownName with the nearest name."""
+        """The columns that ``a + b`` crosses; says which of their texts are read as nothing.
+
+        Raises: UnknownName with the nearest name; ``raises`` for a list.
+        """
         parts = [name]
         if name not in self.columns:
             parts = [part.strip() for part in name.split("+")]
         for part in parts:
             if part not in self.columns:
                 raise UnknownName("column", part, self.columns, home=show(self.path))
+            cells = self.columns[part]
+            listed = [isinstance(cell, list) for cell in cells]
+            if any(listed):
+                line = self.lines[listed.index(True)]
+                problem = f"{show(self.path)}, row {line}: {part} is a list"
+                raise self.raises(f"{problem}.", "Write one value in each row.")
+            tell_unsaid(self.path, part, cells)
         return parts
 
     def groups(self, name: str) -> list[str]:
@@ -84,7 +102,12 @@ def read_people(
     """
     if path.suffix == ".parquet":
         frame = read_frame(path, raises=raises, limit=limit)
-        cells = {str(name): frame[name].tolist() for name in frame.columns}
+        cells = {
+            str(name): [
+                [] if isinstance(cell, np.ndarray) else cell for cell in frame[name].tolist()
+            ]
+            for name in frame.columns
+        }
         return People(path, cells, list(range(1, len(frame) + 1)), raises)
     hint = "Name a CSV in UTF-8 with a row per photo."
     table = read_csv(path, strip=True, raises=raises, limit=limit, hint=hint)
@@ -177,9 +200,20 @@ def unmatched_rows(path: Path, run: Path) -> str:
 
 
 def check_about(path: Path, columns: Iterable[str]) -> People:
-    """A table about photos, which has these columns; for before any work.  Raises: UsageError."""
+    """A table about photos, which has these columns; for before any work.
+
+    columns: maybe to the option that names each, in this command or an earlier one.
+
+    Raises: UsageError.
+    """
     people = read_people(path)
     people.photo_column()
-    for column in columns:
-        people.parts_of(column)
+    for column in filter(None, columns):
+        try:
+            people.parts_of(column)
+        except UnknownName as error:
+            if isinstance(columns, Mapping):
+                option = columns[column]
+                error.hint += f" {option} names it, in this command or when the run was made."
+            raise
     return people

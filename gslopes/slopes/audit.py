@@ -237,14 +237,19 @@ def configured(
 def look(plan: Plan) -> Inputs:
     """The photos, and what the run is.  Raises: as ``slopes.plan.look_at``; UnknownName, ModelError, UsageError."""
     config: RunConfig = plan.config
-    if config.fit.photos_csv is not None:
-        check_about(config.fit.photos_csv, config.fit.columns)
+    check_table(config.fit)
     if config.device != "auto":
         runtime.pick_device(config.device)
     ready = plan.given or Ready()
     config = replace(config, photos=plan.source)
     walk = look_at(config, ready.components, ready.editor, plan.trust)
     return Inputs(walk, walk.facts)
+
+
+def check_table(fit: FitConfig) -> None:
+    """Raises: UsageError if the table about photos lacks a column."""
+    if fit.photos_csv is not None:
+        check_about(fit.photos_csv, fit.columns)
 
 
 def classifiers(plan: Plan) -> dict[str, Classifier]:
@@ -265,6 +270,7 @@ def check_before(run: Run, executor: Executor) -> None:
 
     Raises: as ``frame.ask.check_models`` and ``ask.scoring.trial.ask_first``.
     """
+    check_table(run.config.fit)
     check_versions(run.folder, run.models.values())
     missing, parts = missing_parts(run.folder, run.audit, tables.PHOTOS.name)
     if parts and not missing:

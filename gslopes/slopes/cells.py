@@ -3,22 +3,24 @@
 A row group has at most 100 pictures where ``datasets`` wrote it.
 """
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import frozen
-from gslopes.core.csv_table import check_most
-from gslopes.core.files import open_regular
+from gslopes.core import PhotoError, frozen, parquet_table
+from gslopes.core.files import check_most
+from gslopes.core.parquet_table import OTHERS
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import photo_bytes
 
 MOST_ROWS = 2_000_000  # of a table, which may take no room in its file
-_STREAMED: Any = {"buffer_size": 1 << 20, "pre_buffer": False}  # pages are read one by one
+LARGEST_TEXTS = 1 << 28  # bytes that are read besides pictures
+LARGEST_GROUP = 1 << 29  # bytes of the pictures in a group of rows
+_GROUP = "bytes of pictures in a group of rows (pandas and pyarrow make smaller ones with row_group_size=100)"
 
 
 @frozen
@@ -37,7 +39,10 @@ class Picture:
         """Its bytes; none if the cell holds no picture, or too large a one.  Raises: PhotoError."""
         if self.group < 0:
             return photo_bytes(self.path)
-        cell = _row_group(self.path, self.column, self.group)[self.row].as_py()
+        try:
+            cell = _row_group(self.path, self.column, self.group)[self.row].as_py()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise PhotoError(self.path, f"its pictures cannot be read: {error}") from error
         data = cell.get("bytes") if isinstance(cell, dict) else cell
         if isinstance(data, bytes) and len(data) <= LARGEST_FILE:
             return data
@@ -46,24 +51,33 @@ class Picture:
 
 @lru_cache(maxsize=2)
 def _row_group(path: Path, column: str, group: int) -> pa.ChunkedArray:
-    with open_regular(path) as file, pq.ParquetFile(file, **_STREAMED) as parquet:
+    texts = _texts(path, column)
+    with parquet_table.opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
         return parquet.read_row_group(group, columns=[column], use_threads=False).column(0)
 
 
-def cells_of(path: Path) -> DataFrame:
-    """The columns of a table: in those that may hold pictures each cell's place, nothing in the others.
+@cache
+def _texts(path: Path, column: str) -> list[str]:
+    """What is read as a dictionary, which holds one picture of many rows once."""
+    return parquet_table.check(path, [column], LARGEST_GROUP, _GROUP)
 
-    Raises: OSError, ArrowException; ValueError for too many rows.
+
+def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
+    """Columns of a table, in those that may hold pictures each cell's place; without any only all their names.
+
+    Raises: OSError, ArrowException; ValueError for more than is read.
     """
-    with open_regular(path) as file, pq.ParquetFile(file) as parquet:
-        check_most(parquet.metadata.num_rows, MOST_ROWS, "rows")
+    with parquet_table.opened(path) as parquet:
         schema = parquet.schema_arrow
         groups = range(parquet.num_row_groups)
         sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
+    if not columns:
+        return DataFrame(columns=schema.names)
+    check_most(sum(map(abs, sizes)), MOST_ROWS, "rows")
+    held = [name for name in columns if str(schema.field(name).type).startswith(OTHERS)]
+    texts = [name for name in columns if name not in held]
+    parquet_table.check(path, held, LARGEST_GROUP, _GROUP)
+    table = parquet_table.frame_of(path, texts, LARGEST_TEXTS)
     places = [(group, row) for group in groups for row in range(sizes[group])]
-    table = DataFrame(index=range(len(places)), columns=schema.names, dtype=object)
-    for field in schema:
-        if str(field.type).startswith(("struct", "binary", "large_binary")):
-            cells: Any = [Picture(path, field.name, *place) for place in places]
-            table[field.name] = cells
-    return table
+    pictures: Any = {name: [Picture(path, name, *place) for place in places] for name in held}
+    return table.reindex(range(len(places))).assign(**pictures)

@@ -69,11 +69,11 @@ class FitConfig:
             )
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of ``photos_csv`` that the fit reads."""
-        named = [*self.groups, *filter(None, [self.cluster])]
-        named += [text.rpartition("=")[2] for text in self.truth]
-        return tuple(part.strip() for text in named for part in text.split("+"))
+    def columns(self) -> dict[str, str]:
+        """The columns of ``photos_csv`` that the fit reads, to the option that names each."""
+        named = dict.fromkeys(self.groups, "--groups") | {self.cluster: "--cluster"}
+        named |= {text.rpartition("=")[2]: "--truth" for text in self.truth}
+        return {part.strip(): option for text, option in named.items() for part in text.split("+")}
 
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""

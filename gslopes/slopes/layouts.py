@@ -23,7 +23,6 @@ from pandas import DataFrame
 
 from gslopes.ask.names import ARGUMENT, read, split
 from gslopes.core import (
-    LARGEST_TABLE,
     ConfigError,
     UnknownName,
     UsageError,
@@ -31,12 +30,10 @@ from gslopes.core import (
     frozen,
     inside,
     nearest,
-    parse_json,
-    read_text,
     read_toml,
     show,
 )
-from gslopes.core.csv_table import read_csv, read_frame
+from gslopes.core.csv_table import read_csv, read_json_lines
 from gslopes.core.files import is_file
 from gslopes.core.runfolder import EXPORTED
 from gslopes.photos.folder import list_files
@@ -46,7 +43,6 @@ FOLDER = Path(__file__).parent / "data"
 TEXTS = read_toml(FOLDER / "pairs.toml")
 FIELDS = ("picture", "unit", "attribute", "values", "group", "placebo", "shown", "cluster")
 JOINT = " · "  # between the parts of a unit's name
-LARGEST_TEXTS = 1 << 28  # bytes that are read of Parquet besides pictures
 _ROW = " "  # in place of a column: where a row is,
 _PICTURE = "  "  # and its picture
 
@@ -234,18 +230,17 @@ def read_rows(text: str | Path) -> Iterator[DataFrame]:
     raise refused("folder", show(path))
 
 
-def _table(file: Path) -> DataFrame:
-    """The cells of a table, each row's place the index; of Parquet those that hold pictures."""
+def _table(file: Path, columns: Sequence[str] = ()) -> DataFrame:
+    """The cells of a table, each row's place the index; of Parquet those of some columns, without any its names."""
     try:
         if file.suffix == ".parquet":
-            table = cells_of(file)
+            table = cells_of(file, columns)
         elif file.suffix == ".jsonl":
-            lines = read_text(file, LARGEST_TABLE, raises=UsageError).splitlines()
-            table = DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+            table = read_json_lines(file)
         else:
             csv = read_csv(file, strip=True, hint=TEXTS["refused"]["table"][1])
             return csv.frame().set_axis([f"line {line}" for line in csv.lines])
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise refused("table", show(file), (str(error).splitlines() or [""])[0]) from error
     return table.set_axis([f"row {row + 1}" for row in range(len(table))])
 
@@ -258,10 +253,7 @@ def _standard(path: Path, file: Path, asked: Layout, table: DataFrame) -> DataFr
     columns["unit"] = columns["unit"] + fixed or [_ROW]
     used = {*chain(*columns.values())} - {"", _ROW}
     if file.suffix == ".parquet":
-        unread = sorted(name for name in used if table[name].isna().all())
-        table = table.assign(
-            **read_frame(file, columns=unread, limit=LARGEST_TEXTS).set_axis(table.index)
-        )
+        table = _table(file, sorted(used))
     table[_ROW] = [f"{show(file)}, {place}" for place in table.index]
     parts = [table.assign(**{"": one}, **{_PICTURE: table[one]}) for one in columns["picture"]]
     table = pd.concat(parts)
@@ -302,8 +294,8 @@ def _file(root: Path, base: Path, ending: str, where: str, cell: Any) -> Picture
 
 def _text(column: str, where: str, cell: Any) -> str:
     """A cell as text; nothing of what is missing.  Raises: UsageError for a list."""
-    if isinstance(cell, (list, dict, np.ndarray)):
+    if isinstance(cell, (list, np.ndarray, bytes)):
         raise refused("list", where, column)
     if cell is None or cell != cell:
         return ""
-    return str(cell).strip().encode("utf-8", "replace").decode()
+    return str(cell).strip()

@@ -21,7 +21,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show, some_of
 from gslopes.core.crossed import Grid
-from gslopes.core.csv_table import normal_names
+from gslopes.core.csv_table import normal_names, tell_unsaid
 from gslopes.core.files import is_file
 from gslopes.core.runfolder import FARTHEST
 from gslopes.photos.folder import size_of
@@ -197,7 +197,9 @@ def _folded(wide: DataFrame) -> DataFrame:
     _refuse(wide, "nameless", wide["unit"] == "")
     for column in map(str, wide.filter(regex="^(value|attribute|group)")):
         names = Series(normal_names(wide[column]), wide.index, dtype=object)
-        if column != "group":
+        if column == "group":
+            tell_unsaid("--pairs", column, wide[column])
+        else:
             _refuse(wide, "nothing", (names == "") & (wide[column] != ""), column)
             names = names.map(placebo.plain)
         numbers = _numbers(names) + 0.0  # of two zeros one

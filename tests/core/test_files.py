@@ -148,6 +148,34 @@ def test_numbers_and_what_is_missing_stay_as_they_are():
     assert csv_bytes(frame) == b"label,reason\n'=x,\nb,\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (r'"\ud800a"', "\ufffda"),
+        (r'"\uDC00\ud800x"', "\ufffd\ufffdx"),
+        (r'"\\ud800"', r"\ud800"),
+        (r'"\\\ud83d"', "\\\ufffd"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'{"\ud800": ["\udfff", {"a": "\ud83d"}]}', {"\ufffd": ["\ufffd", {"a": "\ufffd"}]}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_the_replacement_character(text: str, read: object) -> None:
+    assert parse_json(text) == parse_json(text.encode()) == read
+
+
+def test_bytes_of_half_a_surrogate_and_other_encodings_are_no_json() -> None:
+    for data in (b'"\xed\xa0\x80"', '"a"'.encode("utf-16"), b'"\xff"'):
+        with pytest.raises(ValueError, match=r"codec can't decode|Expecting value"):
+            parse_json(data)
+
+
+def test_a_file_with_holes_is_refused_where_they_begin(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a\nb\n")
+    os.truncate(tmp_path / "a.txt", 1 << 29)
+    with pytest.raises(UsageError, match="line 3: it has a zero byte"):
+        read_text(tmp_path / "a.txt")
+
+
 def test_json_is_read_from_files_alone(tmp_path):
     (tmp_path / "a.json").write_text('{"a": ["\u00fc", 1]}', "utf-8")
     assert read_json(tmp_path / "a.json") == {"a": ["\u00fc", 1]}

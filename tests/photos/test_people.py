@@ -12,7 +12,7 @@ from gslopes.core import csv_table
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UsageError
 from gslopes.photos import people
-from gslopes.photos.people import name_in, read_people
+from gslopes.photos.people import check_about, name_in, read_people
 
 SPELLED = [
     "male",
@@ -68,6 +68,34 @@ def test_whatever_is_missing_is_in_no_group() -> None:
         "1",
     ]
     assert normal_names([]) == []
+
+
+CODES = ["NA", "None", "null", "nan", "N/A", "", "North"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_texts_that_are_read_as_nothing_are_counted_and_told(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame(
+        {"image": list("abcdefg"), "region": CODES, "code": ["x", "y"] + ["z"] * 5}
+    )
+    path = tmp_path / f"people.{suffix}"
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
+    check_about(path, {"region": "--groups", "code": "--cluster"})
+    said = capsys.readouterr().err
+    assert f"{path}: region is 'N/A', 'NA', 'None' and 2 more in 5 rows" in said
+    assert "code" not in said
+    check_about(path, {"region": "--groups"})
+    assert not capsys.readouterr().err, "once"
+
+
+def test_a_column_that_is_lacking_names_the_option_that_needs_it(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("image,gender\na,f\n")
+    with pytest.raises(UsageError, match="has no column 'job'") as refused:
+        check_about(tmp_path / "people.csv", {"gender": "--groups", "job": "--truth"})
+    assert "--truth names it" in refused.value.hint
+    assert "--groups" not in refused.value.hint
 
 
 def test_names_that_are_really_others_stay_others() -> None:

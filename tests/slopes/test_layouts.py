@@ -1,5 +1,6 @@
 """Sets as they are published, and tables of one's own: which columns say what, what is refused, and the audits."""
 
+import contextlib
 import csv
 import io
 import json
@@ -17,9 +18,9 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.core import csv_table, runfolder, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.crossed import grid_of
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import PhotoError, UsageError
 from gslopes.slopes import cells
 from gslopes.slopes.config import configure
 from gslopes.slopes.layouts import shipped
@@ -363,6 +364,158 @@ def test_a_link_out_of_the_set_and_a_list_as_a_value_are_refused(tmp_path: Path)
         read_pairs(tmp_path / "s")
 
 
+OUTSIDE = (
+    "../secret.png",
+    "x/../../secret.png",
+    "{0}/secret.png",
+    "..\\secret.png",
+    "linked/secret.png",
+    "b.png",
+    "\u2024\u2024/secret.png",
+    "file://{0}/secret.png",
+    "~/secret.png",
+    "s/../../secret.png\0.png",
+    "/dev/fd/0",
+    "/proc/self/environ",
+)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "option"])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_no_table_of_files_reads_outside_of_its_folder(
+    tmp_path: Path, name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    home = tmp_path / "s"
+    file = table(home, PLAIN, [TWO[0]])
+    (tmp_path / "secret.png").write_bytes(draw(0, 0, 0))
+    (home / "linked").symlink_to(tmp_path)
+    (home / "b.png").symlink_to(tmp_path / "secret.png")
+    rows = [dict(zip(PLAIN, TWO[0], strict=True))]
+    rows.append(rows[0] | {"picture": name.format(tmp_path), "value": "B"})
+    more = ""
+    if kind == "jsonl":
+        file = home / "metadata.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif kind == "parquet":
+        file = home / "a.parquet"
+        pq.write_table(pa.Table.from_pylist(rows), file)
+    else:
+        pd.DataFrame(rows).to_csv(file, index=False)
+        more = ",picture=picture" * (kind == "option")
+    with pytest.raises(UsageError):
+        read_pairs(f"{file}{more}")
+
+
+def test_a_picture_within_parquet_is_its_bytes_and_never_its_path(tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(secret := draw(0, 0, 0))
+    held = {"bytes": None, "path": str(tmp_path / "secret.png")}
+    rows = [
+        {"picture": held, "unit": "u", "attribute": "race", "value": value} for value in ("A", "B")
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    for picture in read_pairs(tmp_path / "a.parquet").edits["picture"]:
+        assert picture.read() == b"" != secret
+
+
+def test_a_set_that_is_all_pictures_and_one_whose_pictures_are_a_bomb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"before": cell(draw(0, 0, 0)), "after": cell(draw(9, 9, 9))} for _ in range(3)]
+    columns = {name: pa.array([row[name] for row in rows], published.IMAGE) for name in rows[0]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    (tmp_path / "mine.toml").write_text('picture = "before+after"\nattribute = "look"\n')
+    option = f"{tmp_path / 'a.parquet'},layout=mine.toml"
+    pairs = read_pairs(option)
+    assert len(pairs.units) == 3
+    assert all(picture.read() for picture in pairs.edits["picture"])
+    monkeypatch.setattr(cells, "LARGEST_GROUP", 100)
+    with pytest.raises(UsageError, match="bytes of pictures in a group of rows"):
+        read_pairs(option)
+    cells._row_group.cache_clear()
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PhotoError, match="cannot be read"):
+        pairs.edits["picture"].iloc[0].read()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_two_attributes_of_names_in_one_column_are_two_contrasts(tmp_path: Path, kind: str) -> None:
+    rows = [
+        {"picture": f"{unit}.png", "unit": unit, "attribute": attribute, "value": value}
+        for attribute, values in {"gender": ("f", "m"), "hair": ("dark", "fair")}.items()
+        for unit, value in (
+            (f"{attribute}{number}", value) for number in range(3) for value in values
+        )
+    ]
+    for row in rows:
+        (tmp_path / row["picture"]).write_bytes(draw(0, 0, 0))
+    frame = pd.DataFrame(rows)
+    file = tmp_path / f"a.{kind}"
+    if kind == "csv":
+        frame.to_csv(file, index=False)
+    elif kind == "jsonl":
+        frame.to_json(file, orient="records", lines=True)
+    else:
+        frame.to_parquet(file)
+    assert list(read_pairs(file, placebos=False).values) == ["gender: m − f", "hair: fair − dark"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [["a"], {"a": 1}, [], [[]], {}],
+    ids=str,
+)
+@pytest.mark.parametrize("column", PLAIN)
+def test_what_is_no_single_value_is_refused_with_its_column_and_row(
+    tmp_path: Path, column: str, cell: object
+) -> None:
+    rows = [dict(zip(PLAIN, row, strict=True)) for row in TWO]
+    table(tmp_path / "s", PLAIN, TWO)
+    rows[1][column] = cell
+    (tmp_path / "s" / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(UsageError, match=f"row 2: {column} is a list"):
+        read_pairs(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (-0.0, 1.0),
+        ("-0", "1"),
+        (0, 1),
+        (False, True),
+        ("½", "1,5"),
+        ("1e400", "NaN?"),
+        (10**400, "x"),
+        ("\ud800a", "b"),
+        ("2026-01-01", "2026-01-02"),
+        (float("nan"), 1.0),
+        (None, "x"),
+    ],
+    ids=ascii,
+)
+def test_odd_values_are_two_values_or_one_sentence(tmp_path: Path, values: tuple[Any, Any]) -> None:
+    rows = [dict(zip(PLAIN, row, strict=True)) for row in TWO]
+    table(tmp_path / "s", PLAIN, TWO)
+    for row, value in zip(rows, values, strict=True):
+        row["value"] = value
+    (tmp_path / "s" / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with contextlib.suppress(UsageError):
+        pairs = read_pairs(tmp_path / "s", placebos=False)
+        (numbers,) = pairs.values.values()
+        assert len(numbers) == 2
+
+
+def test_both_zeros_are_one_value(tmp_path: Path) -> None:
+    rows = [dict(zip(PLAIN, row, strict=True)) for row in (*TWO, TWO[0])]
+    table(tmp_path / "s", PLAIN, TWO)
+    for row, value in zip(rows, (0.0, 1.0, -0.0), strict=True):
+        row["value"] = value
+    (tmp_path / "s" / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(UsageError, match=r"two pictures of race '0\.0'"):
+        read_pairs(tmp_path / "s")
+
+
 def test_half_a_surrogate_in_a_text_is_read(tmp_path: Path) -> None:
     table(tmp_path / "s", PLAIN, TWO)
     lines = [
@@ -388,7 +541,7 @@ def test_parquet_is_read_in_bounds_and_only_the_columns_that_count(
     for row in rows:
         row["caption"] = "word " * 50_000
     path = shards(tmp_path / "set", rows)
-    monkeypatch.setattr(csv_table, "LARGEST_UNPACKED", 50_000)
+    monkeypatch.setattr(cells, "LARGEST_TEXTS", 50_000)
     assert len(read_pairs(path).units) == 2
     with pytest.raises(UsageError, match="bytes, and at most 50,000 are read"):
         read_pairs(f"{path},unit=caption")

@@ -261,7 +261,7 @@ def test_placebos_that_a_set_lacks_are_ours_and_light_changes_by_as_much_as_the_
 ) -> None:
     path = write(units(["x", "y"], 3))
     dim = np.full((24, 24, 3), 90, np.uint8)
-    for unit, step in enumerate((4, 12, 30)):  # each pair differs by its own amount
+    for unit, step in enumerate((4, 12, 30)):  # each pair differs by another amount
         for name, pixels in (("x", dim), ("y", dim + np.uint8(step))):
             Image.fromarray(pixels).save(path.parent / f"{unit}-{name}.png")
     made = gslopes.synthesise(None, tmp_path / "run", pairs=path, config=config)

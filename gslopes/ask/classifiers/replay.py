@@ -20,8 +20,8 @@ from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import split
 from gslopes.ask.secrets import PICTURE
-from gslopes.core import LARGEST_TABLE, ModelError, Refused, UsageError, frozen, parse_json
-from gslopes.core.files import open_regular
+from gslopes.core import ModelError, Refused, UsageError, frozen, parse_json
+from gslopes.core.files import LONGEST_LINE, open_regular
 from gslopes.core.records import Answer
 
 
@@ -42,7 +42,7 @@ class Recording:
         self._offsets: dict[bytes, int] = {}
         offset = 0
         with open_regular(self._file) as opened:
-            for number, text in enumerate(iter(partial(opened.readline, LARGEST_TABLE), b""), 1):
+            for number, text in enumerate(iter(partial(opened.readline, LONGEST_LINE), b""), 1):
                 try:
                     line = parse_json(text, finite=False)
                     picture = key(line)
@@ -65,7 +65,7 @@ class Recording:
                 line = None
                 if offset is not None:
                     opened.seek(offset)
-                    line = parse_json(opened.readline(LARGEST_TABLE), finite=False)
+                    line = parse_json(opened.readline(LONGEST_LINE), finite=False)
                 lines.append(line)
         return lines
 

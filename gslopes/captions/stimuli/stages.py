@@ -1,9 +1,9 @@
 """The stages, as files and folders: each file is read by its form, which its content shows, to rows and tables."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from gslopes.core import (
     UnknownName,
     UsageError,
     parse_json,
-    read_named,
+    read_text,
     show,
 )
+from gslopes.core.files import open_regular
 from gslopes.core.runfolder import write_json
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline
@@ -117,20 +118,18 @@ def _keep_english(rows: StageRows, refusing: bool) -> None:
 
 def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
     rows = StageRows()
-    digest = sha256()
+    digest = hashlib.sha256()
     forms = []  # of Visual Genome, read when all of its files are known
     data = {}
     synsets = {}
     for file in files:
-        bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
-        digest.update(bytes_read)
         with _damaged_file(file):
-            if file.suffix in _TABLES:
-                rows.take(read_table(file))
-                continue
-            content = _json(file, bytes_read)
+            is_table = file.suffix in _TABLES
+            content: Any = None if is_table else _json(file)
             form = readers.form_of(content)
-            if form == "instances":
+            if is_table:
+                rows.take(read_table(file))
+            elif form == "instances":
                 rows.take(readers.read_instances(content))
             elif form == "captions":
                 rows.take(readers.read_captions(content))
@@ -142,6 +141,8 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
                 forms.append((file, form, content))
             else:
                 raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
+        with open_regular(file) as opened:
+            hashlib.file_digest(opened, lambda: digest)
     for file, form, content in forms:
         with _damaged_file(file):
             rows.take(readers.read_form(content, form, data, synsets, wordnet.known))
@@ -165,9 +166,10 @@ def _damaged_file(file: Path) -> Iterator[None]:
         ) from error
 
 
-def _json(file: Path, content: bytes) -> Any:
+def _json(file: Path) -> Any:
+    text = read_text(file, LARGEST, raises=DataMissing, hint="Check the path.")
     try:
-        return parse_json(content)
+        return parse_json(text)
     except ValueError as error:  # also other bytes than UTF-8, a key twice, not a number
         raise DataMissing(f"{show(file)} is not JSON: {error}.", _LOOKED_FOR) from error
 
