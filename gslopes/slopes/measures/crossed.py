@@ -81,10 +81,11 @@ def _views_by_name(grid: Grid) -> dict[str, View]:
     by_name = {first: views(replace(grid, levels=()))[first]}
     row = np.arange(len(grid.values[0]))
     for level, name in enumerate(grid.contrasts, 1):
+        at_baseline = f"{first}{placebo.CROSS}{name}=0"
         pair = Grid((first, name), (grid.values[0], (0.0, 1.0)))
         steps = np.concatenate([row, row + level * len(row)])
         for view, content in views(pair).items():
-            if level == 1 or not view.endswith("=0"):  # which is the baseline's, once
+            if level == 1 or view != at_baseline:  # the same for all names, once
                 by_name.setdefault(view, content._replace(steps=steps[content.steps]))
     return by_name
 

@@ -6,6 +6,7 @@ import pytest
 
 from gslopes.core.crossed import Grid, grid_of
 from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.crossed import views
 from gslopes.slopes.measures.options import FitOptions, Study
 from tests.slopes.measures.conftest import build
 from tests.slopes.measures.crossed import (
@@ -172,3 +173,13 @@ def test_contrasts_of_names_are_differences_of_means_of_their_cells():
     )
     assert "gender-x-race: East Asian − White=0" not in rows.index.get_level_values(0)  # the same
     assert NAMED.name not in rows.index.get_level_values(0)
+
+
+def test_of_two_attributes_of_names_every_contrast_has_its_slope_at_both_ends_of_the_other():
+    grid = Grid(("gender: m − f", "race"), ((0.0, 1.0), (0.0, 1.0, 2.0)), ("W", "B", "A"))
+    for name in ("race: B − W", "race: A − W"):
+        for end in (0, 1):
+            assert f"{name}-x-gender: m − f={end}" in views(grid)
+    assert [name for name in views(grid) if name.endswith("W=0")] == [
+        "gender: m − f-x-race: B − W=0"
+    ]
