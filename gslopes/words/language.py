@@ -15,7 +15,6 @@ from gslopes.words.pos_tagger import PREPOSITIONS, sentences
 from gslopes.words.wordnet import DATA, wordnet
 
 LANGUAGES = read_toml(DATA / "languages.toml")
-ENGLISH = "English"
 _FUNCTION = PREPOSITIONS.union(LANGUAGES["function"].split())
 
 
@@ -29,7 +28,7 @@ def language(text: str) -> str:
     words = [word for sentence in sentences(text) for word in sentence if word.isalpha()]
     known = list(filter(_is_english, words))
     if len(known) >= 0.75 * len(words) and not _FUNCTION.isdisjoint(known):
-        return ENGLISH
+        return "English"
     if len(known) >= 0.9 * len(words):  # such as a list of things: not another language
         return ""
     code, probability = _identifier().classify(" ".join(words))
@@ -43,7 +42,7 @@ def other_languages(texts: Sequence[str]) -> list[str]:
     """
     names = [language(text) for text in texts]
     usual = mode([*filter(None, names)] or [language(" ".join(dict.fromkeys(texts)))])
-    return [(name or usual).replace(ENGLISH, "") for name in names]
+    return [(name or usual).replace("English", "") for name in names]
 
 
 @cache

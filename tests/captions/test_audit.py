@@ -251,10 +251,8 @@ def test_of_captions_in_another_language_nothing_is_judged_and_its_name_is_told(
     audit = run_of(tmp_path, HUMAN, GERMAN)
     assert audit.tables["cases"].empty
     assert "system-captions" not in set(audit.tables["measures"]["stage"])
-    sentence = (
-        "system-captions: 24 rows left out: captions in German, of which nothing is judged: "
-        "only English is read."
-    )
+    sentence = "system-captions: 24 rows left out: captions in German, "
+    sentence += "of which nothing is judged: only English is read."
     assert sentence in audit.places
     assert sentence in audit.facts["notes"]
     assert sentence in shown(audit.page.read_text("utf-8"))

@@ -55,7 +55,11 @@ def certain(page: Page) -> Content:
     columns = filter(None, page.tables["measures"]["column"].unique())
     names = ", ".join(map(printable, columns))
     line = f"Groups are those of {names}: how people look to those who made the table, not who they are."
-    return {**sure(page, *[line] * bool(names)), "waiting": len(page.tables["cases"])}
+    return {
+        **sure(page, *[line] * bool(names)),
+        "waiting": len(page.tables["cases"]),
+        "notes": page.notes,
+    }
 
 
 def reviewed(page: Page) -> Content | None:
