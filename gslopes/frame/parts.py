@@ -220,7 +220,7 @@ def missing_parts(folder: Path, audit: Audit, table: str) -> tuple[list[int], in
     stage = maker_of(audit, table)
     marker = _part_tables(audit, stage)[-1]
     count = 0
-    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+    with suppress(FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         count = int(read_json(made_from(folder, stage))["parts"])
     return runfolder.missing_parts(folder, stage.name, marker, count), count
 
@@ -251,7 +251,7 @@ def _sources(run: Run, stage: Stage, count: int) -> tuple[JsonObject, JsonObject
             name: value for name, value in reads[kind].items() if name not in stage.merging
         }
     before = {}
-    with suppress(FileNotFoundError, ValueError, TypeError):
+    with suppress(FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         before = dict(read_json(made_from(run.folder, stage)))
     changed = any(before.get(kind) != value for kind, value in now.items())
     return now, before.get("uses", {}), changed

@@ -371,4 +371,4 @@ def test_photos_of_phones_that_cannot_be_read_are_named_with_the_remedy(tmp_path
             open_photo(file.path)
         reason = error.value.reason
         named = "unreadable: a kind of picture that is not read (HEIC: pip install 'gslopes[heif]')"
-        assert listed(reason.reason, reason.detail) == named
+        assert [*listed([reason.reason], [reason.detail])] == [named]
