@@ -1,4 +1,4 @@
-"""A classifier by ``http:`` in a process of its own, which writes down every picture that it was sent."""
+"""A classifier by ``http:`` in another process, which writes down every picture that it was sent."""
 
 from __future__ import annotations
 
