@@ -193,7 +193,7 @@ class _Asking:
                 del entries[model.name][STOPPED]
         finally:
             for model in models:
-                entries[model.name] |= models_of(parts.folder(model.name))
+                entries[model.name] |= models_of(parts.of(model.name).folder)
                 if orders := entries[model.name].get("orders"):
                     run.executor.note(f"score      {model.name}: {orders}.")
             runfolder.write_json(run.folder / runfolder.MANIFEST, content)

@@ -66,7 +66,7 @@ class Scoring:
 
     def _edits(self, name: str, part: int) -> DataFrame:
         """The edits of a part that a classifier is asked about."""
-        return self.wanted[name].of(self.parts.piece(part)[self.pictures])
+        return self.wanted[name].of(self.parts.of(name).piece(part)[self.pictures])
 
     def _count(self, name: str, parts: Iterable[int]) -> int:
         """How many they are in several parts."""
@@ -117,7 +117,7 @@ class Scoring:
 
     def _journal(self, classifier: Classifier) -> Path:
         """Keeps the answers of unfinished parts, if no cache keeps them."""
-        return self.parts.folder(classifier.name) / "journal"
+        return self.parts.of(classifier.name).folder / "journal"
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
@@ -164,20 +164,20 @@ class Scoring:
     ) -> None:
         """One classifier, in its thread; its error stops the others as well."""
         name = client.classifier.name
-        folder = self.parts.folder(name)
+        parts = self.parts.of(name)
 
         def done(progress: PartProgress) -> None:
             part = progress.number
             asked, scores = progress.rows(name)
-            models = folder / f"models-{part:06d}.json"
+            models = parts.folder / f"models-{part:06d}.json"
             if progress.models() or models.exists():
                 runfolder.write_json(
                     models, {"models": progress.models(), "order_effects": progress.orders()}
                 )
-            self.parts.commit(name, part, dict(zip(self.makes, (scores, asked), strict=True)))
+            parts.commit(part, dict(zip(self.makes, (scores, asked), strict=True)))
 
         try:
-            runfolder.make_folder(folder)
+            runfolder.make_folder(parts.folder)
             questions = (
                 (
                     part,
