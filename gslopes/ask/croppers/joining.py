@@ -114,10 +114,9 @@ def check_map(
     elif not np.isfinite(scores).all():
         wrong = "holds NaN or infinity"
     else:
-        for name, coordinates, count, side in (
-            ("x", saliency.x, scores.shape[1], width),
-            ("y", saliency.y, scores.shape[0], height),
-        ):
+        axes = (saliency.x, saliency.y)
+        sides = zip("xy", axes, scores.shape[::-1], (width, height), strict=True)
+        for name, coordinates, count, side in sides:
             if len(coordinates) != count:
                 wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
             elif (
@@ -241,10 +240,8 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
 
 # -- heads and rectangles: who is kept ---------------------------------------------------------------------------------
 
-# How much larger than the detector's face box a head is, in shares of the box's width and height.
-SIDES = 0.25
-ABOVE = 0.5
-BELOW = 0.15
+# By how much a head reaches beyond the detector's face box left, above, right and below, in shares of its sides.
+MARGINS = (-0.25, -0.5, 0.25, 0.15)
 
 
 def head_box(face: Sequence[float], width: int, height: int) -> Box:
@@ -255,15 +252,9 @@ def head_box(face: Sequence[float], width: int, height: int) -> Box:
     >>> head_box([40, 40, 60, 60], 100, 100)
     Box(x0=35.0, y0=30.0, x1=65.0, y1=63.0)
     """
-    x0, y0, x1, y1 = map(float, face)
-    across = x1 - x0
-    down = y1 - y0
-    return Box(
-        max(0.0, x0 - SIDES * across),
-        max(0.0, y0 - ABOVE * down),
-        min(float(width), x1 + SIDES * across),
-        min(float(height), y1 + BELOW * down),
-    )
+    corners = doubles(face)
+    larger = corners + np.tile(corners[2:] - corners[:2], 2) * MARGINS
+    return Box(*np.clip(larger, 0, (width, height) * 2).tolist())
 
 
 def share_inside(head: Box, crop: Crop) -> float:
@@ -293,19 +284,14 @@ def checked_crop(
 
     Raises: AnswerError if it is empty or reaches out further.
     """
-    out = max(
-        -crop.left, -crop.top, crop.left + crop.width - width, crop.top + crop.height - height
-    )
-    if crop.width < 1 or crop.height < 1 or out > 1:
+    corners = np.cumsum([(crop.left, crop.top), (crop.width, crop.height)], axis=0)
+    inner = np.clip(corners, 0, (width, height))
+    if min(crop.width, crop.height) < 1 or abs(corners - inner).max() > 1:
         raise AnswerError(
             f"{cropper} answers with the rectangle left {crop.left}, top {crop.top}, {crop.width} x {crop.height} for "
             f"a picture of {width} x {height} pixels."
         )
-    left = max(crop.left, 0)
-    top = max(crop.top, 0)
-    right = min(crop.left + crop.width, width)
-    bottom = min(crop.top + crop.height, height)
-    inside = Crop(left, top, right - left, bottom - top, crop.point)
+    inside = Crop(*inner[0].tolist(), *(inner[1] - inner[0]).tolist(), crop.point)
     height_asked = ratio * inside.width
     differs = (
         abs(inside.height - height_asked) > max(1.0, 0.01 * height_asked)
