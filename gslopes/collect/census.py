@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.collect.config import COLUMNS, DECISIONS, RACES, VALUES, CensusConfig
+from gslopes.collect.config import COLUMNS, RACES, REVIEW, VALUES, CensusConfig
 from gslopes.collect.review import items_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
@@ -293,7 +293,8 @@ def read_answers(path: Path) -> dict[str, dict[str, str]]:
     Raises: UsageError, with the line, if it is missing, has other columns, names a photo twice, or has a decision or
     an answer that there is not.
     """
-    values = {"decision": DECISIONS} | {name: ("", *names) for name, names in VALUES.items()}
+    values = {name: ["", *names] for name, names in VALUES.items()}
+    values["decision"] = REVIEW["decisions"]
     hint = f"Save it from review.html: its columns are {', '.join(COLUMNS)}."
     table = read_csv(path, ("photo", "decision"), hint=hint).checked(("photo",), values)
     rows = [UNANSWERED | row for _, row in table.rows()]

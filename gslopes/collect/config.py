@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-from gslopes.core import ConfigError, UnknownName, frozen
+from gslopes.core import ConfigError, UnknownName, frozen, read_beside
 
-RACES = ("white", "black", "asian", "indian", "other")
-VALUES = {  # of each reading, as people may answer
-    "gender": ("female", "male", "non-binary", "unknown"),
-    "race": (*RACES, "unknown"),
-    "age": ("under 35", "35 or older", "unknown"),
-}
-DECISIONS = ("accept", "correct", "exclude", "undecided")
+REVIEW = read_beside(__file__, "review.toml")
+VALUES: dict[str, list[str]] = REVIEW["values"]  # of each reading, as people may answer
+RACES = VALUES["race"][:-1]  # but for unknown
 COLUMNS = ("photo", "path", "decision", *VALUES)  # of the review's answers
 
 

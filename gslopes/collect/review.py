@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gslopes.collect.config import COLUMNS, DECISIONS
-from gslopes.core import read_beside
+from gslopes.collect.config import COLUMNS, REVIEW
 from gslopes.core.tables import Record, Row, records
 from gslopes.report import inline, review
 
-REVIEW = read_beside(__file__, "review.toml")
 PROPER: dict[str, str] = REVIEW["proper"]
 
 
@@ -73,7 +71,7 @@ def render_review(
             {"decision": "accept"},
             {"decision": "correct", **dict.fromkeys(unsure, "*")},
         ),
-        values={"decision": DECISIONS},
+        values={"decision": REVIEW["decisions"]},
         resets={"decision": "accept"},
         names=PROPER,
         page={

@@ -302,20 +302,12 @@ class Openverse(Provider):
         return results[:max_results]
 
 
-_FIELDS = {  # of a candidate, as Openverse names them
-    "url": "url",
-    "page": "foreign_landing_url",
-    "title": "title",
-    "creator": "creator",
-    "creator_url": "creator_url",
-    "licence": "license",
-    "licence_url": "license_url",
-}
+_OPENVERSE = read_toml(DATA / "openverse.toml")
 
 
 def _openverse(row: Mapping[str, object]) -> Candidate:
-    facts = {name: text(row.get(field)) for name, field in _FIELDS.items()}
+    facts = {name: text(row.get(field)) for name, field in _OPENVERSE["fields"].items()}
     code = facts["licence"]
-    name = {"cc0": "CC0", "pdm": "Public Domain Mark", "": ""}.get(code, f"CC {code.upper()}")
+    name = _OPENVERSE["licences"].get(code, f"CC {code.upper()}")
     facts["licence"] = f"{name} {text(row.get('license_version'))}".strip()
     return Candidate(**facts)
