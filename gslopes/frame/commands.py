@@ -220,34 +220,31 @@ trust_option = click.option(
 
 
 def fail_if_options(table: str, example: str) -> Callable[[Command], Command]:
-    """Add ``--fail-if`` and ``--junit``, as one argument ``fail_if``: see ``condition_of``.
+    """Add ``--fail-if`` and ``--junit``: see ``condition_of``.
 
     table: what the rows are.  example: a condition, see ``frame.conditions``.
     """
     text = f"End with exit code 4 if this holds for a row of {table}, such as {example!r}."
 
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def run(*args: Any, fail_if: str | None, junit: Path | None, **others: Any) -> Any:
-            return command(*args, fail_if=(fail_if, junit), **others)
+    rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
 
-        rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
-        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag)(run)
-        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text)(run)  # type: ignore[return-value]
+    def decorate(command: Command) -> Command:
+        command = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag)(command)
+        return click.option("--fail-if", metavar="CONDITION", help=text)(command)
 
     return decorate
 
 
-FailIf = tuple[str | None, Path | None]  # --fail-if and --junit, as given
+def condition_of(
+    fail_if: str | None, junit: Path | None, columns: Mapping[str, float | str | bool]
+) -> Condition | None:
+    """The condition, checked before any work; None without one.
 
-
-def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> Condition | None:
-    """The condition, checked before any work; None without one.  columns: see ``frame.conditions``.
+    fail_if, junit: as given.  columns: see ``frame.conditions``.
 
     Raises: UsageError if it is not a condition, or if a file is named for it and it is missing.
     """
-    text, junit = fail_if
-    if junit is not None and text is None:
+    if junit is not None and fail_if is None:
         raise UsageError(
             "--junit writes which rows fail, and nothing says which do.", "Add --fail-if finding."
         )
@@ -255,12 +252,12 @@ def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> 
         raise UsageError(
             f"There is no folder for {show(junit)}.", "Make it, or name another file with --junit."
         )
-    if text is None:
+    if fail_if is None:
         return None
-    return Condition(text, columns)
+    return Condition(fail_if, columns, junit)
 
 
-def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
+def judge(condition: Condition | None, frame: pd.DataFrame, code: int) -> int:
     """The exit code: 4, with the rows named on stderr, if the condition holds for any; else the given one.
 
     frame: rows named by their first three columns.
@@ -268,11 +265,11 @@ def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, cod
     if condition is None:
         return code
     facts = condition.facts(frame)
-    if fail_if[1] is not None:
-        from gslopes.frame import junit
+    if condition.junit is not None:
+        from gslopes.frame.junit import write
 
-        junit.write(fail_if[1], frame, condition.rows(frame), condition.text)
-        say(f"junit      {show(fail_if[1])}", err=True)
+        write(condition.junit, frame, condition.rows(frame), condition.text)
+        say(f"junit      {show(condition.junit)}", err=True)
     if not facts["judged"]:
         say(
             "fail-if    nothing was judged: a gate that lets this through has seen nothing",

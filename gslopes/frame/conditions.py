@@ -20,6 +20,7 @@ import ast
 import operator
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslopes.core import JsonObject, UnknownName, UsageError, nearest, read_beside, some_of
@@ -35,13 +36,16 @@ _FORM = read_beside(__file__, "conditions.toml")
 class Condition:
     """A condition, checked: it can be judged for every row.
 
-    columns: name to a value of its type: a number, a text or a truth.
+    columns: name to a value of its type: a number, a text or a truth.  junit: the file that names the rows for it.
 
     Raises: UsageError if it is not a condition, or names an unknown column or decision.
     """
 
-    def __init__(self, text: str, columns: Mapping[str, float | str | bool]) -> None:
+    def __init__(
+        self, text: str, columns: Mapping[str, float | str | bool], junit: Path | None = None
+    ) -> None:
         self.text = text
+        self.junit = junit
         if len(text) > LONGEST:
             raise UsageError(
                 f"The condition has {len(text):,} characters.", f"At most {LONGEST} are read."

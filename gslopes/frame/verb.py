@@ -12,7 +12,6 @@ from gslopes.core.options import options_of
 from gslopes.core.summary import NAME, conditions, gated
 from gslopes.frame.commands import (
     PATH,
-    FailIf,
     Flag,
     condition_of,
     dry_run_option,
@@ -85,7 +84,8 @@ def verb(
         options: dict[str, Any],
         as_json: bool,
         dry_run: bool,
-        fail_if: FailIf = (None, None),
+        fail_if: str | None = None,
+        junit: Path | None = None,
         show_page: bool = False,
         **plan_options: Any,  # trust, only: as far as the verb has them
     ) -> int:
@@ -93,7 +93,7 @@ def verb(
             return _print_differences(audit, out or audited, options, as_json)
         if stage:
             plan_options["only"] = [stage]
-        condition = condition_of(fail_if, conditions(audit.form))
+        condition = condition_of(fail_if, junit, conditions(audit.form))
         if condition is not None and plan_options.get("only"):
             _check_findings(audit, plan_options["only"])
         about = (audit, audited, out, options)
@@ -104,7 +104,7 @@ def verb(
             open_page(result.page)
         if condition is None or result is None:
             return code
-        return judge(condition, fail_if, gated(result.findings), code)
+        return judge(condition, gated(result.findings), code)
 
     return run
 

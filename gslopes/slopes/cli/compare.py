@@ -10,7 +10,6 @@ from gslopes.core import UsageError, build, frozen
 from gslopes.core.options import section
 from gslopes.frame.commands import (
     PATH,
-    FailIf,
     condition_of,
     dry_run_option,
     fail_if_options,
@@ -61,7 +60,8 @@ class CompareConfig:
 def compare(
     run_a: Path,
     run_b: Path | None,
-    fail_if: FailIf,
+    fail_if: str | None,
+    junit: Path | None,
     dry_run: bool,
     show_page: bool,
     as_json: bool,
@@ -89,8 +89,8 @@ def compare(
             "--photos-csv": fit.photos_csv,
             "--cluster": fit.cluster,
             "--out": config.out,
-            "--fail-if": fail_if[0],
-            "--junit": fail_if[1],
+            "--fail-if": fail_if,
+            "--junit": junit,
             "--open": show_page,
         }
         if names := ", ".join(name for name, value in idle.items() if value):
@@ -107,7 +107,7 @@ def compare(
         raise UsageError("--dry-run goes with --drift.", "Leave it out: comparing runs is free.")
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
-    condition = condition_of(fail_if, CONDITION)
+    condition = condition_of(fail_if, junit, CONDITION)
     changes = compare_runs(
         run_a, run_b, config.pair, photos_csv=fit.photos_csv, cluster=fit.cluster
     )
@@ -118,7 +118,7 @@ def compare(
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)
-    return judge(condition, fail_if, changed(changes), 0)
+    return judge(condition, changed(changes), 0)
 
 
 def _ask_again(run: Path, classifier: str, limits: CostLimits, as_json: bool) -> int:
