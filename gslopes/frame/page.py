@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.core import Watch, counted, csv_bytes, runfolder, summary
+from gslopes.core import Watch, counted, csv_bytes, from_dict, runfolder, summary
 from gslopes.core.tables import Tables as Opened
 from gslopes.core.tables import typed
 from gslopes.frame.findings import decide
@@ -79,11 +79,8 @@ class Page:
     @cached_property
     def quoted(self) -> quote.Quote | None:
         """What others may say of the run."""
-        about = self.audit.sentences["quote"]
-        limits = tuple(self.audit.sentences["limits"][:3])
-        card = quote.About(
-            about["title"], tuple(about["things"]), about["compared"], limits, about["source"]
-        )
+        sentences = self.audit.sentences
+        card = from_dict(quote.About, sentences["quote"] | {"limits": sentences["limits"][:3]})
         return quote.of_findings(
             self.run.folder,
             self.findings,
@@ -176,17 +173,11 @@ def render(page: Page) -> str:
         scripts=page.scripts,
         plots=bool(page.scripts),
         data=page.data,
-        audit=audit,
-        headline=page.headline.sentence.splitlines(),
+        page=page,
         fewest=page.findings["n"][page.findings["decision"] != summary.UNJUDGED].min(),
         sections=sections,
         bodies={section["name"]: section["body"] for section in sections},
-        steps=[
-            (step["what"], step["text"], step.get("command", ""))
-            for step in audit.sentences.get("next", ())
-        ],
         differs=differs,
-        quote=page.quoted,
     )
 
 

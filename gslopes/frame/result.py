@@ -15,7 +15,7 @@ from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed
 from gslopes.frame.spec import Audit, refuse_older
 from gslopes.photos.decode import named_picture
-from gslopes.report.inline import jpeg_uri, templates
+from gslopes.report.inline import jpeg_uri, plain, templates
 
 # Kind in run.json to the audit that carries it out.
 AUDITS = {
@@ -81,10 +81,9 @@ class Result:
     @property
     def places(self) -> list[str]:
         """What a user should know, and the place of every file, a line each."""
-        lines = [*self.notes, f"tables     {show(self.folder)}/*.parquet"]
         findings = _found(self.folder / "report" / "findings.csv")
-        files = {"findings": findings, "page": self.page, "review": self.review}
-        return [*lines, *(f"{name:<11}{show(file)}" for name, file in files.items() if file)]
+        told = plain("places.txt.j2", __file__, result=self, findings=findings, show=show)
+        return [*self.notes, *told.split("\n")]
 
     def __str__(self) -> str:
         tables = Tables(self.folder)

@@ -27,9 +27,7 @@ def count_decisions(rows: DataFrame) -> str:
     return plain(
         "decisions.txt.j2",
         __file__,
-        found=int((rows["decision"] == FINDING).sum()),
-        judged=len(rows) - len(reasons),
-        out=len(reasons),
+        decisions=rows["decision"].tolist(),
         why=reasons.mode().tolist(),
     )
 

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 import pytest
 
 from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig
-from gslopes.captions.measures.techniques import chosen_stages, missing_need, run_techniques
+from gslopes.captions.measures.techniques import chosen_stages, description_of, run_techniques
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.graph import Mentions
@@ -39,7 +39,7 @@ def test_what_cannot_have_caused_a_difference():
 
 def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
     built = corpus(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
-    assert "truth" in missing_need(TECHNIQUES["S1"].needs, built, "system-captions", "")
+    assert "truth" in description_of("S1", built, "system-captions", "")["why"]
     result, described = run_techniques(
         built, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions()
     )

@@ -84,13 +84,14 @@ def corpus_of(run: Run, mentions: Mentions) -> Corpus:
     )
 
 
-def missing_need(
-    needs: Sequence[str],
+def description_of(
+    name: str,
     corpus: Corpus,
     target: str,
     truth: str,
-) -> str:
-    """The first need of a technique that is not met, as a sentence; empty if it can run."""
+) -> Row:
+    """The row of a technique at one target, with the first of its needs that is not met, as a sentence."""
+    technique = TECHNIQUES[name]
     genders = {value for values in corpus.groups.values() for value in values.values()}
     has = {
         "truth": truth and corpus.images(target, truth),
@@ -98,20 +99,9 @@ def missing_need(
         "boxes": corpus.boxes,
         "gender": genders & {"female", "male"},
     }
-    lacking = (text for need, text in SENTENCES["needs"].items() if need in needs and not has[need])
-    return next(lacking, "")
-
-
-def description_of(
-    name: str,
-    corpus: Corpus,
-    target: str,
-    truth: str,
-) -> Row:
-    """The row of a technique at one target."""
-    technique = TECHNIQUES[name]
-    why = missing_need(technique.needs, corpus, target, truth)
-    return technique.describe(target, truth, why, corpus.mentions.lists)
+    needs = SENTENCES["needs"]
+    lacking = (needs[need] for need in needs if need in technique.needs and not has[need])
+    return technique.describe(target, truth, next(lacking, ""), corpus.mentions.lists)
 
 
 def run_technique(
