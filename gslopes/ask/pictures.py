@@ -1,5 +1,6 @@
 """Pictures as classifiers take them: arrays for a network, in sRGB, and files within a service's limits."""
 
+import base64
 import io
 import math
 import operator
@@ -104,6 +105,16 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
         if max(map(len, encoded)) <= most_bytes:
             return encoded, f"JPEG of quality {quality}, longer side {size} pixels"
     raise Refused("it cannot be made small enough for the service")
+
+
+def kind_of(picture: bytes) -> str:
+    """``png`` or ``jpeg``, of an encoded picture."""
+    return "png" if picture.startswith(b"\x89PNG") else "jpeg"
+
+
+def in_base64(picture: bytes) -> str:
+    """The file of a picture as a text."""
+    return base64.b64encode(picture).decode("ascii")
 
 
 def png(pixels: ByteArray) -> bytes:

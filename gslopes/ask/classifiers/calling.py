@@ -1,6 +1,5 @@
 """A user's function: in which form it takes pictures, and where it failed."""
 
-import base64
 import inspect
 import io
 import re
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.classifiers.estimator import Estimator
-from gslopes.ask.pictures import decoded
+from gslopes.ask.pictures import decoded, in_base64, kind_of
 from gslopes.core import GslopesError, UsageError, read_beside
 from gslopes.core.records import ByteArray
 
@@ -141,12 +140,8 @@ def in_form(pictures: Sequence[bytes], form: Form, folder: str) -> list[Any]:
     return [stack([one]) for one in given]
 
 
-def _kind_of(data: bytes) -> str:
-    return "png" if data[1:4] == b"PNG" else "jpeg"
-
-
 def _copy(data: bytes, place: str) -> str:
-    file = f"{place}.{_kind_of(data)}"
+    file = f"{place}.{kind_of(data)}"
     Path(file).write_bytes(data)
     return file
 
@@ -159,10 +154,6 @@ def _floats(data: bytes) -> Any:
     return _pixels(data) / np.float32(255)
 
 
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
 # Of an encoded picture, or of the place of a copy.
 _MAKERS: Mapping[str, Callable[[Any], Any]] = {
     "array": _pixels,
@@ -172,8 +163,8 @@ _MAKERS: Mapping[str, Callable[[Any], Any]] = {
     "Path": Path,
     "bytes": bytes,
     "file": io.BytesIO,
-    "base64": _base64,
-    "url": lambda data: f"data:image/{_kind_of(data)};base64,{_base64(data)}",
+    "base64": in_base64,
+    "url": lambda data: f"data:image/{kind_of(data)};base64,{in_base64(data)}",
     "float array": _floats,
     "tensor": lambda data: import_module("torch").from_numpy(
         _floats(data).transpose(2, 0, 1).copy()

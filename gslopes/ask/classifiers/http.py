@@ -23,7 +23,6 @@ Without ``labels``, ``scores`` finds a mapping of label to score, or items with 
 twice the highest score counts. ``gslopes try`` shows what a reply holds, and the path that fits.
 """
 
-import base64
 import io
 import os
 import re
@@ -43,6 +42,7 @@ from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.croppers import CATALOGUE
 from gslopes.ask.names import as_address, canonical, check_unit
+from gslopes.ask.pictures import in_base64, kind_of
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core import (
     AnswerError,
@@ -154,10 +154,10 @@ class Endpoint(service.Service):
         from httpx import URL
 
         field = self._options.field
-        kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
+        kind = f"image/{kind_of(picture)}"
         if self._options.body == "json":
-            text = base64.b64encode(picture).decode("ascii")
-            return self._posted(url, json=service.nested({**fields, field or "picture": text}))
+            sent = {**fields, field or "picture": in_base64(picture)}
+            return self._posted(url, json=service.nested(sent))
         if self._options.body == "raw":
             url = str(URL(url).copy_merge_params(fields))
             return self._posted(url, content=picture, headers={"Content-Type": kind})
@@ -279,8 +279,7 @@ class HttpClassifier(Endpoint):
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         if self._protocol:
-            texts = [base64.b64encode(data).decode("ascii") for data in pictures]
-            reply = self._posted(self._url, json={"pictures": texts})
+            reply = self._posted(self._url, json={"pictures": list(map(in_base64, pictures))})
         else:
             reply = self._sent(pictures[0], self._url, {})
         body = self._content(reply)

@@ -26,7 +26,6 @@ What a model is known to take is in families.toml. Models that think before they
 that are known get 4,000 tokens a reply, and others as soon as their first one is cut off, unless you give max_tokens.
 """
 
-import base64
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -42,7 +41,7 @@ from gslopes.ask.classifiers.dialect import family_of, spoken
 from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.cost import said
-from gslopes.ask.pictures import halves
+from gslopes.ask.pictures import halves, in_base64, kind_of
 from gslopes.core import (
     AnswerError,
     ConfigError,
@@ -307,15 +306,14 @@ class Llm(Prompted, Batching):
         """The fields of one request, see ``dialect``.  number: of the requests about this picture before it."""
         options = self._options
         pictures = halves(picture) if self._apart else [picture]
-        kind = "png" if pictures[0].startswith(b"\x89PNG") else "jpeg"
         request: JsonObject = {
             "model": options.model,
             "system": self.prompt.system or None,
             "text": self.prompt.text(order),
             "pictures": [
                 {
-                    "media_type": f"image/{kind}",
-                    "data": base64.b64encode(data).decode("ascii"),
+                    "media_type": f"image/{kind_of(data)}",
+                    "data": in_base64(data),
                     "detail": options.detail,
                 }
                 for data in pictures

@@ -4,6 +4,7 @@ import base64
 import re
 from typing import Any
 
+from gslopes.ask.pictures import in_base64
 from gslopes.ask.secrets import PICTURE
 from gslopes.core.records import Answer
 
@@ -23,7 +24,7 @@ def is_picture(data: bytes) -> bool:
 
 def kept(picture: bytes, version: str = "") -> dict[str, str]:
     """The raw answer with a picture.  picture: the bytes of its file.  version: of the model, if it is told."""
-    return {"picture": base64.b64encode(picture).decode("ascii"), "version": version}
+    return {"picture": in_base64(picture), "version": version}
 
 
 def answer_of(raw: Any) -> Answer:
