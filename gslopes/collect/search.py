@@ -17,8 +17,6 @@ from gslopes.core.files import is_file
 from gslopes.core.options import names
 
 DATA = Path(__file__).parent / "data"
-OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
-KEYWORDS = {"paper": DATA / "keywords-paper.csv"}
 WOMEN = (
     DATA / "women-bls-2022.csv"
 )  # Bureau of Labor Statistics, Current Population Survey 2022, table 11
@@ -59,7 +57,7 @@ def read_occupations(which: str) -> list[Occupation]:
 
     Raises: UsageError if the list is unknown or empty.
     """
-    rows = _rows_of(which, OCCUPATIONS, "occupation")
+    rows = _rows_of(which, "occupation")
     if rows is not None:
         jobs = [
             Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows
@@ -83,7 +81,7 @@ def read_keywords(which: str) -> list[str]:
 
     Raises: UsageError if the file is missing.
     """
-    rows = _rows_of(which, KEYWORDS, "keyword")
+    rows = _rows_of(which, "keyword")
     if rows is not None:
         return list(dict.fromkeys(row["keyword"] for row in rows))
     return [word for word in dict.fromkeys(["", *names(which)]) if word != "none"]
@@ -137,10 +135,11 @@ def read_rows(path: Path, column: str) -> list[dict[str, str]]:
     ]
 
 
-def _rows_of(which: str, lists: dict[str, Path], column: str) -> list[dict[str, str]] | None:
+def _rows_of(which: str, column: str) -> list[dict[str, str]] | None:
     """Of a list of ours or a file; None if it is neither.  Raises: UsageError if a file is named that is not there."""
-    if which in lists or is_file(Path(which)):
-        return read_rows(lists.get(which, Path(which)), column)
+    for file in (DATA / f"{column}s-{which}.csv", Path(which)):
+        if is_file(file):
+            return read_rows(file, column)
     if which.lower().endswith((".csv", ".txt")):
         raise UsageError(
             f"There is no file {show(which)}.",

@@ -74,11 +74,7 @@ def _nothing(*_: Any) -> Any:
 
 
 def _every_row(run: Run, table: str) -> Callable[[DataFrame], DataFrame]:
-    return _same
-
-
-def _same(rows: DataFrame) -> DataFrame:
-    return rows
+    return lambda rows: rows
 
 
 @frozen

@@ -291,7 +291,8 @@ def checked_crop(
             f"{cropper} answers with the rectangle left {crop.left}, top {crop.top}, {crop.width} x {crop.height} for "
             f"a picture of {width} x {height} pixels."
         )
-    inside = Crop(*inner[0].tolist(), *(inner[1] - inner[0]).tolist(), crop.point)
+    (left, top), (right, bottom) = inner.tolist()
+    inside = Crop(left, top, right - left, bottom - top, crop.point)
     height_asked = ratio * inside.width
     differs = (
         abs(inside.height - height_asked) > max(1.0, 0.01 * height_asked)
