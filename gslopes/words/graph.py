@@ -9,7 +9,7 @@ bound over their senses.  Source: Wang et al. 2022, Measuring Representational H
 arXiv 2206.07173.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -117,7 +117,7 @@ class Fact(NamedTuple):
         return f"{self.subject} – {self.word} – {self.object}"
 
 
-Facts = Iterable[Fact]
+Facts = Collection[Fact]
 
 
 def with_synsets(fact: Fact, senses: Senses) -> Fact:

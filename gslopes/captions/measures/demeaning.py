@@ -80,8 +80,6 @@ def verdict(
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.
     """
-    target = tuple(target)
-    truth = tuple(truth)
     people = mentions.people(truth)
     if rule == "weapons":
         if mentions.weapons(target) and not mentions.weapons(truth):

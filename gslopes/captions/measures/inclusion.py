@@ -53,7 +53,7 @@ class Truth:
 
     def __init__(self, facts: Facts, wordnet: WordNet) -> None:
         self.wordnet = wordnet
-        self.facts = tuple(facts)
+        self.facts = facts
         self.objects = {fact.concept for fact in self.facts if fact.kind == "object"}
         self.same = cache(self._same)
 

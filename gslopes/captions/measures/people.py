@@ -101,12 +101,11 @@ def replaced(truth: str, target: Facts, wordnet: WordNet) -> str:
 
     A generic concept is a hypernym of it at or below ``person.n.01``.
     """
-    facts = tuple(target)
-    if recalled(truth, facts, wordnet):
+    if recalled(truth, target, wordnet):
         return ""
     generic = [
         fact.concept
-        for fact in facts
+        for fact in target
         if fact.kind == "object"
         and fact.concept in wordnet.above(truth)
         and wordnet.at_or_below(fact.concept, PERSON)
@@ -167,7 +166,6 @@ def reading(annotated: str, facts: Facts, mentions: Mentions) -> str:
 
     neutral: person words without a gender.  none: no person is mentioned.
     """
-    facts = tuple(facts)
     genders = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
     if len(genders) == 2:
         return "both"
@@ -232,7 +230,6 @@ def marking(recorder: Recorder) -> None:
 
 def has_trait(facts: Facts, words: Iterable[str]) -> bool:
     """Whether facts hold a listed thing, or a listed attribute of one (*long hair* is ``long_hair``)."""
-    facts = tuple(facts)
     things = {fact.word for fact in facts if fact.kind != "relation"}
     things |= {f"{fact.word}_{fact.subject}" for fact in facts if fact.kind == "attribute"}
     return not things.isdisjoint(words)

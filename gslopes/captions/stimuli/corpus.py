@@ -109,10 +109,8 @@ class Corpus:
     )
 
     def images(self, *stages: str) -> list[str]:
-        """Images that all these stages have, sorted."""
-        if stages:
-            return sorted(set.intersection(*(set(self.stages[stage]) for stage in stages)))
-        return []
+        """Images that all these stages have, one stage at least, sorted."""
+        return sorted(set.intersection(*(set(self.stages[stage]) for stage in stages)))
 
     def facts(self, stage: str, image: str) -> frozenset[Fact]:
         """The union of an image's captions at a stage, without what they deny."""

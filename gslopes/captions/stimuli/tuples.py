@@ -151,7 +151,7 @@ def captions_of(
     ]
     captions += [
         (image, stage, Caption(-1, tuple(dict.fromkeys(labelled))))
-        for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0])
+        for (image, stage, source), labelled in sorted(facts.items())
         if source == -1
     ]
     chosen = set(images)
