@@ -99,6 +99,7 @@ class PublicNetwork(httpcore.SyncBackend):
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
 
 
+@dataclass(eq=False)
 class DownloadError(Exception):
     """A download that came to nothing.
 
@@ -106,14 +107,10 @@ class DownloadError(Exception):
     code: the HTTP status, 0 if there was none.  wait: seconds after which it may be tried again; None: not now.
     """
 
-    def __init__(
-        self, status: str, reason: SkipReason, code: int = 0, wait: float | None = None
-    ) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.reason = reason
-        self.code = code
-        self.wait = wait
+    status: str
+    reason: SkipReason
+    code: int = 0
+    wait: float | None = None
 
 
 def refused(reason: Reason, detail: str = "", code: int = 0) -> DownloadError:
