@@ -190,7 +190,6 @@ def test_a_retry_after_in_dates_is_as_long_whatever_our_clock_says(fetcher, monk
             asking = Fetcher(policy, threading.Event())
             with pytest.raises(DownloadError) as caught:
                 asking.get(f"http://{host}/a.jpg")
-            asking.close()
         assert caught.value.wait == 1.0
 
 
@@ -212,7 +211,6 @@ def test_a_wall_clock_that_jumps_neither_hurries_nor_holds_up(server, monkeypatc
     robots, began = Robots(asking), time.monotonic()
     for _ in range(4):
         asking.get(address(server, "fine"), before_request=robots)
-    asking.close()
     assert [path for path, _ in server.asked].count("/robots.txt") == 1
     gaps = [later - first for first, later in pairwise(server.times[1:])]
     assert min(gaps) > 0.2
