@@ -118,25 +118,26 @@ def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -
 
 def _value(node: ast.expr, row: Mapping[Any, Any]) -> Any:
     """The value of a part; every part is judged, so that one row shows whether the whole makes sense."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str):
-        return node.value
-    if isinstance(node, ast.Name):
-        if node.id not in row:
-            raise UnknownName("column", node.id, row, "The table")
-        return row[node.id]
-    if isinstance(node, ast.BoolOp):
-        join = all if isinstance(node.op, ast.And) else any
-        return join([_truth(_value(part, row)) for part in node.values])
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return not _truth(_value(node.operand, row))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(_value(node.operand, row))
-    if isinstance(node, ast.Call):
-        if ast.unparse(node.func) != "abs" or len(node.args) != 1 or node.keywords:
+    match node:
+        case ast.Constant(value=int() | float() | str() as value):
+            return value
+        case ast.Name(id=name):
+            if name not in row:
+                raise UnknownName("column", name, row, "The table")
+            return row[name]
+        case ast.BoolOp(op=how, values=parts):
+            truths = [_truth(_value(part, row)) for part in parts]
+            return all(truths) if isinstance(how, ast.And) else any(truths)
+        case ast.UnaryOp(op=ast.Not(), operand=part):
+            return not _truth(_value(part, row))
+        case ast.UnaryOp(op=ast.USub(), operand=part):
+            return -_number(_value(part, row))
+        case ast.Call(func=ast.Name(id="abs"), args=[part], keywords=[]):
+            return abs(_number(_value(part, row)))
+        case ast.Call():
             raise ValueError("the one function is abs(…)")
-        return abs(_number(_value(node.args[0], row)))
-    if isinstance(node, ast.Compare):
-        return _compared(node, row)
+        case ast.Compare():
+            return _compared(node, row)
     raise ValueError(f"{ast.unparse(node)!r} is not allowed in it")
 
 
