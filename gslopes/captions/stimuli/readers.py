@@ -446,9 +446,12 @@ def _listed(entries: Any) -> list[Any]:
 
 def _first(names: Any) -> Any:
     """The first of a list, or the text itself; None without either."""
-    if isinstance(names, list):
-        return next(iter(names), None)
-    return names if isinstance(names, str) else None
+    match names:
+        case [first, *_]:
+            return first
+        case str():
+            return names
+    return None
 
 
 def _image(row: Record) -> str:
