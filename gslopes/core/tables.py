@@ -271,7 +271,8 @@ def _read(
             schema = parquet.schema_arrow
         if schema.equals(table.schema, check_metadata=False):
             limit = parquet_table.most_of(path)
-            arrow = parquet_table.read(path, columns, where, limit)
+            texts = parquet_table.check(path, limit, columns)
+            arrow = pq.read_table(path, columns=columns, filters=where, read_dictionary=texts)
             if columns:
                 parquet_table.check_texts(arrow, limit)
                 arrow = arrow.cast(pa.schema(map(schema.field, columns)))

@@ -4,7 +4,7 @@ A row group has at most 100 pictures where ``datasets`` wrote it.
 """
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +51,7 @@ class Picture:
 
 @lru_cache(maxsize=2)
 def _row_group(path: Path, column: str, group: int) -> pa.ChunkedArray:
-    texts = _texts(path, column)
-    with parquet_table.opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
-        return parquet.read_row_group(group, columns=[column], use_threads=False).column(0)
-
-
-@cache
-def _texts(path: Path, column: str) -> list[str]:
-    """What is read as a dictionary, which holds one picture of many rows once."""
-    return parquet_table.check(path, [column], LARGEST_GROUP, _GROUP)
+    return parquet_table.read(path, [column], LARGEST_GROUP, [group]).column(0)
 
 
 def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
@@ -69,15 +61,16 @@ def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
     """
     with parquet_table.opened(path) as parquet:
         schema = parquet.schema_arrow
-        groups = range(parquet.num_row_groups)
-        sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
+        groups = [parquet.metadata.row_group(group) for group in range(parquet.num_row_groups)]
     if not columns:
         return DataFrame(columns=schema.names)
+    sizes = [group.num_rows for group in groups]
     check_most(sum(map(abs, sizes)), MOST_ROWS, "rows")
     held = [name for name in columns if str(schema.field(name).type).startswith(OTHERS)]
     texts = [name for name in columns if name not in held]
-    parquet_table.check(path, held, LARGEST_GROUP, _GROUP)
+    for group in groups:
+        check_most(group.total_byte_size, LARGEST_GROUP, _GROUP)
     table = parquet_table.frame_of(path, texts, LARGEST_TEXTS)
-    places = [(group, row) for group in groups for row in range(sizes[group])]
+    places = [(group, row) for group, size in enumerate(sizes) for row in range(size)]
     pictures: Any = {name: [Picture(path, name, *place) for place in places] for name in held}
     return table.reindex(range(len(places))).assign(**pictures)
