@@ -343,12 +343,7 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
 
 
-# Attributes that a tagger of CelebA's labels reads: its label, and whether that is the opposite.
-TAGS = {
-    "smiling": ("Smiling", False),
-    "eyeglasses": ("Eyeglasses", False),
-    "beard": ("No_Beard", True),
-}
+TAGS = WORDS["tags"]  # attributes that a tagger of CelebA's labels reads, with its label
 
 
 class PhotoValues:

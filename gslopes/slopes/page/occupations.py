@@ -18,7 +18,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.collect.search import as_title, women_by_title
-from gslopes.core import csv_bytes, placebo, runfolder
+from gslopes.core import csv_bytes, placebo, read_beside, runfolder
 from gslopes.core.tables import ends, lookup, records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
@@ -29,12 +29,8 @@ from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
-UNITS = {
-    "presence": "change of the share of photos with the label, relative to value 0, per unit (the paper's estimator)",
-    "log-odds": "log-odds of the score per unit",
-    "value": "of the label's number per unit",
-}
-COLUMNS = ("classifier", "occupation", "label", "women", "slope", "measure", "decision")
+_FORM = read_beside(__file__, "occupations.toml")
+UNITS = _FORM["units"]
 
 POINTS = "occupations.csv"
 RANKS = "occupation_ranks.csv"
@@ -104,7 +100,7 @@ def _ranked(source: RunTables, part: DataFrame) -> Content:
 
 
 def titles_of(finding: Finding) -> DataFrame:
-    """A row for each label of a finding that is the title of a job and is judged, with ``COLUMNS``; sorted by share.
+    """A row for each label of a finding that is the title of a job and is judged, sorted by share.
 
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
     Of labels that are spelt alike but for case the most frequent one represents the job.
@@ -120,7 +116,7 @@ def titles_of(finding: Finding) -> DataFrame:
     published = finding.of(PAPER).drop_duplicates("label").set_index("label")["slope"]
     by_number = rows["measure"] != "presence"
     rows["slope"] = rows["slope"].where(by_number, rows["label"].map(published)).astype(float)
-    return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
+    return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[_FORM["columns"]]
 
 
 def sentence(rank: Content) -> str:
