@@ -25,7 +25,7 @@ from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
+from gslopes.slopes.page.loading import PAPER, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -147,25 +147,17 @@ def scatter(part: DataFrame) -> Content:
 
 def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
-    taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
+    from matplotlib.transforms import Bbox
+
+    side = 2 * DOT
+    taken = [Bbox.from_bounds(dot["x"] - DOT, dot["y"] - DOT, side, side) for dot in dots]
     named = []
     for dot in sorted(dots, key=lambda dot: -abs(dot["y"] - TALL / 2)):
         long = LETTER * len(dot["name"])
         for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
-            box = _box(dot, left, long, LINE)
-            inside = box[0] >= 0 and box[2] <= WIDE
-            covers = (
-                all(box[side] < other[side + 2] and other[side] < box[side + 2] for side in (0, 1))
-                for other in taken
-            )
-            if inside and not any(covers):
+            box = Bbox.from_bounds(dot["x"] + left, dot["y"] - LINE / 2, long, LINE)
+            if box.x0 >= 0 and box.x1 <= WIDE and not box.count_overlaps(taken):
                 taken.append(box)
                 named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
                 break
     return named
-
-
-def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
-    """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
-    start = dot["x"] + left
-    return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
