@@ -39,7 +39,7 @@ from scipy import sparse, special
 from gslopes.core import TableError, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
-from gslopes.slopes.measures.answers import Answers, joined
+from gslopes.slopes.measures.answers import Answers, joined, of_pair
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
 from gslopes.stats import clusters, ols, rounding
 from gslopes.stats.contrast import Units, contrast
@@ -180,8 +180,7 @@ def observed_slopes(
 
 
 def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
-    chosen = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
-    return table.filter(chosen)
+    return table.filter(of_pair(classifier, attribute))
 
 
 def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from gslopes.core import frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
-from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.answers import Answers, of_pair
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
@@ -186,7 +186,7 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     """
     attribute = finding.attribute
     labels = sorted(set(finding.rows["label"]))
-    pair = loading.of_pair(finding.classifier, attribute)
+    pair = of_pair(finding.classifier, attribute)
     pair &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     groups = by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
     rows = by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
@@ -286,7 +286,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 
     Raises: TableError if the table is damaged.
     """
-    pair = loading.of_pair(classifier, attribute)
+    pair = of_pair(classifier, attribute)
     rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], pair)
     return rows.query("units < used").head(1).astype(int).to_numpy().ravel().tolist()
 
