@@ -17,7 +17,6 @@ from gslopes.slopes.measures.answers import Answers, of_pair
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
-from gslopes.stats.multiplicity import is_finding
 
 Places = Mapping[str, int]
 Cells = list[list[Any]]
@@ -180,7 +179,7 @@ def _thousandths(scores: Array) -> list[float | None]:
 def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Content:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    Returns what the page must know of them: names of files (empty without one) and counts.
+    Returns what the page must know of them: names of files (empty without one), and sentences about reach.
 
     Raises: TableError if a table is damaged; StorageError.
     """
@@ -191,8 +190,7 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     groups = by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
     rows = by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
     reach = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
-    is_uneven = rows["reach_share"] < HALF
-    uneven = rows.loc[is_uneven, "column"].unique()
+    uneven = rows.loc[rows["reach_share"] < HALF, "column"].unique()
     contents = {
         "groups": by_group(_per_reach(groups, reach, groups["column"].isin(uneven)), labels),
         "differences": differences(rows, labels),
@@ -201,15 +199,10 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     for kind, name in files.items():
         if name:
             write_script(report, name, contents[kind])
-    low, high = (
-        rows[f"ci_{end}"].mask(is_uneven, rows[f"per_reach_{end}"]) for end in ("low", "high")
-    )
-    findings = is_finding(rows[["q", "q_placebo"]].max(axis=1), low, high)
     span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
         "reach": reaches(reach, uneven, attribute, span) if len(rows) else [],
         **files,
-        "differencesFound": [int(rows["q"].notna().sum()), int(findings.sum())],
     }
 
 
