@@ -385,7 +385,7 @@ class PhotoValues:
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
 
 
-def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
+def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int) -> Tensor:
     """A face's own values (B, A) without a reader: at which the editor's reconstruction is nearest the chip.
 
     decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.

@@ -63,7 +63,7 @@ def group_slopes(
     column: str,
     groups: Sequence[str | None],
     options: FitOptions,
-    light: Answers | None = None,
+    light: Answers | None,
 ) -> tuple[DataFrame, DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 

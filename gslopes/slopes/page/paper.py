@@ -201,7 +201,7 @@ NO_LABEL = (
 )
 
 
-def no_label(unanswered: Sequence[str] = ()) -> str:
+def no_label(unanswered: Sequence[str]) -> str:
     """Why all slopes are missing.  unanswered: see ``loading.unanswered``."""
     if unanswered:
         return " ".join(["No classifier returned any label.", *unanswered])
