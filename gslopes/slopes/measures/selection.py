@@ -46,8 +46,6 @@ from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import Estimate
 
 STATUS = ("answered", "refused", "failed")
-# In the column classifier: whoever made the pictures, if others did; it is asked for each of them.
-EDITOR = "the editor"
 # Prefix of columns, status, noun.
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))
 
