@@ -1,6 +1,6 @@
 """The audit of contexts: its tables, see tables.toml, and its words, see sentences.toml."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pandas import DataFrame
@@ -17,3 +17,8 @@ def filled(name: str, rows: Sequence[Record]) -> DataFrame:
     """Rows as a frame of the table of that name; what a row lacks is NaN, 0, False or empty."""
     table = TABLES[name]
     return typed(table, frame_of(table, [{**table.blank, **row} for row in rows]))
+
+
+def rows_of(results: Mapping[str, DataFrame], name: str) -> DataFrame:
+    """A table of a run's results, without rows if the run has none of that name."""
+    return results.get(name, TABLES[name].empty())

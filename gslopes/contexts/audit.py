@@ -16,9 +16,9 @@ from gslopes.contexts.measures import analysis, describe, ratings
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
-from gslopes.contexts.stimuli import stages as stimuli
 from gslopes.core import Executor, JsonObject, tables, text, with_options
 from gslopes.core.records import Classifier
+from gslopes.faces.gate.judge import dropped
 from gslopes.frame.ask import (
     ANSWERS,
     Most,
@@ -165,8 +165,7 @@ def _note_gate(run: Run) -> None:
     if verdicts.empty:
         return  # nothing was judged
     judged = text.many(len(verdicts), "person", "people")
-    dropped = verdicts.query("not kept")["reason"].value_counts()
-    why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped.items())
+    why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped(verdicts).items())
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
 
 
@@ -184,7 +183,7 @@ CONTEXTS = Audit(
     tables=ALL_TABLES,
     inputs=lambda plan: stages.look(plan.source, plan.config),
     looked_at=("table", "group_column"),
-    fixed=stimuli.identity,
+    fixed=stages.identity,
     outline=outline,
     stages=(
         Stage(**STAGES["read"], work=stages.read),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gslopes.core import UsageError, frozen, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
+from gslopes.faces import zoo
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
-
-if TYPE_CHECKING:
-    from gslopes.faces.zoo import ModelSpec
-
+from gslopes.faces.zoo.spec import DRAWN, ModelSpec
 
 CHIP = 128  # side of the chip in which the face is masked, if the editor takes photos
 
@@ -55,7 +53,6 @@ def default_components(
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
-    from gslopes.faces import zoo
     from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.compose.skin import ParserMasker
     from gslopes.faces.edit.editors import editor_of
@@ -115,8 +112,6 @@ def model_records(
     Raises: UnknownName, ModelError; UsageError if a model edits something else, or a file is missing; ConfigError for
     a blend that it cannot do.
     """
-    from gslopes.faces import zoo
-
     if outside is None:
         config.compose.blend_of_ours()
     models = {}
@@ -143,8 +138,6 @@ def model_records(
 
 def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str]:
     """(name, spec, sha256) of the model that edits an attribute."""
-    from gslopes.faces import zoo
-
     name = zoo.editor_for(attribute, config.edit.model, bool(config.edit.ends))
     spec, digest = zoo.identify(name)
     if spec.network == "edit-field":
@@ -176,8 +169,6 @@ def _reader_of(spec: ModelSpec) -> str | None:
 
     Readers do not know drawn faces.
     """
-    from gslopes.faces.zoo.spec import DRAWN
-
     if spec.network == "tone-scale":
         return None
     if spec.network == "fader" and (DRAWN in spec.data or len(spec.labels) == 1):

@@ -66,7 +66,7 @@ def compare_runs(
             f"{show(one)} and {show(other)} have no photo in common that was answered at all values.",
             "Compare two runs over the same photos.",
         )
-    return changes[list(differences.COLUMNS)]
+    return changes
 
 
 def split_pair(text: str, first: Iterable[Sweep], second: Iterable[Sweep]) -> Sweep:

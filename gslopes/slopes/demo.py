@@ -13,7 +13,15 @@ from pandas import DataFrame
 
 from gslopes.ask.pictures import png
 from gslopes.ask.questions import read_picture
-from gslopes.core import Executor, JsonObject, UsageError, frozen, runfolder, tables
+from gslopes.core import (
+    Executor,
+    JsonObject,
+    UsageError,
+    frozen,
+    read_beside,
+    runfolder,
+    tables,
+)
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.faces.config import values_for
@@ -26,9 +34,8 @@ from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
 
-# Label to (bias, offset): it is returned if tone + bias * cue + offset > 0. The skin's tone is drawn evenly from
-# (-2, 2) and does not belong to the edit, so that the share of photos with the label is a straight line in the cue.
-PLANTED = {"nurse": (-0.45, 0.0), "manager": (0.30, 0.4), "portrait": (0.0, 0.8)}
+# Label to its bias and offset, and when it is returned.
+PLANTED = read_beside(__file__, "data/planted.toml")
 
 
 @frozen

@@ -21,7 +21,7 @@ from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.measures.answers import Answers, Cut, gather, present
-from gslopes.slopes.measures.options import Study
+from gslopes.slopes.measures.options import EDITOR, Study
 from gslopes.stats.rounding import places
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def fit_folder(
     """
     from gslopes.slopes.measures.analysis import Fit, analyse
     from gslopes.slopes.measures.crossed import views
-    from gslopes.slopes.measures.selection import EDITOR
     from gslopes.slopes.measures.soundness import soundness_rows
 
     scores, asked, limits = answers_of(run, config)
@@ -156,8 +155,6 @@ def lost_of(run: Path, editing: DataFrame) -> dict[str, Answers]:
 
     editing: rows of EDITING.
     """
-    from gslopes.slopes.measures.selection import EDITOR
-
     dropped = "not kept and attribute in @editing.attribute"
     verdicts = tables.read_rows(tables.VERDICTS, run).query(dropped)
     rows = pd.concat([editing.query("status != 'answered'"), verdicts, editing])

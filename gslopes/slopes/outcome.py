@@ -1,6 +1,5 @@
 """What the result of a walk tells more than other audits': its photos, its funnel, and each stage taken alone."""
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ import pandas as pd
 from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import listed
 from gslopes.core.tables import Tables
+from gslopes.faces.gate.judge import dropped
 from gslopes.frame.ask import counted
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
@@ -60,8 +60,7 @@ class Walked(Result):
     @cached_property
     def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
-        verdicts = runfolder.verdicts(self.folder)
-        return dict(Counter(verdicts.query("not kept")["reason"]).most_common())
+        return dropped(runfolder.verdicts(self.folder))
 
     @property
     def facts(self) -> JsonObject:

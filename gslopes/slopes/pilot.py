@@ -19,9 +19,7 @@ from gslopes.slopes.measures.power import Pilot, Pool
 from gslopes.stats.ols import line_weights
 
 
-def read_pilot(
-    run: Path, label: str, classifier: str = "", attribute: str = ""
-) -> tuple[Pilot, str]:
+def read_pilot(run: Path, label: str, classifier: str, attribute: str) -> tuple[Pilot, str]:
     """The label as the run saw it, next to all others, and the unit of the slopes.
 
     Photos count that have placebo sweeps, too.  Photos of one person are drawn together if the run's fit has a cluster.

@@ -1,6 +1,5 @@
 """Before any audit: an editor and one photo, so that a mistake costs no more than a few pictures."""
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from gslopes.core.tables import EDITING, EDITS, PHOTOS, read_rows
 from gslopes.faces.edit.protocol import Wish
 from gslopes.faces.gate.sweep_measurer import own_step
 from gslopes.faces.zoo import editor_for
+from gslopes.frame.commands import rows as as_json
 from gslopes.photos.folder import open_srgb
 from gslopes.slopes.audit import synthesise
 
@@ -56,9 +56,9 @@ def try_editor(
     photo: Path,
     attribute: str,
     sheet: Path,
-    device: str = "auto",
-    ends: Sequence[str] = (),
-    yes: bool = False,
+    device: str,
+    ends: Sequence[str],
+    yes: bool,
 ) -> EditorTrial:
     """Edit one photo along one attribute, as an audit does, at both ends and the centre, or at named ends.
 
@@ -105,6 +105,6 @@ def try_editor(
         image.thumbnail((_SIDE * len(seen), _SIDE))
         write_changed(sheet, png(np.asarray(image)))
         written = str(sheet)
-    pictures = json.loads(rows[_SHOWN].to_json(orient="records", double_precision=15))
     size = own.shape[1], own.shape[0]
-    return EditorTrial(editor, written, size, tuple(pictures), seconds, price, step)
+    pictures = tuple(as_json(rows[_SHOWN]))
+    return EditorTrial(editor, written, size, pictures, seconds, price, step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from pandas import DataFrame
 
 from gslopes.core import JsonObject, UsageError, crossed, frozen, runfolder, tables
 from gslopes.core.arrays import Array, doubles
-from gslopes.faces.gate import manipulation, verdict
+from gslopes.faces.gate import judge, manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.photos.people import read_about
 from gslopes.report.inline import plain
@@ -112,8 +111,7 @@ def _one(
     about: DataFrame,
 ) -> Summary:
     passed = int(verdicts["kept"].sum())
-    kinds = Counter(verdicts.query("not kept")["reason"])
-    plain = Summary(attribute, tuple(values), len(verdicts), passed, dict(kinds.most_common()))
+    plain = Summary(attribute, tuple(values), len(verdicts), passed, judge.dropped(verdicts))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
     steps = range(-1, len(values))  # the unedited photo first
     read = {

@@ -40,7 +40,7 @@ _BLOCK = 1 << 25  # cells of one block of statistics
 # -- K outcomes a unit ------------------------------------------------------------------------------------------------
 
 
-def infer(sums: Moments, intercept: Array, scale: float, most: float = np.inf) -> Lines:
+def infer(sums: Moments, intercept: Array, scale: float, most: float) -> Lines:
     """Mean slopes with standard error, t, p and interval, in the unit of the scale; all NaN without a photo.
 
     intercept: (L,), in the same unit.  most: how steep a photo's slope can be.

@@ -92,7 +92,9 @@ def test_a_bad_sector_skips_the_photo_and_stops_at_a_picture_of_the_run(monkeypa
 def test_a_table_that_cannot_be_read_now_is_not_a_damaged_one(
     error, becomes, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(tables.pq, "read_schema", lambda _: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(
+        tables.parquet_table, "open_regular", lambda _: (_ for _ in ()).throw(error)
+    )
     with pytest.raises(becomes):
         tables.read(tables.EDITS, tmp_path / "edits.parquet")
 

@@ -27,12 +27,7 @@ from gslopes.core import (
 
 Tags = frozenset[str]
 DATA = HOME / "data"
-SHIPPED = {
-    "barlas-2020": ("barlas-2020",),
-    "celeba": ("celeba",),
-    "starter": ("starter",),
-    "starter-wide": ("starter", "starter-wide"),  # the second adds to the first
-}
+SHIPPED = config.read_beside(__file__, "typology.toml")
 SUPERS = ("demographics", "concrete", "abstract", "other")
 
 

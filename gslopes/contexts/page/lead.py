@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.contexts import HOME, SENTENCES, TABLES
+from gslopes.contexts import HOME, SENTENCES, TABLES, rows_of
 from gslopes.contexts.measures import paired, ratings
 from gslopes.core import summary
 from gslopes.core.tables import Record, records
@@ -46,7 +46,7 @@ def headline_of(tables: Tables) -> Headline:
 
 def main_rows(results: Tables) -> DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
-    rows = results.get("congruence", TABLES["congruence"].empty())
+    rows = rows_of(results, "congruence")
     of_everybody = "gender == 'all' and group == 'all' and estimator == 'person'"
     rows = rows.query(f"measure == 'correct' and tags == 'gross' and {of_everybody}")
     return rows.dropna(subset="slope")
@@ -113,7 +113,7 @@ def _effect(row: Series, results: Tables) -> str:
 
 def _right(results: Tables, classifier: str) -> float:
     """The share of right answers over all contexts, of gross tags; a half if it is unknown."""
-    rows = results.get("inferred", TABLES["inferred"].empty())
+    rows = rows_of(results, "inferred")
     own = rows.query("classifier == @classifier and tags == 'gross' and gender == inferred")
     if own["n"].sum():
         return float(own["count"].sum() / own["n"].sum())
@@ -162,7 +162,7 @@ def judged(tables: Tables) -> DataFrame:
     """
     parts = []
     for part in SENTENCES["judged"]:
-        rows = tables.get(part["table"], TABLES[part["table"]].empty()).query(part["query"])
+        rows = rows_of(tables, part["table"]).query(part["query"])
         if len(rows):
             texts = inline.listed(part["cells"], records(rows), answers=ANSWERS)
             values = part["scale"] * rows[part["columns"]]

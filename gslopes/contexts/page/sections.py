@@ -7,7 +7,7 @@ from pathlib import Path
 from pandas import DataFrame
 from PIL import Image
 
-from gslopes.contexts import HOME, TABLES
+from gslopes.contexts import HOME, rows_of
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
@@ -89,7 +89,7 @@ def show(page: Page) -> Content | None:
     composed = pictures.query("kind == 'context'")["photo"]
     people = results["people"].sort_values("photo")
     people = people[people["photo"].isin(composed)]
-    described = results.get("described", TABLES["described"].empty()).query("tags == 'gross'")
+    described = rows_of(results, "described").query("tags == 'gross'")
     tagger = described["classifier"].min() if len(described) else ""
     answers = described.query("classifier == @tagger and step == 0")
     strips = []

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.contexts import SENTENCES, TABLES
+from gslopes.contexts import SENTENCES, rows_of
 from gslopes.contexts.measures import describe, typology
 from gslopes.contexts.measures.ratings import sides
 from gslopes.core import csv_bytes
@@ -62,7 +62,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, DataFram
         (
             "table10",
             "distances",
-            lambda means: _table10(means, rows.get("tukey", TABLES["tukey"].empty())),
+            lambda means: _table10(means, rows_of(rows, "tukey")),
         ),
         ("table11", "changes", _table11),
         ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
@@ -221,7 +221,7 @@ def table14(results: Tables, published: bool = False) -> DataFrame:
 
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
     """
-    names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
+    names = rows_of(results, "inferred")["classifier"].drop_duplicates()
     rows = [{"tagger": printable(name), **_answers(results, name, published)} for name in names]
     return DataFrame(rows)
 
@@ -237,7 +237,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell, in the words of table14.txt.j2."""
 
     def of(table: str) -> DataFrame:
-        rows = results.get(table, TABLES[table].empty())
+        rows = rows_of(results, table)
         return rows[rows["classifier"] == name]
 
     stereotypes = sides(results["backgrounds"])

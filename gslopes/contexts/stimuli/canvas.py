@@ -138,9 +138,7 @@ def paste(
 
 def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     """x0 y0 x1 y1 (exclusive) of what is not transparent.  Raises: ValueError if nothing is."""
-    rows, columns = np.nonzero(alpha > least)
-    if not len(rows):
+    left, top, width, height = cv2.boundingRect((alpha > least).astype(np.uint8))
+    if not width:
         raise ValueError("nothing of the picture is opaque")
-    right = int(columns.max()) + 1
-    bottom = int(rows.max()) + 1
-    return int(columns.min()), int(rows.min()), right, bottom
+    return left, top, left + width, top + height

@@ -230,7 +230,7 @@ def draws_half(p: float, draws: int) -> float:
     return nan
 
 
-def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
+def draw_weights(sizes: Mapping[str, int], count: int, seed: int = 0) -> dict[str, Array]:
     """How often each person is drawn, by group: name to (count, persons), multinomial within the group."""
     generator = np.random.default_rng([seed, 3])
     return {name: multinomial_counts(size, count, generator) for name, size in sizes.items()}

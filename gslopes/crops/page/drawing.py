@@ -14,7 +14,7 @@ from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import AnswerError, PhotoError, runfolder
 from gslopes.core.records import ByteArray, SaliencyMap
-from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.core.tables import Record, lookup, records
 from gslopes.crops.asking import crop_row, joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
@@ -91,7 +91,7 @@ def _pictures(run: Run, askers: Sequence[Asker], pairs: DataFrame) -> list[dict[
             if has_map(asker.model):
                 saliency = cast("Saliency", asker.model).maps([picture])[0]
                 check_map(saliency, plan.width, plan.height, asker.model.name, "a joined picture")
-                mapped = Seen(saliency, *around_second(asker, numbers_of_both, plan, saliency))
+                mapped = around_second(asker, numbers_of_both, plan, saliency)
         except (AnswerError, PhotoError):
             continue
         crops = photos.crops.loc[[(row["cropper"], row["variant"], *pair)]]
@@ -102,7 +102,7 @@ def _pictures(run: Run, askers: Sequence[Asker], pairs: DataFrame) -> list[dict[
 
 
 class Seen(NamedTuple):
-    """The map of a joined picture, its second peak x, y, and a record like one of CROPS for each crop around it.
+    """The map of a joined picture, its second peak in pixels, and a record like one of CROPS for each crop around it.
 
     Without a second peak it has neither point nor record.
     """
@@ -117,17 +117,18 @@ def around_second(
     photos: Sequence[int],
     plan: Layout,
     saliency: SaliencyMap,
-) -> tuple[tuple[int, int] | None, list[Row]]:
-    """The second peak of a map in whole pixels, and the crops around it; nothing if it has only one."""
+) -> Seen:
+    """A map with its second peak and the crops around that."""
     scores = saliency.scores.astype(float)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
-        return None, []
+        return Seen(saliency)
     x, y = map(int, peaks[1])
-    return (x, y), [
+    crops = [
         crop_row(asker, photos, plan, ratio, crop_rectangle(plan.width, plan.height, x, y, ratio))
         for ratio in sorted(asker.ratios)
     ]
+    return Seen(saliency, (x, y), crops)
 
 
 def with_margin(pairs: DataFrame) -> DataFrame:

@@ -343,12 +343,7 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
 # --- A face's own values of the attributes that an editor knows: read from the photo, in the editor's units -----------
 
 
-# Attributes that a tagger of CelebA's labels reads: its label, and whether that is the opposite.
-TAGS = {
-    "smiling": ("Smiling", False),
-    "eyeglasses": ("Eyeglasses", False),
-    "beard": ("No_Beard", True),
-}
+TAGS = WORDS["tags"]  # attributes that a tagger of CelebA's labels reads, with its label
 
 
 class PhotoValues:
@@ -390,7 +385,7 @@ class PhotoValues:
         return 2 * torch.stack([values[name] for name in self.attributes], 1) - 1
 
 
-def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int = 1) -> Tensor:
+def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: int) -> Tensor:
     """A face's own values (B, A) without a reader: at which the editor's reconstruction is nearest the chip.
 
     decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.

@@ -322,13 +322,17 @@ def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
     low = torch.maximum(box[:2], others[:, :2])
     high = torch.minimum(box[2:], others[:, 2:])
     shared = (high - low + 1).clamp(min=0).prod(1)
-    areas = (others[:, 2:] - others[:, :2] + 1).prod(1)
-    return shared / torch.minimum((box[2:] - box[:2] + 1).prod(), areas)
+    return shared / torch.minimum((_sides(box) + 1).prod(), (_sides(others) + 1).prod(1))
+
+
+def _sides(boxes: Tensor) -> Tensor:
+    """Width and height, (..., 2), of boxes (..., 4)."""
+    return boxes[..., 2:] - boxes[..., :2]
 
 
 def to_square(boxes: Tensor) -> Tensor:
     """The squares around the boxes' centres, as wide as their longer sides."""
-    sides = boxes[:, 2:] - boxes[:, :2]
+    sides = _sides(boxes)
     side = sides.amax(1, keepdim=True)
     low = boxes[:, :2] + sides * 0.5 - side * 0.5
     return torch.cat([low, low + side], 1)
@@ -336,5 +340,5 @@ def to_square(boxes: Tensor) -> Tensor:
 
 def apply_deltas(boxes: Tensor, deltas: Tensor, extra: float) -> Tensor:
     """Boxes with each side moved by the share ``deltas`` (n, 4) of their width or height, taken ``extra`` longer."""
-    sides = boxes[:, 2:] - boxes[:, :2] + extra
+    sides = _sides(boxes) + extra
     return boxes + deltas * sides.repeat(1, 2)

@@ -24,6 +24,7 @@ from gslopes.frame.commands import (
     verb,
 )
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.measures.options import TEMPLATES
 
 
 @frozen
@@ -76,6 +77,7 @@ def compare(
     label's mean changed, unless by less than would matter. --dry-run only tells what it will cost.
     """
     from gslopes.core import show
+    from gslopes.report.inline import plain
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
     from gslopes.slopes.drift import price_drift
     from gslopes.slopes.page.changes import CONDITION, changed, print_changes
@@ -83,19 +85,10 @@ def compare(
     config = build(CompareConfig, options)
     fit = config.fit
     if config.drift is not None:
-        idle = {
-            "RUN_B": run_b,
-            "--pair": config.pair,
-            "--photos-csv": fit.photos_csv,
-            "--cluster": fit.cluster,
-            "--out": config.out,
-            "--fail-if": fail_if,
-            "--junit": junit,
-            "--open": show_page,
-        }
-        if names := ", ".join(name for name, value in idle.items() if value):
+        given = {"run_b": run_b, "fail_if": fail_if, "junit": junit, "show_page": show_page}
+        if idle := plain("idle.txt.j2", TEMPLATES, config=config, **given):
             raise UsageError(
-                f"--drift does not take {names}.",
+                f"--drift does not take {idle}.",
                 "Leave that out; the exit code is 3 if the answers changed.",
             )
         if dry_run:

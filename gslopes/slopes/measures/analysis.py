@@ -24,10 +24,9 @@ from gslopes.slopes.measures.differences import group_slopes
 from gslopes.slopes.measures.drawing import drawing_rows
 from gslopes.slopes.measures.explained import explained_rows, mediated_rows
 from gslopes.slopes.measures.observed import observed_rows
-from gslopes.slopes.measures.options import WORDING, FitOptions, Study
+from gslopes.slopes.measures.options import EDITOR, WORDING, FitOptions, Study
 from gslopes.slopes.measures.reach import per_reach, reach_rows
 from gslopes.slopes.measures.selection import (
-    EDITOR,
     LOSSES,
     STATUS,
     Asked,

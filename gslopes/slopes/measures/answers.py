@@ -158,6 +158,11 @@ def joined(frames: Sequence[DataFrame]) -> DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else DataFrame()
 
 
+def of_pair(classifier: str, attribute: str) -> pc.Expression:
+    """The rows of one classifier along one attribute."""
+    return (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+
+
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
     """Answers of each pair of classifier and attribute that has scores, in that order.
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity
+from gslopes.core import frozen_identity, read_beside
 from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.measures.answers import (
     Answers,
@@ -41,11 +41,7 @@ from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import below_floor
 
 Columns = dict[str, Array]
-COLUMNS = (
-    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing"),
-    *("share", "varying", "slope", "other_slope", "difference", "se", "p", "p_perm", "p_test"),
-    *("ci_low", "ci_high", "q", "note", "measure", "unit", "sd"),
-)
+COLUMNS = read_beside(__file__, "differences.toml")["columns"]
 BY_LIGHT = "the light placebo may make as large a difference"
 
 
@@ -67,7 +63,7 @@ def group_slopes(
     column: str,
     groups: Sequence[str | None],
     options: FitOptions,
-    light: Answers | None = None,
+    light: Answers | None,
 ) -> tuple[DataFrame, DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 
@@ -278,7 +274,7 @@ def paired_differences(
         measure=by,
         unit=[unit_in(other.classifier, *pair) for pair in zip(labels, by, strict=True)],
         sd=Series(spread(first), dtype=float).reindex(labels).to_numpy(),
-    )[list(COLUMNS)]
+    )[COLUMNS]
 
 
 def _paired(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 RARE = "too few photos change their answer"
+# In the column classifier: whoever made the pictures, if others did; it is asked for each of them.
+EDITOR = "the editor"
 WORDING = "the editor's wording"  # in the column column: groups that users did not name
 NEVER = " never returns "  # between a classifier and a label that is true of photos
 LEAST_KEPT = (

@@ -93,7 +93,7 @@ def reach_rows(
     answers: Answers,
     reach: pd.Series,
     options: FitOptions,
-    groups: Sequence[tuple[str, Sequence[str]]] = (),
+    groups: Sequence[tuple[str, Sequence[str]]],
 ) -> DataFrame:
     """Rows of core.tables.REACH of one classifier and attribute, without the column reading.
 

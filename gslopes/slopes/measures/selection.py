@@ -39,15 +39,13 @@ from scipy import sparse, special
 from gslopes.core import TableError, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
-from gslopes.slopes.measures.answers import Answers, joined
+from gslopes.slopes.measures.answers import Answers, joined, of_pair
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
 from gslopes.stats import clusters, ols, rounding
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import Estimate
 
 STATUS = ("answered", "refused", "failed")
-# In the column classifier: whoever made the pictures, if others did; it is asked for each of them.
-EDITOR = "the editor"
 # Prefix of columns, status, noun.
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))
 
@@ -180,8 +178,7 @@ def observed_slopes(
 
 
 def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
-    chosen = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
-    return table.filter(chosen)
+    return table.filter(of_pair(classifier, attribute))
 
 
 def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> pd.DataFrame:

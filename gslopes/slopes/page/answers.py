@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 
 from gslopes.core import ConfigError, files, tables
 from gslopes.core.arrays import Array, Integers, doubles
-from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, present
+from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, of_pair, present
 from gslopes.slopes.measures.kinds import beyond
-from gslopes.slopes.page import loading
 from gslopes.stats.intervals import UNBOUNDED, mean_t, wilson
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import STORED, highest, places
@@ -28,9 +27,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     Raises: TableError if a table is damaged.
     """
     where = (
-        loading.of_pair(classifier, attribute)
-        & (pc.field("step") >= 0)
-        & (pc.field("step") < len(values))
+        of_pair(classifier, attribute) & (pc.field("step") >= 0) & (pc.field("step") < len(values))
     )
     scores, asked = (
         tables.check(table, tables.read_rows(table, run, None, where))

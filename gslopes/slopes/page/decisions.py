@@ -129,15 +129,11 @@ def _text(value: object) -> str:
 
 # -- the table of findings --------------------------------------------------------------------------------------------
 
-(FINDINGS,) = tables.read_tables(Path(__file__).with_suffix(".toml")).values()
-"""The table of findings, a row a classifier, attribute and label."""
+FINDINGS, TIDY = tables.read_tables(Path(__file__).with_suffix(".toml")).values()
+"""The table of findings, a row a classifier, attribute and label; and slopes.csv, what a reader needs of all slopes."""
 
 COLUMNS = tuple(FINDINGS.columns)
 ERRORS = "percentage points of errors per unit"
-# The columns of slopes.csv: what a reader needs; the Parquet table has the others.
-_NAMES = ("classifier", "attribute", "label", "estimator")
-_LEVELS = ("n", "y_first", "y_last", "slope", "ci_low", "ci_high")
-TIDY = (*_NAMES, *_LEVELS, "unit", "p_test", "q", "decision")
 
 
 def findings_table(slopes: DataFrame, errors: DataFrame | None = None) -> DataFrame:

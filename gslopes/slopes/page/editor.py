@@ -9,8 +9,7 @@ from pandas import DataFrame
 from gslopes.core import placebo, tables
 from gslopes.frame.page import Content
 from gslopes.report import words
-from gslopes.slopes.measures.options import WORDING
-from gslopes.slopes.measures.selection import EDITOR
+from gslopes.slopes.measures.options import EDITOR, WORDING
 from gslopes.slopes.page.page_data import by_measure
 from gslopes.stats.intervals import Estimate, mean_t
 from gslopes.stats.multiplicity import are_findings

@@ -299,7 +299,7 @@ class WalkPage(Page):
     def _write_tables(self) -> list[str]:
         """Write the findings, the slopes and the paper's tables; the names of the latter."""
         decisions.write_findings(self.folder, self.slopes)
-        slopes = self.source.slopes.reindex(columns=list(decisions.TIDY))
+        slopes = self.source.slopes.reindex(columns=decisions.TIDY.columns)
         runfolder.write_bytes(self.folder / "slopes.csv", files.csv_bytes(slopes))
         real = self.source.real
         published = real.query("estimator == @loading.PAPER")

@@ -226,11 +226,6 @@ def with_facts(slopes: DataFrame, run: Path) -> DataFrame:
     )
 
 
-def of_pair(classifier: str, attribute: str) -> pc.Expression:
-    """The rows of one classifier along one attribute."""
-    return (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
-
-
 # -- what became of the photos ----------------------------------------------------------------------------------------
 
 _FUNNELS = read_beside(__file__, "loading.toml")

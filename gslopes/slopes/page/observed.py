@@ -9,7 +9,7 @@ from gslopes.core import read_beside, summary, tables
 from gslopes.core.tables import Record
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
-from gslopes.slopes.measures.selection import EDITOR
+from gslopes.slopes.measures.options import EDITOR
 from gslopes.slopes.page import decisions
 from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked

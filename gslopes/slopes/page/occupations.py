@@ -18,23 +18,19 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.collect.search import as_title, women_by_title
-from gslopes.core import csv_bytes, placebo, runfolder
+from gslopes.core import csv_bytes, placebo, read_beside, runfolder
 from gslopes.core.tables import ends, lookup, records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
+from gslopes.slopes.page.loading import PAPER, Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
-UNITS = {
-    "presence": "change of the share of photos with the label, relative to value 0, per unit (the paper's estimator)",
-    "log-odds": "log-odds of the score per unit",
-    "value": "of the label's number per unit",
-}
-COLUMNS = ("classifier", "occupation", "label", "women", "slope", "measure", "decision")
+_FORM = read_beside(__file__, "occupations.toml")
+UNITS = _FORM["units"]
 
 POINTS = "occupations.csv"
 RANKS = "occupation_ranks.csv"
@@ -104,7 +100,7 @@ def _ranked(source: RunTables, part: DataFrame) -> Content:
 
 
 def titles_of(finding: Finding) -> DataFrame:
-    """A row for each label of a finding that is the title of a job and is judged, with ``COLUMNS``; sorted by share.
+    """A row for each label of a finding that is the title of a job and is judged, sorted by share.
 
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
     Of labels that are spelt alike but for case the most frequent one represents the job.
@@ -120,7 +116,7 @@ def titles_of(finding: Finding) -> DataFrame:
     published = finding.of(PAPER).drop_duplicates("label").set_index("label")["slope"]
     by_number = rows["measure"] != "presence"
     rows["slope"] = rows["slope"].where(by_number, rows["label"].map(published)).astype(float)
-    return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
+    return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[_FORM["columns"]]
 
 
 def sentence(rank: Content) -> str:
@@ -151,25 +147,17 @@ def scatter(part: DataFrame) -> Content:
 
 def _names(dots: list[Content]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
-    taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
+    from matplotlib.transforms import Bbox
+
+    side = 2 * DOT
+    taken = [Bbox.from_bounds(dot["x"] - DOT, dot["y"] - DOT, side, side) for dot in dots]
     named = []
     for dot in sorted(dots, key=lambda dot: -abs(dot["y"] - TALL / 2)):
         long = LETTER * len(dot["name"])
         for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
-            box = _box(dot, left, long, LINE)
-            inside = box[0] >= 0 and box[2] <= WIDE
-            covers = (
-                all(box[side] < other[side + 2] and other[side] < box[side + 2] for side in (0, 1))
-                for other in taken
-            )
-            if inside and not any(covers):
+            box = Bbox.from_bounds(dot["x"] + left, dot["y"] - LINE / 2, long, LINE)
+            if box.x0 >= 0 and box.x1 <= WIDE and not box.count_overlaps(taken):
                 taken.append(box)
                 named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
                 break
     return named
-
-
-def _box(dot: Content, left: float, wide: float, tall: float) -> Corners:
-    """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
-    start = dot["x"] + left
-    return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2

@@ -13,11 +13,10 @@ from gslopes.core import frozen_identity, placebo, runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
-from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.answers import Answers, of_pair
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
-from gslopes.stats.multiplicity import is_finding
 
 Places = Mapping[str, int]
 Cells = list[list[Any]]
@@ -180,19 +179,18 @@ def _thousandths(scores: Array) -> list[float | None]:
 def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Content:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    Returns what the page must know of them: names of files (empty without one) and counts.
+    Returns what the page must know of them: names of files (empty without one), and sentences about reach.
 
     Raises: TableError if a table is damaged; StorageError.
     """
     attribute = finding.attribute
     labels = sorted(set(finding.rows["label"]))
-    pair = loading.of_pair(finding.classifier, attribute)
+    pair = of_pair(finding.classifier, attribute)
     pair &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     groups = by_measure(tables.read_rows(tables.GROUPS, run, None, pair))
     rows = by_measure(tables.read_rows(tables.DIFFERENCES, run, None, pair))
     reach = tables.read_rows(tables.REACH, run, None, pair & (pc.field("reading") == attribute))
-    is_uneven = rows["reach_share"] < HALF
-    uneven = rows.loc[is_uneven, "column"].unique()
+    uneven = rows.loc[rows["reach_share"] < HALF, "column"].unique()
     contents = {
         "groups": by_group(_per_reach(groups, reach, groups["column"].isin(uneven)), labels),
         "differences": differences(rows, labels),
@@ -201,15 +199,10 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding) -> Cont
     for kind, name in files.items():
         if name:
             write_script(report, name, contents[kind])
-    low, high = (
-        rows[f"ci_{end}"].mask(is_uneven, rows[f"per_reach_{end}"]) for end in ("low", "high")
-    )
-    findings = is_finding(rows[["q", "q_placebo"]].max(axis=1), low, high)
     span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
         "reach": reaches(reach, uneven, attribute, span) if len(rows) else [],
         **files,
-        "differencesFound": [int(rows["q"].notna().sum()), int(findings.sum())],
     }
 
 
@@ -286,7 +279,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
 
     Raises: TableError if the table is damaged.
     """
-    pair = loading.of_pair(classifier, attribute)
+    pair = of_pair(classifier, attribute)
     rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], pair)
     return rows.query("units < used").head(1).astype(int).to_numpy().ravel().tolist()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import files, runfolder
+from gslopes.core import files, read_beside, runfolder
 from gslopes.core.tables import COMPOSITION, read_rows
 from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
@@ -26,8 +26,7 @@ FOLDER = "tables"
 MARK = "†"
 COLUMNS = ["API", "Label", "Slope"]
 PLAIN = "plain-concepts.txt"
-# The paper's services in the order of its Tables 1 and 2; Amazon's and IBM's by the names of what was asked, too.
-_PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
+_PRINTED = read_beside(__file__, "paper.toml")
 
 
 def write(
@@ -202,7 +201,7 @@ NO_LABEL = (
 )
 
 
-def no_label(unanswered: Sequence[str] = ()) -> str:
+def no_label(unanswered: Sequence[str]) -> str:
     """Why all slopes are missing.  unanswered: see ``loading.unanswered``."""
     if unanswered:
         return " ".join(["No classifier returned any label.", *unanswered])

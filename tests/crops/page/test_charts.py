@@ -100,8 +100,10 @@ def test_the_crops_around_the_second_peak_stand_below_those_around_the_first():
         scores, np.arange(20, 320, 40, np.float32), np.arange(20, 160, 40, np.float32)
     )
     asker = Asker(None, None, [(160, 160)] * 2, ratios=(1.0, 0.5), heads={0: Box(40, 40, 120, 120)})
-    point, crops = around_second(asker, [0, 1], layout([(160, 160)] * 2), saliency)
-    assert point == (60, 100)
+    seen = around_second(asker, [0, 1], layout([(160, 160)] * 2), saliency)
+    assert seen.saliency is saliency
+    assert seen.second == (60, 100)
+    crops = seen.crops
     assert [(crop["ratio"], crop["left_px"], crop["kept_left"]) for crop in crops] == [
         (0.5, 0, 1.0),
         (1.0, 0, 1.0),
@@ -109,7 +111,7 @@ def test_the_crops_around_the_second_peak_stand_below_those_around_the_first():
     first = [{**crops[1], "left_px": 160, "kept_left": 0.0, "kept_right": 1.0}]
     row = {"x": 260, "y": 60, "variant": "native", "centred": False, "margin": 1.0}
     picture = np.full((160, 320, 3), 128, np.uint8)
-    visible = draw(row, first, picture, ["one", "two"], 320, Seen(saliency, point, crops[1:]))
+    visible = draw(row, first, picture, ["one", "two"], 320, seen._replace(crops=crops[1:]))
     assert (
         visible["alt"]
         == "one next to two; ratio 1 keeps two; around the second highest point 1 keeps one"
@@ -122,7 +124,7 @@ def test_the_crops_around_the_second_peak_stand_below_those_around_the_first():
     assert framed[80, 160:164].any() and not framed[80, :4].any()  # noqa: PT018
     assert framed[162 + 80, :4].any() and not framed[162 + 80, 164:].any()  # noqa: PT018
     flat = SaliencyMap(np.zeros((4, 8), np.float32), saliency.x, saliency.y)
-    assert around_second(asker, [0, 1], layout([(160, 160)] * 2), flat) == (None, [])
+    assert around_second(asker, [0, 1], layout([(160, 160)] * 2), flat) == Seen(flat)
 
 
 def test_untrusted_text_is_text_in_a_drawing():

@@ -13,8 +13,8 @@ from gslopes.core.errors import TableError
 from gslopes.core.placebo import KINDS
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.answers import gather
-from gslopes.slopes.measures.options import FitOptions, Study
-from gslopes.slopes.measures.selection import EDITOR, Asked, bounds, loss_trend
+from gslopes.slopes.measures.options import EDITOR, FitOptions, Study
+from gslopes.slopes.measures.selection import Asked, bounds, loss_trend
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights
 from tests.skewed import corrected

@@ -13,7 +13,7 @@ from gslopes.frame.spec import Run
 from gslopes.slopes import method
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import RunConfig
-from gslopes.slopes.measures.selection import EDITOR
+from gslopes.slopes.measures.options import EDITOR
 from gslopes.slopes.outcome import terminal
 from gslopes.slopes.page import write_report
 from gslopes.slopes.page.folder import WalkPage
