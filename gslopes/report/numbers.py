@@ -57,9 +57,7 @@ def points(number: float | None, digits: int = 1) -> str:
     if pd.isna(number):
         return NONE
     if math.isinf(number):
-        if number > 0:
-            return "+inf"
-        return "−inf"
+        return _minus(f"{number:+}")
     rounded = _half_up(float(number), digits)
     if rounded:
         return _minus(f"{rounded:+}")
