@@ -126,14 +126,12 @@ class Client:
                 self._record(key, answer, [progress])
                 fresh.remove(key)
             for key, data in self._fitted(progress, questions[0].photo, fresh, pictures).items():
-                if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
+                size = sum(map(len, pending.values())) + len(data)
+                if len(pending) >= self._batch or 0 < heavy < size:
                     self._send(pending, progress)
                     pending = {}
                 pending[key] = data
                 self._about[key] = questions
-                if len(pending) >= self._batch:
-                    self._send(pending, progress)
-                    pending = {}
         self._send(pending, progress)
         progress.all_added = True
 

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Template
+from jinja2 import Environment, FileSystemLoader
 
 from gslopes.ask.config import CostLimits
 from gslopes.ask.ledger import RESERVE, SETTLE, Ledger
@@ -17,15 +16,12 @@ from gslopes.ask.names import Bounded
 from gslopes.core import ConfigError, Limits, RequestUsage, frozen
 from gslopes.core.errors import BudgetReached, StorageError
 
+_TEMPLATES = Environment(loader=FileSystemLoader(Path(__file__).parent))
+
 
 def said(template: str, **facts: Any) -> str:
     """What a template beside this file says of facts, in a line."""
-    return _template(template).render(facts)
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template(Path(__file__).with_name(name).read_text("utf-8"))
+    return _TEMPLATES.get_template(template).render(facts)
 
 
 # -- limits and prices -------------------------------------------------------------------------------------------------

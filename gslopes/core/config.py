@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Mapping
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,13 +112,11 @@ def _value(name: str, kind: Any, value: Any, where: str, bounds: Mapping[str, An
     """The value of a field, of its type and within its bounds."""
     name = f"{where}.{name}" if where else name
     converted = convert(kind, value, name)
-    least = bounds.get("least")
-    most = bounds.get("most")
+    least = bounds.get("least", -inf)
+    most = bounds.get("most", inf)
     for number in converted if isinstance(converted, list | tuple) else [converted]:
-        if not isinstance(number, int | float):
-            continue
-        if (least is not None and number < least) or (most is not None and number > most):
-            within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+        if isinstance(number, int | float) and not least <= number <= most:
+            within = f"at least {least:g}" if most == inf else f"between {least:g} and {most:g}"
             raise ConfigError(f"{name} is {number}; it must be {within}.")
     return converted
 

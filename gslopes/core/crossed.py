@@ -53,15 +53,14 @@ class Grid:
     @property
     def axes(self) -> dict[str, list[float]]:
         """Attribute, or contrast, to its value at every step; NaN where a contrast has none."""
-        if self.levels:
-            axes = {self.names[0]: [*self.values[0]] * len(self.levels)}
-            for level, name in enumerate(self.contrasts, 1):
-                rows = [0.0, *[nan] * (len(self.levels) - 1)]
-                rows[level] = 1.0
-                axes[name] = [value for value in rows for _ in self.values[0]]
-            return axes
         cells = [(a, b) for b in self.values[1] for a in self.values[0]]
-        return {name: [cell[axis] for cell in cells] for axis, name in enumerate(self.names)}
+        axes = {name: [cell[axis] for cell in cells] for axis, name in enumerate(self.names)}
+        if self.levels:
+            steps = axes.pop(self.names[1])
+            for level, name in enumerate(self.contrasts, 1):
+                ends = {0.0: 0.0, level: 1.0}
+                axes[name] = [ends.get(step, nan) for step in steps]
+        return axes
 
 
 def split(attribute: str) -> tuple[str, str, str]:

@@ -37,10 +37,7 @@ def kill_point(name: KillPoint) -> None:
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
         return
-    point, _, count = (
-        wanted.rpartition(":") if wanted.rpartition(":")[2].isdigit() else (wanted, "", "1")
-    )
     with _lock:
         _seen[name] += 1
-        if name == point and _seen[name] == int(count):
+        if wanted in (name, f"{name}:{_seen[name]}"):
             os.kill(os.getpid(), signal.SIGKILL)

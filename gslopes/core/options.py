@@ -25,6 +25,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -308,15 +309,13 @@ def numbers(text: str) -> tuple[float, ...]:
 
 def extent(text: str) -> tuple[float, float]:
     """``-2,2`` as two numbers, or one number for both sides of 0."""
-    try:
-        ends = numbers(text)
-    except ValueError:
-        ends = ()
-    if len(ends) not in (1, 2):
-        raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
-    if len(ends) == 2:
-        return ends[0], ends[1]
-    return (-abs(ends[0]), abs(ends[0]))
+    with suppress(ValueError):
+        match numbers(text):
+            case (low, high):
+                return low, high
+            case (end,):
+                return -abs(end), abs(end)
+    raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
 
 
 def counts(text: str) -> tuple[int, int]:

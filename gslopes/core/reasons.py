@@ -191,7 +191,9 @@ def counted(reasons: Iterable[str], details: Iterable[str], most: int = 3) -> st
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     first = [f"{printable(text)} ({count:,})" for text, count in order[:most]]
     others = sum(count for _, count in order[most:])
-    return ", ".join([*first, *([f"other reasons ({others:,})"] if others else [])])
+    if others:
+        first.append(f"other reasons ({others:,})")
+    return ", ".join(first)
 
 
 def split_prose(text: str, status: str = "") -> tuple[str, str]:

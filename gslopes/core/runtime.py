@@ -119,15 +119,13 @@ def pick_device(device: str = "auto") -> str:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error means that the memory of the device or of the machine was full, in whatever words."""
-    if (
-        isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    ):  # the latter is torch's, on CUDA
-        return True
-    return any(word in str(error).lower() for word in _NO_MEMORY)
+    text = f"{type(error).__name__}: {error}".lower()
+    return isinstance(error, MemoryError) or any(word in text for word in _NO_MEMORY)
 
 
 # The words of torch on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
 _NO_MEMORY = (
+    "outofmemoryerror",  # torch's, on CUDA
     "can't allocate memory",
     "insufficient memory",
     "out of memory",

@@ -57,7 +57,6 @@ def write(
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
-    models = findings["model"].drop_duplicates().sort_values()
     content: dict[str, Any] = {
         "version": VERSION,
         "audit": audit,
@@ -67,10 +66,8 @@ def write(
         "headline": headline,
         "found": counts[0],
         "used": counts[1],
-        "models": [str(name) for name in models],
-        "decisions": {
-            str(code): int(count) for code, count in findings["decision"].value_counts().items()
-        },
+        "models": sorted(set(map(str, findings["model"]))),
+        "decisions": findings["decision"].value_counts().to_dict(),
         "rows": _rows(judged, FINDINGS),
         "left_out": max(len(judged) - MOST_ROWS, 0),
     }

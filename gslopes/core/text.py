@@ -13,13 +13,9 @@ _UNSEEN = re.compile(  # Unicode's Default_Ignorable_Code_Point: joiners, direct
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_MARKS = str.maketrans(
-    {"\xb4": "'", "\u2122": " ", "\u2120": " ", "\u2116": " "}
-)  # NFKC would spell them: Nike and TM
+_MARKS = str.maketrans("\xb4\u2122\u2120\u2116", "'   ")  # NFKC would spell them: Nike and TM
 _TWINS = 5  # groups of labels that are nearly the same, that are named
-_STRAIGHT = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`", "'") | dict.fromkeys("\u2010\u2011", "-")
-)
+_STRAIGHT = str.maketrans("\u2018\u2019\u201b\u02bc\u2032`\u2010\u2011", "''''''--")
 
 
 def printable(text: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gslopes.core import runfolder
+from gslopes.core import read_beside, runfolder
 from gslopes.report.inline import templates
 
 Record = dict[Any, Any]  # column to value, as JSON has it
@@ -22,10 +22,9 @@ Picture = tuple[Record, str, Callable[[], bytes]]
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
 # Columns of attributes to those of their values: one pair of them, or two of crossed attributes.
 VALUES = {"attribute": "value", "attribute_1": "value_1", "attribute_2": "value_2"}
-# The columns that hold no text; but a value may be a name.
-_KINDS = dict.fromkeys(("step", "width", "height"), pa.int64())
-_KINDS |= dict.fromkeys(VALUES.values(), pa.float64())
-_KINDS |= {"kept": pa.bool_(), "box": pa.list_(pa.float64())}
+_ALIASES = read_beside(__file__, "writers.toml")
+_KINDS = {column: pa.type_for_alias(alias) for column, alias in _ALIASES.items()}
+_KINDS["box"] = pa.list_(pa.float64())
 
 
 def name_of(record: Record) -> str:
@@ -72,12 +71,13 @@ def write_parquet(path: Path, pictures: Iterable[Picture]) -> None:
                 schema = _schema(group[0][0])
                 texts = [field.name for field in schema if field.type == pa.string()]
                 # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
-                options = {
-                    "compression": "none",
-                    "use_dictionary": texts,
-                    "write_statistics": texts,
-                }
-                writer = pq.ParquetWriter(temporary, schema, **options)
+                writer = pq.ParquetWriter(
+                    temporary,
+                    schema,
+                    compression="none",
+                    use_dictionary=texts,
+                    write_statistics=texts,
+                )
             rows = [
                 {**record, "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}}
                 for record, suffix, data in group

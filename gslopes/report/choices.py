@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import frozen, read_toml
-from gslopes.report import inline, layouts
+from gslopes.report import inline
 
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
 
@@ -82,12 +82,4 @@ def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
 
 def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as a Markdown table."""
-    cells = [
-        (
-            choice.what,
-            choice.printed,
-            *(("the same", "") if choice.same else (choice.here, choice.reason)),
-        )
-        for choice in choices
-    ]
-    return f"# Method\n\nHow this run differs from {paper}.\n\n{layouts.markdown(HEAD, cells)}\n"
+    return inline.plain("method.md.j2", choices=choices, head=HEAD, paper=paper) + "\n"

@@ -32,16 +32,14 @@ def by_occupation(composition: DataFrame, women: Mapping[str, float]) -> DataFra
     Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.
     """
     rows = composition.query("reading == 'gender' and keyword == 'any' and occupation != ''")
-    female, male = (
-        rows.query("value == @value").set_index("occupation") for value in ("female", "male")
-    )
-    frame = female[["n", "answered"]].copy()
-    for value, part in (("female", female), ("male", male)):
-        for column, end in (("share", ""), ("ci_low", "_low"), ("ci_high", "_high")):
-            frame[f"{value}{end}"] = part[column]
+    ends = ["share", "ci_low", "ci_high"]
+    frame = rows.query("value == 'female'").set_index("occupation")[["n", "answered"]]
+    for value in ("female", "male"):
+        part = rows.query("value == @value").set_index("occupation")
+        frame[[value, f"{value}_low", f"{value}_high"]] = part[ends]
     others = rows.query("value in ['non-binary', 'unknown']").groupby("occupation")["share"]
     frame["other_answers"] = others.sum().reindex(frame.index, fill_value=0.0)
-    frame["women"] = [women.get(name, np.nan) for name in frame.index]
+    frame["women"] = frame.index.map(women)
     frame = frame.reset_index()
     skew = (frame["female"] - frame["male"]).abs().fillna(-1)
     return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gslopes.core import nudged
 from gslopes.stats.rounding import STORED, settled
@@ -33,7 +34,7 @@ def signed(number: float | None) -> str:
     >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(0.0), signed(1234.5), signed(float("nan"))
     ('+0.123', '−12.300', '0.000', '0', '+1,235', '–')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     if abs(number) < 0.0005:
         if number:
@@ -53,12 +54,10 @@ def points(number: float | None, digits: int = 1) -> str:
     >>> points(17.46), points(-24.197), points(-0.04), points(0.0), points(2.25), points(float("nan"))
     ('+17.5', '−24.2', '0.0', '0', '+2.3', '–')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     if math.isinf(number):
-        if number > 0:
-            return "+inf"
-        return "−inf"
+        return _minus(f"{number:+}")
     rounded = _half_up(float(number), digits)
     if rounded:
         return _minus(f"{rounded:+}")
@@ -82,7 +81,7 @@ def ratio(number: float | None) -> str:
     >>> ratio(0.694), ratio(-0.0049), ratio(-1.0774), ratio(float("nan")), ratio(float("inf"))
     ('+0.69', '0.00', '−1.08', '–', '+∞')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     if abs(number) >= 0.005:
         return _minus(f"{nudged(number):+.2f}".replace("inf", "∞"))
@@ -97,7 +96,7 @@ def interval(low: float | None, high: float | None, write: Format = points) -> s
     >>> interval(-14.94, 20.16), interval(-0.01, 0.04), interval(0.1, float("nan"))
     ('[−14.9, +20.2]', '0', '–')
     """
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
+    if pd.isna(low) or pd.isna(high):
         return NONE
     text = f"[{write(low)}, {write(high)}]"
     if text.strip("[0., %]"):
@@ -133,7 +132,7 @@ def share(number: float | None, digits: int = 1) -> str:
     >>> share(0.8235), share(0.0), share(0.5, 0), share(float("nan"))
     ('82.4 %', '0.0 %', '50 %', '–')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     rounded = _half_up(100 * float(number), digits)
     return _minus(f"{rounded if rounded else abs(rounded)} %")
@@ -168,7 +167,7 @@ def decimal(number: float | None, digits: int = 2) -> str:
     >>> decimal(-0.1234), decimal(2, 3), decimal(None)
     ('−0.12', '2.000', '–')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     text = f"{nudged(number):,.{digits}f}"
     if text.strip("-0."):
@@ -234,7 +233,7 @@ def probability(number: float | None) -> str:
     >>> probability(0.04321), probability(3.21e-5), probability(1e-40), probability(0.0)
     ('0.043', '3.2e−05', '<1e−15', '0')
     """
-    if number is None or math.isnan(number):
+    if pd.isna(number):
         return NONE
     if 0 < number < 1e-15:
         return "<1e−15"

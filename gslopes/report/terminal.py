@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 from gslopes.core import frozen
@@ -64,24 +65,18 @@ def table(
         header_style="bold",
         collapse_padding=True,
     )
-    texts = [[words.printable(cell) for cell in row] for row in rows]
-    lines = [[column.title for column in columns], *texts]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    for index, column in enumerate(columns):
+    for column in columns:
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        grid.add_column(column.title, justify=justify, no_wrap=True)
-        if column.gives_way:
-            room = WIDTH - 1 - sum(widths) - 2 * len(widths) + widths[index]
-            for row in texts:
-                row[index] = words.shorten(row[index], max(room, 10))
-    for row, style in zip(texts, [*styles, *[""] * len(texts)], strict=False):
-        grid.add_row(*map(Text, row), style=style)
+        grid.add_column(column.title, justify=justify, no_wrap=not column.gives_way)
+    for row, style in zip_longest(rows, styles, fillvalue=""):
+        texts = (Text(words.printable(cell), no_wrap=True, overflow="ellipsis") for cell in row)
+        grid.add_row(*texts, style=style)
     return render(grid)
 
 
-def wrap(text: str, indent: str = "") -> str:
-    """A paragraph in lines of at most 100 columns, those after the first indented."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+def wrap(text: str) -> str:
+    """A paragraph in lines of at most 100 columns."""
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
 
 
 def render(renderable: object) -> str:
