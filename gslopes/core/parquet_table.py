@@ -122,7 +122,8 @@ def frame_of(
     table = read(path, columns, limit=limit)
     check_texts(table, limit, LONGEST_TEXT)
     frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+    texts = frame.select_dtypes("category")
+    return frame.astype({name: texts[name].cat.categories.dtype for name in texts})
 
 
 def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:
