@@ -164,11 +164,11 @@ def _answered(result: Result) -> tuple[str, JsonObject]:
 
 
 ALONE = {
-    "synthesise": lambda result: ("", {}),
+    "synthesise": None,
     "gate": _gated,
     "score": _answered,
-    "unedited": lambda result: ("", {}),
-    "judge": lambda result: ("", {}),
+    "unedited": None,
+    "judge": None,
     "fit": lambda result: (str(result), {}),
     "report": lambda result: (show(result.page) if result.page else "", {}),
 }

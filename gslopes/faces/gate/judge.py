@@ -21,7 +21,7 @@ from gslopes.core import PhotoError, SkipReason, Tick, hexdigest, placebo, runfo
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
-from gslopes.faces.zoo import identify
+from gslopes.faces.zoo.spec import identify, regions
 from gslopes.photos.folder import open_photo
 
 if TYPE_CHECKING:
@@ -63,8 +63,6 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
-    from gslopes.faces.zoo.spec import regions
-
     region = manifest["config"].get("compose", {}).get("region", "face")
     by_attribute = dict.fromkeys(manifest["values"], region)
     if region == "auto":
