@@ -211,8 +211,7 @@ class Audit:
         if options depend on one another or the source is one of them.
     fixed: facts that only follow from the options, and stay the same if a run is done again.
     looked_at: options that only ``inputs`` reads: given to a run, they are looked at with its source before all else.
-    alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON, if
-        anything is.
+    alone: stages that ``--only`` can name, with what is printed of a ``Result`` after each, as text and as JSON.
     result: the class of its result, if it tells more than others.
     form: of its findings: their columns and types, which ``--fail-if`` can name.
     differences: how a run in a folder, or these options, differ from the paper, as ``--method`` prints it.
@@ -239,7 +238,7 @@ class Audit:
     configure: Callable[..., Any] | None = None  # photos, options, only, given, out
     fixed: Callable[[Any], Facts] | None = None
     looked_at: Names = ()
-    alone: Mapping[str, Callable[[Any], tuple[str, Facts]] | None] = field(default_factory=dict)
+    alone: Mapping[str, Callable[[Any], tuple[str, Facts]]] = field(default_factory=dict)
     result: type[Any] | None = None
     form: Table = FINDINGS
     differences: Callable[[Path | None, Facts], tuple[Any, list[Choice]]] | None = None

@@ -167,7 +167,7 @@ def _carry_out(
             say("\n".join([*lines, told, "Nothing was written."]))
         return None, 0
     result = carry_out(planned, progress=True)
-    alone = [tell(result) for stage in planned.only if (tell := audit.alone[stage])]
+    alone = [audit.alone[stage](result) for stage in planned.only]
     if as_json and condition:
         alone.append(("", {"fail_if": condition.facts(gated(result.findings))}))
     if as_json:

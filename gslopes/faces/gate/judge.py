@@ -6,7 +6,6 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -82,11 +81,6 @@ def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> Da
         [verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"]
     )
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
-
-
-def dropped(verdicts: DataFrame) -> dict[str, int]:
-    """Reason to how many sweeps were dropped for it, the most frequent first."""
-    return dict(Counter(verdicts.query("not kept")["reason"]).most_common())
 
 
 def beards(readings: DataFrame) -> tuple[int, int]:
