@@ -17,8 +17,8 @@ from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.core import Executor, JsonObject, tables, text, with_options
+from gslopes.core.reasons import dropped
 from gslopes.core.records import Classifier
-from gslopes.faces.gate.judge import dropped
 from gslopes.frame.ask import (
     ANSWERS,
     Most,
@@ -165,7 +165,9 @@ def _note_gate(run: Run) -> None:
     if verdicts.empty:
         return  # nothing was judged
     judged = text.many(len(verdicts), "person", "people")
-    why = "".join(f"; {count} dropped: {reason}" for reason, count in dropped(verdicts).items())
+    why = "".join(
+        f"; {count} dropped: {reason}" for reason, count in dropped(verdicts["reason"]).items()
+    )
     run.note(f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}{why}.")
 
 

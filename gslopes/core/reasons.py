@@ -214,3 +214,12 @@ def split_prose(text: str, status: str = "") -> tuple[str, str]:
     if status in _OF_STATUS:
         return _OF_STATUS[status].value, text
     return text, ""
+
+
+def dropped(reasons: Iterable[str]) -> dict[str, int]:
+    """Reason to how many sweeps were dropped for it, the most frequent first; those that were kept have none.
+
+    >>> dropped(["", "the face is lost", ""])
+    {'the face is lost': 1}
+    """
+    return dict(Counter(filter(None, reasons)).most_common())

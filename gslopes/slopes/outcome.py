@@ -7,9 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
-from gslopes.core.reasons import listed
+from gslopes.core.reasons import dropped, listed
 from gslopes.core.tables import Tables
-from gslopes.faces.gate.judge import dropped
 from gslopes.frame.ask import counted
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
@@ -60,7 +59,7 @@ class Walked(Result):
     @cached_property
     def dropped(self) -> Counts:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
-        return dropped(runfolder.verdicts(self.folder))
+        return dropped(runfolder.verdicts(self.folder)["reason"])
 
     @property
     def facts(self) -> JsonObject:

@@ -15,7 +15,8 @@ from pandas import DataFrame
 
 from gslopes.core import JsonObject, UsageError, crossed, frozen, runfolder, tables
 from gslopes.core.arrays import Array, doubles
-from gslopes.faces.gate import judge, manipulation, verdict
+from gslopes.core.reasons import dropped
+from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.photos.people import read_about
 from gslopes.report.inline import plain
@@ -111,7 +112,7 @@ def _one(
     about: DataFrame,
 ) -> Summary:
     passed = int(verdicts["kept"].sum())
-    plain = Summary(attribute, tuple(values), len(verdicts), passed, judge.dropped(verdicts))
+    plain = Summary(attribute, tuple(values), len(verdicts), passed, dropped(verdicts["reason"]))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
     steps = range(-1, len(values))  # the unedited photo first
     read = {

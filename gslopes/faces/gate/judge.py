@@ -6,7 +6,6 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -21,7 +20,7 @@ from gslopes.core import PhotoError, SkipReason, Tick, hexdigest, placebo, runfo
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
-from gslopes.faces.zoo import identify
+from gslopes.faces.zoo.spec import identify, regions
 from gslopes.photos.folder import open_photo
 
 if TYPE_CHECKING:
@@ -63,8 +62,6 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
-    from gslopes.faces.zoo.spec import regions
-
     region = manifest["config"].get("compose", {}).get("region", "face")
     by_attribute = dict.fromkeys(manifest["values"], region)
     if region == "auto":
@@ -84,11 +81,6 @@ def judged(measured: DataFrame, config: GateConfig, *, neck: bool = False) -> Da
         [verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"]
     )
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
-
-
-def dropped(verdicts: DataFrame) -> dict[str, int]:
-    """Reason to how many sweeps were dropped for it, the most frequent first."""
-    return dict(Counter(verdicts.query("not kept")["reason"]).most_common())
 
 
 def beards(readings: DataFrame) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import UsageError, build, frozen
+from gslopes.core import UsageError, build, frozen, show
 from gslopes.core.options import section
 from gslopes.frame.commands import (
     PATH,
@@ -76,7 +76,6 @@ def compare(
     requests bypass the cache and are billed; the run does not change. The exit code is 3 if another model answers or a
     label's mean changed, unless by less than would matter. --dry-run only tells what it will cost.
     """
-    from gslopes.core import show
     from gslopes.report.inline import plain
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
     from gslopes.slopes.drift import price_drift

@@ -56,6 +56,11 @@ class Finding:
         return self.rows.query("estimator == @estimator")
 
     @property
+    def published(self) -> DataFrame:
+        """The paper's rows that have a slope."""
+        return self.of(PAPER).dropna(subset=["slope"])
+
+    @property
     def read(self) -> DataFrame:
         """The row of each label that is to be read, by the label's measure."""
         return tables.reading(self.rows)

@@ -25,7 +25,7 @@ from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, page_data
-from gslopes.slopes.page.loading import PAPER, Finding, RunTables
+from gslopes.slopes.page.loading import Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -113,7 +113,7 @@ def titles_of(finding: Finding) -> DataFrame:
     rows = rows.dropna(subset=["women"])
     rows = rows.sort_values(["y_centre", "label"], ascending=[False, True])
     rows = rows.drop_duplicates("occupation")
-    published = finding.of(PAPER).drop_duplicates("label").set_index("label")["slope"]
+    published = finding.published.drop_duplicates("label").set_index("label")["slope"]
     by_number = rows["measure"] != "presence"
     rows["slope"] = rows["slope"].where(by_number, rows["label"].map(published)).astype(float)
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[_FORM["columns"]]

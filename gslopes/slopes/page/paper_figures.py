@@ -19,7 +19,7 @@ from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import loading, paper, pictures
-from gslopes.slopes.page.loading import PAPER, Corners, Finding, RunTables
+from gslopes.slopes.page.loading import Corners, Finding, RunTables
 from gslopes.slopes.page.paper_sheets import (
     ENDS,
     Answered,
@@ -98,7 +98,7 @@ def check_labels(source: RunTables, labels: Sequence[str]) -> None:
     """Raises: UnknownName for a label that no classifier of the run has a slope of."""
     by_key: dict[str, str] = {}
     for finding in source.findings:
-        labels_of_one = finding.of(PAPER).dropna(subset=["slope"])["label"]
+        labels_of_one = finding.published["label"]
         by_key |= {str(label).casefold(): str(label) for label in labels_of_one}
     for label in labels:
         if label.casefold() not in by_key:
@@ -115,10 +115,10 @@ def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
     not taken for its ratio.  A plain concept is taken only if no other label is left.
     """
     rows = [
-        finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
+        finding.published[["label", "slope", "y_centre"]].assign(name=finding.classifier)
         for finding in findings
     ]
-    frame = pd.concat(rows).dropna(subset=["slope"]).query("y_centre > 0")
+    frame = pd.concat(rows).query("y_centre > 0")
     if frame.empty:
         return ""
     frame = frame.assign(
@@ -136,7 +136,7 @@ def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
     """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
     for finding in findings:
-        rows = finding.of(PAPER).dropna(subset=["slope"])
+        rows = finding.published
         rows = rows[rows["label"].str.casefold() == label.casefold()]
         if rows.empty:
             continue

@@ -7,7 +7,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.core import crossed, files, placebo, read_beside, tables
-from gslopes.faces.gate.judge import dropped
+from gslopes.core.reasons import dropped
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
@@ -36,7 +36,7 @@ def sweeps(run: Path, values: crossed.Values, pairs: bool = False) -> list[Conte
             {
                 "attribute": words.perceived(attribute),
                 "verdicts": of_group,
-                "reasons": dropped(of_group).items(),
+                "reasons": dropped(of_group["reason"]).items(),
                 "moved": side_effects.get(attribute, ()),
                 "off_readings": [*map(_name, filter(None, of_group["off_target_reading"].mode()))],
                 "values": list(steps),
