@@ -16,7 +16,7 @@ _SPECIAL = str.maketrans(_MARKUP["latex"])
 
 def to_markdown(frame: DataFrame, caption: str) -> str:
     """A table of untrusted texts as Markdown under its caption, numbers to the right."""
-    rows = frame.map(escaped).to_numpy()
+    rows = frame.map(escaped).to_numpy().tolist()
     head = _head_of(frame)
     rules = ["---" + ":" * (column not in TEXTS) for column in head]
     return f"{caption}\n\n{markdown(head, rows, rules)}\n"
