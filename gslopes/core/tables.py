@@ -271,8 +271,7 @@ def _read(
             schema = parquet.schema_arrow
         if schema.equals(table.schema, check_metadata=False):
             limit = parquet_table.most_of(path)
-            texts = parquet_table.check(path, limit, columns)
-            arrow = pq.read_table(path, columns=columns, filters=where, read_dictionary=texts)
+            arrow = parquet_table.rows_of(path, columns, where, limit)
             if columns:
                 parquet_table.check_texts(arrow, limit)
                 arrow = arrow.cast(pa.schema(map(schema.field, columns)))

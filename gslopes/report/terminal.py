@@ -74,9 +74,9 @@ def table(
     return render(grid)
 
 
-def wrap(text: str) -> str:
-    """A paragraph in lines of at most 100 columns."""
-    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
+def wrap(text: str, indent: str = "") -> str:
+    """A paragraph in lines of at most 100 columns.  indent: of its second line and those below."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def render(renderable: object) -> str:
