@@ -67,6 +67,7 @@ def test_every_end_of_an_interval_has_a_bound() -> None:
 LARGE = [pytest.param(size, marks=(pytest.mark.slow, pytest.mark.evidence)) for size in SIZES[6:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [*SIZES[:6], *LARGE])
 def test_no_interval_of_a_context_audit_leaves_its_bounds(size) -> None:
     for seed, more in enumerate(({"slope": 3.0}, {"rooms": 2, "photos": 2}, {"refused": 0.4})):

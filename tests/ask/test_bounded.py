@@ -294,8 +294,14 @@ STALLS: dict[str, dict[str, Any]] = {
 }
 
 
+QUICK = ("nothing", "busy", "busy for an hour")
+
+
 @pytest.mark.parametrize("client", ["http", "llm"])
-@pytest.mark.parametrize("stall", STALLS)
+@pytest.mark.parametrize(
+    "stall",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STALLS],
+)
 def test_attempts_about_one_picture_end_with_the_patience(server, client, stall, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
     vars(server).update(STALLS[stall])

@@ -298,6 +298,7 @@ def files_of(out):
     return pd.read_csv(out / "people.csv").groupby("person")["file"].nunique().to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.row("slopes-4.2-thirty")
 def test_each_person_has_at_most_so_many_photos_the_further_ones_from_commons(depicted, tmp_path):
     run(tmp_path / "three", per_person=3)
@@ -314,6 +315,7 @@ def test_each_person_has_at_most_so_many_photos_the_further_ones_from_commons(de
     assert files_of(tmp_path / "five")["Q12"] == 5
 
 
+@pytest.mark.slow
 def test_one_photo_of_a_person_searches_for_none_and_without_the_option_wikidata_decides(
     depicted, tmp_path
 ):

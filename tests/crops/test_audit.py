@@ -83,6 +83,7 @@ def test_the_page_opens_and_names_the_question(done):
     assert "with the crops that the second highest point of the map would give" in text
 
 
+@pytest.mark.slow
 @pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-fig-4", "crops-fig-7", "crops-3.2-draws")
 def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged(tmp_path):
     table, frame = draw_people(tmp_path / "p", {"blue": 8, "green": 8}, {"blue": 42})

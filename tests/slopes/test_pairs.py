@@ -215,6 +215,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "few.toml"
 
 
+@pytest.mark.slow
 def test_a_set_is_walked_and_asked_about_once(
     write: Write, home: Path, config: Path, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
     assert_one_minute(chromium, run / "report/index.html")
 
 
+@pytest.mark.slow
 def test_answers_that_follow_the_order_of_the_options_are_the_headline_everywhere(
     provider: FakeProvider, gslopes, tmp_path
 ):

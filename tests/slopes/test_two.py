@@ -99,6 +99,7 @@ def test_the_share_that_each_end_wins_is_told_with_its_interval_and_the_order_ap
     assert told in json.loads((run / "summary.json").read_text())["headline"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", [two.first, two.second])
 def test_a_model_that_follows_the_order_alone_is_no_finding_and_says_nothing_of_the_face(
     tmp_path, choose

@@ -65,6 +65,7 @@ def test_a_beard_fades_towards_the_low_end_and_nothing_else_does():
     torch.testing.assert_close(faded[:, :2], attributes[:, :2])
 
 
+@pytest.mark.slow
 def test_with_a_critic_of_pictures_training_resumes_where_it_stopped(tmp_path):
     """Perceptual loss, steered weight and both critics: a run cut in two ends with the weights of one in one piece."""
     chips = np.random.default_rng(0).integers(0, 256, (16, 128, 128, 3), np.uint8)

@@ -107,6 +107,7 @@ def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.row("contexts-5.4-level")
 def test_the_level_is_that_of_bonferroni_over_the_contexts():
     grid = _planted(10)

@@ -234,6 +234,7 @@ def two(levels, attribute, **known) -> Sweep:
     return replace(made, values=list(range(len(levels))), pictures=made.pictures[: len(levels)])
 
 
+@pytest.mark.slow
 def test_named_ends_are_as_far_apart_as_ours_and_three_values_are_a_sweep(quick) -> None:
     ends, _ = quick(two([40, 200], "gender: man − woman"))
     assert ends.tau == 1

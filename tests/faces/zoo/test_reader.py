@@ -118,6 +118,7 @@ def test_code_in_a_checkpoint_is_never_run(tmp_path, old):
     assert not caught.exists()
 
 
+@pytest.mark.slow
 def test_other_files_are_named(state, tmp_path):
     file = tmp_path / "x.pt"
     with pytest.raises(UsageError, match="There is no file"):

@@ -68,6 +68,7 @@ def test_the_three_questions_have_an_answer_each(gslopes) -> None:
     assert json.loads(gslopes(*known, "--slope", slope).out)["photos"] == pytest.approx(40, rel=0.2)
 
 
+@pytest.mark.slow
 def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None:
     text = gslopes("power", "--photos", 100, "--rate", 0.3, "--slope", 4).out
     assert text.startswith(
@@ -87,6 +88,7 @@ def asked_of(gslopes, *args):
     return json.loads(gslopes("power", *args, "--json").out)
 
 
+@pytest.mark.slow
 def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(
     gslopes, tmp_path
 ) -> None:
@@ -114,6 +116,7 @@ def test_no_label_of_a_pilot_is_too_steep_for_its_own_slope(gslopes, tmp_path) -
     assert plan["power"] == 1
 
 
+@pytest.mark.slow
 def test_a_pilot_of_people_is_read_by_people(gslopes, tmp_path) -> None:
     run = pilot(tmp_path / "run", people=30)
     known = ("--pilot", run, "--label", "moves", "--slope", 4)

@@ -68,6 +68,7 @@ def test_slopes_are_those_of_the_photos_own_least_squares_planes():
     )
 
 
+@pytest.mark.slow
 def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slope_is():
     made = audited(np.random.default_rng(5), 60, 4, 0.0, 0.06)
     found = read(made)
