@@ -123,6 +123,7 @@ def test_a_page_names_only_what_exists_in_edited_english(path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
     pytest.importorskip(
         "mkdocs", reason="the site's builder is not installed: pip install -e '.[docs]'"
