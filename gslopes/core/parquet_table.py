@@ -130,8 +130,12 @@ def frame_of(
     table = read(path, columns, limit=limit)
     check_texts(table, limit, LONGEST_TEXT)
     frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    text = DataFrame([""])[0]  # whose type is the one of texts, if a column has none
     texts = frame.select_dtypes("category")
-    return frame.astype({name: texts[name].cat.categories.dtype for name in texts})
+    named = {name: texts[name].cat.categories for name in texts}
+    return frame.astype(
+        {name: (kinds if len(kinds) else text).dtype for name, kinds in named.items()}
+    )
 
 
 def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:

@@ -168,7 +168,7 @@ def test_a_grid_of_numbers_and_one_of_a_number_and_names_are_read_as_grids(
 @pytest.mark.parametrize(
     ("rows", "columns", "baseline", "attributes"),
     [
-        (crossed("fm", "ABW"), ",unit=scene,attribute=gender+race", "f,W", 11),
+        (crossed("fm", "ABW"), ",unit=scene,attribute=gender+race", "f,W", 12),
         (crossed([-2, 0, 2], [0, 1, 3]), ",unit=scene,attribute=gender+race", "", 7),
         (crossed([-2, 2], "ABW"), ",unit=scene,attribute=gender+race", "W", 12),
         (crossed([1, 2], [1, 2]), ",unit=scene,attribute=gender+race", "", 2),
