@@ -100,6 +100,7 @@ def test_the_share_that_each_end_wins_is_told_with_its_interval_and_the_order_ap
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("choose", [two.first, two.second])
 def test_a_model_that_follows_the_order_alone_is_no_finding_and_says_nothing_of_the_face(
     tmp_path, choose

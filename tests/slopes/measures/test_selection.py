@@ -207,6 +207,7 @@ def _number(photo: str) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_the_worst_case_holds_the_slope_of_all_photos_whatever_an_editor_refuses(answers) -> None:
     """It refuses steep photos at the upper end; the slope of those that it edits is far off in nearly every sample."""
     held = []
