@@ -68,8 +68,9 @@ def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:
     check_most(sum(map(abs, sizes)), MOST_ROWS, "rows")
     held = [name for name in columns if str(schema.field(name).type).startswith(OTHERS)]
     texts = [name for name in columns if name not in held]
-    for group in groups:
-        check_most(group.total_byte_size, LARGEST_GROUP, _GROUP)
+    if held:
+        largest = max((group.total_byte_size for group in groups), default=0)
+        check_most(largest, LARGEST_GROUP, _GROUP)
     table = parquet_table.frame_of(path, texts, LARGEST_TEXTS)
     places = [(group, row) for group, size in enumerate(sizes) for row in range(size)]
     pictures: Any = {name: [Picture(path, name, *place) for place in places] for name in held}
