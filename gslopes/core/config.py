@@ -134,7 +134,9 @@ def number(text: str, kind: type = float) -> Any:
         none = re.fullmatch(r"\s*[-+]?[0._]+(?:[eE].*)?\s*", text)
         if text.isascii() and (none or 1 / MOST <= abs(value) <= MOST):
             return value + 0
-    raise ValueError(f"{text[:40]!r} is not {_WORDS[kind]}, 0 or from {1 / MOST:g} to {MOST:g}.")
+    raise ValueError(
+        f"{text[:40]!r} is not {_WORDS[kind]} that is read: 0, or one of {1 / MOST:g} to {MOST:g}."
+    )
 
 
 whole = functools.partial(number, kind=int)

@@ -299,7 +299,7 @@ def test_a_proxy_that_opens_no_way_is_named(status, kind, words, monkeypatch, ca
 
 @pytest.mark.usefixtures("no_proxies")
 def test_a_socks_proxy_that_takes_no_password_is_named(monkeypatch, caplog):
-    pytest.importorskip("socksio")
+    pytest.importorskip("socksio", reason="No SOCKS: pip install 'httpx[socks]'")
 
     def serve(connection: socket.socket) -> None:
         connection.recv(99)
