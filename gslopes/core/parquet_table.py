@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,7 @@ OTHERS = ("struct", "map", "binary", "large_binary", "fixed_size_binary")
 _END = 8  # bytes: the footer's length, and the format's name
 _BOUNDED: Any = {"thrift_container_size_limit": 1 << 18, "pre_buffer": False}
 _TEXT = "BYTE_ARRAY"
+_reading = Lock()  # one reader at a time, since Arrow counts the bytes of the whole process
 
 
 @contextmanager
@@ -83,11 +85,10 @@ def read(
 ) -> pa.Table:
     """Columns and groups of rows, all by default; texts are dictionaries.  limit: bytes.  Raises: as ``check``."""
     texts = check(path, limit, columns)
-    begun = pa.total_allocated_bytes()
     batches = []
-    with opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
-        some = parquet.iter_batches(ROWS_AT_ONCE, groups, columns, use_threads=False)
-        for batch in some:
+    with _reading, opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
+        begun = pa.total_allocated_bytes()
+        for batch in parquet.iter_batches(ROWS_AT_ONCE, groups, columns, use_threads=False):
             batches.append(batch)
             check_most(pa.total_allocated_bytes() - begun, limit, "bytes")
         schema = parquet.schema_arrow

@@ -47,6 +47,8 @@ def made() -> dict[str, bytes]:
     tables = {"pairs": ROWS, "people": PEOPLE, "captions": CAPTIONS, "cells": cells, "lists": lists}
     for name, rows in tables.items():
         files[f"{name}.parquet"] = parquet(rows)
+    views = pa.table({"image": ["NA", None], "view": pa.array(["v", ""], pa.string_view())})
+    files["views.parquet"] = parquet(views)
     plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
     files["plain.parquet"] = parquet(ROWS, **plain)
     files["pages2.parquet"] = parquet(
@@ -65,9 +67,10 @@ def lines(rows: list[dict]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def parquet(rows: list[dict], **options: object) -> bytes:
+def parquet(rows: list[dict] | pa.Table, **options: object) -> bytes:
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows)
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows), sink, **{"compression": "zstd", **options})
+    pq.write_table(table, sink, **{"compression": "zstd", **options})
     return sink.getvalue().to_pybytes()
 
 
