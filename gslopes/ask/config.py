@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gslopes.ask.names import with_tasks
-from gslopes.core import frozen
+from gslopes.core import Names, frozen
 
 RUBRIC = ("warmth", "competence")  # what a judge is asked unless its name tells
 
@@ -31,12 +31,12 @@ class AskingConfig(CostLimits):
 class ScoreConfig(AskingConfig):
     """Which classifiers are asked, about what, and what that may cost."""
 
-    classifiers: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
+    classifiers: Names = ()
+    tasks: Names = ()
     placebo_sample: int = 200
     dropped_sample: int = 50
     unedited: bool = False
-    judges: tuple[str, ...] = ()
+    judges: Names = ()
 
     def __post_init__(self) -> None:
         marked = with_tasks(self.judges, RUBRIC) if self.judges else ()

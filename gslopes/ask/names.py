@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import is_secret, scrub, secret_in_address
-from gslopes.core import ConfigError, frozen, nearest, read_beside
+from gslopes.core import ConfigError, Names, frozen, nearest, read_beside
 from gslopes.core.config import facts_of, number, whole
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def split(text: str) -> tuple[str, list[str]]:
     return base, items
 
 
-def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
+def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> Names:
     """Each language model without a prompt once for every task; other names unchanged.
 
     Raises: ConfigError if there are tasks and no language model.
@@ -223,7 +223,7 @@ def canonical(base: str, options: DataclassInstance) -> str:
     return base
 
 
-def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
+def usage(cls: type[DataclassInstance]) -> Names:
     """How each parameter is written, with its default; a required one in capitals.
 
     The argument is first, then those that decide what is asked, and those that move no answer.

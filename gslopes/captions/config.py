@@ -6,7 +6,7 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 from pathlib import Path
 from typing import NamedTuple
 
-from gslopes.core import UnknownName, frozen, read_toml
+from gslopes.core import Names, UnknownName, frozen, read_toml
 from gslopes.core.options import option, section
 from gslopes.core.tables import Row, read_tables
 from gslopes.words.graph import Rule
@@ -96,9 +96,9 @@ class CaptionsConfig:
     """One audit.  truth: ``auto`` is stage 1, else 3; what lies above it is audited."""
 
     groups: Path | None = None
-    columns: tuple[str, ...] = ()
+    columns: Names = ()
     truth: str = "auto"
-    techniques: tuple[str, ...] = ()
+    techniques: Names = ()
     lists: dict[str, Path] = option(dict)
     senses: Rule = "overrides"
     tuples: Path | None = None

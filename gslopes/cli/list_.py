@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from gslopes.core import UnknownName, UsageError
+from gslopes.core import Names, UnknownName, UsageError
 from gslopes.faces.zoo.spec import PACKAGE
 from gslopes.frame.commands import examples, json_option, print_json, say, verb
 
@@ -72,7 +72,7 @@ def _print(kind: str, home: str, as_json: bool, name: str | None = None) -> None
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def train(arguments: tuple[str, ...]) -> int:
+def train(arguments: Names) -> int:
     """Train a model from its recipe. It needs a checkout: python -m training train --help lists the options.
 
     An installed package has no trainings, only what came out of them.

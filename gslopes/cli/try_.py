@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gslopes.core import UsageError
+from gslopes.core import Names, UsageError
 from gslopes.frame.commands import (
     dry_run_option,
     flags,
@@ -40,11 +40,11 @@ from gslopes.slopes.config import RunConfig
 @dry_run_option
 @json_option
 def try_(
-    names: tuple[str, ...],
+    names: Names,
     out: Path,
     editor: str,
-    attribute: tuple[str, ...],
-    ends: tuple[str, ...],
+    attribute: Names,
+    ends: Names,
     device: str,
     yes: bool,
     trust: bool,

@@ -1,12 +1,11 @@
 """``gslopes collect`` and ``gslopes census``: photos of people at work, found by search; who is shown in them."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from gslopes.collect.config import CensusConfig, CollectConfig
-from gslopes.core import build, show
+from gslopes.core import JsonObject, build, show
 from gslopes.frame.commands import (
     PATH,
     dry_run_option,
@@ -30,7 +29,7 @@ from gslopes.frame.commands import (
 @options(CollectConfig)
 @dry_run_option
 @json_option
-def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) -> int:
+def collect(out: Path, dry_run: bool, as_json: bool, options: JsonObject) -> int:
     """Search for every occupation with every demographic keyword, and keep the photos with their licences.
 
     Photos go to PHOTOS/<occupation>/, what is known about each (licence, creator, page, search) to manifest.parquet and
@@ -82,7 +81,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
 @out_option("CENSUS", "The census folder, made if missing.")
 @options(CensusConfig)
 @json_option
-def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> int:
+def census(photos: Path, out: Path, as_json: bool, options: JsonObject) -> int:
     """Read the perceived gender, race and age of the face nearest the centre of every photo; count by occupation.
 
     The occupation comes from the collection's manifest, else from the name of the sub-folder. Photos that the reader is

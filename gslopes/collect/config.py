@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gslopes.core import ConfigError, UnknownName, frozen, read_beside
+from gslopes.core import ConfigError, Names, UnknownName, frozen, read_beside
 
 REVIEW = read_beside(__file__, "review.toml")
 VALUES: dict[str, list[str]] = REVIEW["values"]  # of each reading, as people may answer
@@ -36,7 +36,7 @@ class CensusConfig:
 
     confidence: float = 0.9
     reader: Path | None = None
-    unsure: tuple[str, ...] = ("gender",)
+    unsure: Names = ("gender",)
     device: str = "auto"
 
     def __post_init__(self) -> None:

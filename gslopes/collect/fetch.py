@@ -26,7 +26,7 @@ import httpx
 from gslopes.ask.retry import DAY, RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, TooLarge, Trace, decoded, exchange
 from gslopes.collect.search import DATA, read_rows
-from gslopes.core import Reason, SkipReason, UsageError, frozen
+from gslopes.core import Names, Reason, SkipReason, UsageError, frozen
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -143,7 +143,7 @@ class FetchPolicy:
     backoff: float = 2.0
     max_retry_after: float = 300.0
     agent: str = "gslopes"
-    allowed: tuple[str, ...] = ()
+    allowed: Names = ()
 
 
 @dataclass(eq=False)

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, REVIEW
+from gslopes.core import Facts
 from gslopes.core.tables import Record, Row, records
 from gslopes.report import inline, review
 
@@ -39,7 +39,7 @@ def items_of(shown: Sequence[Record]) -> list[Row]:
 
 
 def render_review(
-    items: Sequence[Mapping[str, Any]],
+    items: Sequence[Facts],
     answers: Sequence[Mapping[str, str]],
     confidence: float,
     unsure: Sequence[str] = ("gender",),

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.ask.config import AskingConfig
-from gslopes.core import ConfigError, frozen
+from gslopes.core import ConfigError, Names, frozen
 from gslopes.core.options import option, section
 
-Names = tuple[str, ...]
 KINDS = ("original", "canvas", "context", "empty")
 PUBLISHED_KINDS = ("original", "context", "empty")  # Barlas et al. 2020, section 4.3
 

@@ -25,7 +25,9 @@ from gslopes.core.errors import (
 from gslopes.core.executor import Executor, Work
 from gslopes.core.files import (
     LARGEST_TABLE,
+    Facts,
     JsonObject,
+    Names,
     csv_bytes,
     hexdigest,
     inside,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gslopes.core.errors import ConfigError, nearest
-from gslopes.core.files import read_text
+from gslopes.core.files import Facts, JsonObject, read_text
 
 T = TypeVar("T")
 _WORDS: dict[Any, str] = {
@@ -41,7 +41,7 @@ class Stored(str):
         return Stored(super().__add__(more))
 
 
-def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T:
+def from_dict(cls: type[T], mapping: Facts, *, where: str = "") -> T:
     """A dataclass from a mapping with exactly its fields; fields with a default may be left out.
 
     cls: its fields annotated with bool, int, float, str, Path, tuple, list, dict, Literal, another dataclass, Any or
@@ -92,12 +92,12 @@ def check(config: Any, where: str = "") -> None:
 
 
 @functools.cache
-def facts_of(cls: Any) -> dict[str, dict[str, Any]]:
+def facts_of(cls: Any) -> dict[str, JsonObject]:
     """What is told about fields of a dataclass, by its options.toml and its code; see ``core.options``.
 
     The file lies next to the module of the class, and of what it extends.
     """
-    told: dict[str, dict[str, Any]] = {}
+    told: dict[str, JsonObject] = {}
     for kind in reversed(cls.__mro__):
         with suppress(TypeError, OSError):  # of a class that is built in, or typed into a notebook
             file = Path(inspect.getfile(kind)).with_name("options.toml")
@@ -108,7 +108,7 @@ def facts_of(cls: Any) -> dict[str, dict[str, Any]]:
     return told
 
 
-def _value(name: str, kind: Any, value: Any, where: str, bounds: Mapping[str, Any]) -> Any:
+def _value(name: str, kind: Any, value: Any, where: str, bounds: Facts) -> Any:
     """The value of a field, of its type and within its bounds."""
     name = f"{where}.{name}" if where else name
     converted = convert(kind, value, name)
@@ -142,7 +142,7 @@ def number(text: str, kind: type = float) -> Any:
 whole = functools.partial(number, kind=int)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> JsonObject:
     """The plain dictionary of a TOML file.  Raises: ConfigError if it is missing, unreadable or no TOML."""
     try:
         return tomllib.loads(read_text(path, raises=ConfigError, hint="Name a TOML file in UTF-8."))
@@ -154,7 +154,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
 
-def read_beside(module: str, name: str) -> dict[str, Any]:
+def read_beside(module: str, name: str) -> JsonObject:
     """As ``read_toml``, of a file in the folder of a module.  module: its ``__file__``."""
     return read_toml(Path(module).parent / name)
 

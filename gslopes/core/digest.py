@@ -19,7 +19,7 @@ import re
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec, resolve_name
 from io import BytesIO
 from pathlib import Path
@@ -27,7 +27,7 @@ from pickle import PickleBuffer
 from typing import Any
 from zipfile import ZipFile
 
-from gslopes.core import LARGEST_TABLE, read_beside, read_regular
+from gslopes.core import LARGEST_TABLE, Facts, read_beside, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
@@ -122,7 +122,7 @@ class _Digest:
     def _all(self, kind: str, parts: Iterable[Any]) -> bytes:
         return _hashed(kind, *map(self.of, parts))
 
-    def _members(self, kind: str, members: Mapping[str, Any]) -> bytes:
+    def _members(self, kind: str, members: Facts) -> bytes:
         """Named parts, in the order of their names."""
         digests = []
         for name in sorted(members):
@@ -221,7 +221,7 @@ class _Digest:
             "scope", self._named_in(looked_up, names), *(_source(name) for name in sorted(imported))
         )
 
-    def _named_in(self, values: Mapping[str, Any], names: Iterable[str]) -> bytes:
+    def _named_in(self, values: Facts, names: Iterable[str]) -> bytes:
         """Values by name; of modules among them what ``names`` names of them."""
         modules = {
             name: value for name, value in values.items() if isinstance(value, types.ModuleType)

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JsonObject = dict[str, Any]  # as ``parse_json`` gives one
+Facts = Mapping[str, Any]  # by their names; only read
+Names = tuple[str, ...]
 LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 LONGEST_LINE = 1 << 26  # characters that are read at once
 CELL = 32  # bytes that a cell of a table takes in memory, at least

@@ -31,9 +31,9 @@ from typing import Any, Literal, TypeVar
 
 from gslopes.core.config import facts_of, from_dict, number, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
+from gslopes.core.files import Facts, JsonObject, Names
 from gslopes.core.freeze import frozen
 
-Settings = Mapping[str, Any]
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -51,7 +51,7 @@ class Option:
     """
 
     name: str
-    path: tuple[str, ...]
+    path: Names
     kind: Any
     default: Any
     help: str
@@ -178,9 +178,7 @@ def options_of(config: type) -> Mapping[str, Option]:
     return {option.name: option for option in _options(config, (), None, "general")}
 
 
-def _options(
-    config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str
-) -> list[Option]:
+def _options(config: type, path: Names, flat: Collection[str] | None, group: str) -> list[Option]:
     hints = typing.get_type_hints(config)
     told = facts_of(config)
     options = []
@@ -198,7 +196,7 @@ def _options(
     return options
 
 
-def build(config: type[T], options: Settings) -> T:
+def build(config: type[T], options: Facts) -> T:
     """A configuration from options over the options of a TOML file (``options["config"]``) over the defaults.
 
     options: name, or dotted path, to value; None and empty mean "not given", one value is a list of one.
@@ -208,7 +206,7 @@ def build(config: type[T], options: Settings) -> T:
     return from_dict(config, merged(config, options))
 
 
-def merged(config: type, options: Settings, *, base: Path | None = None) -> dict[str, Any]:
+def merged(config: type, options: Facts, *, base: Path | None = None) -> JsonObject:
     """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
     given = dict(options)
     file = given.pop("config", None)
@@ -218,10 +216,10 @@ def merged(config: type, options: Settings, *, base: Path | None = None) -> dict
     return explicit
 
 
-def _merged(config: type, given: Settings, base: Path | None) -> dict[str, Any]:
+def _merged(config: type, given: Facts, base: Path | None) -> JsonObject:
     """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
     sections = sections_of(config)
-    nested: dict[str, Any] = {}
+    nested: JsonObject = {}
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
             inner = {f"{name}.{key}": entry for key, entry in value.items()}
@@ -236,7 +234,7 @@ def _merged(config: type, given: Settings, base: Path | None) -> dict[str, Any]:
     return nested
 
 
-def over(first: Settings, other: Settings) -> dict[str, Any]:
+def over(first: Facts, other: Facts) -> JsonObject:
     """Both mappings in one, section by section; the first wins if both have a value."""
     both = {**other, **first}
     for name, value in first.items():
@@ -257,7 +255,7 @@ def find_option(config: type, name: str, others: Collection[str] = ()) -> Option
     return match
 
 
-def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:
+def put(mapping: JsonObject, path: Sequence[str], value: Any) -> None:
     """Set what a path of sections and a key leads to."""
     for name in path[:-1]:
         mapping = mapping.setdefault(name, {})
@@ -294,7 +292,7 @@ def kind_words(option: Option) -> str:
 # -- texts of a command line ------------------------------------------------------------------------------------------
 
 
-def names(text: str) -> tuple[str, ...]:
+def names(text: str) -> Names:
     """``gender,ethnicity`` as two names."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 

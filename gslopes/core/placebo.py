@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gslopes.core import printable
+from gslopes.core import Facts, Names, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ def name(attribute: str, kind: str) -> str:
     return f"{attribute}-{kind}"
 
 
-def names(attribute: str) -> tuple[str, ...]:
+def names(attribute: str) -> Names:
     """All placebo sweeps of an attribute."""
     return tuple(name(attribute, kind) for kind in KINDS)
 
@@ -63,7 +62,7 @@ def real(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~among(rows["attribute"])]
 
 
-def of_a_set(manifest: Mapping[str, Any]) -> bool:
+def of_a_set(manifest: Facts) -> bool:
     """Whether others made a run's pictures.  manifest: the content of ``run.json``."""
     return bool(manifest["config"].get("pairs"))
 

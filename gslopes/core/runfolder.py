@@ -23,6 +23,8 @@ from pandas import DataFrame
 
 from gslopes.core import (
     ConfigError,
+    Facts,
+    JsonObject,
     RunFolderMismatch,
     StorageError,
     UsageError,
@@ -136,7 +138,7 @@ def make_folder(folder: Path) -> None:
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
-class Manifest(dict[str, Any]):
+class Manifest(JsonObject):
     """The content of ``run.json``; of a key of ``_FORMS`` that this run does not have, the empty value."""
 
     def __missing__(self, key: str) -> Any:
@@ -185,10 +187,10 @@ def verdicts(run: Path, columns: list[str] | None = None) -> DataFrame:
 
 
 # Of the keys of ``run.json`` that are used, and of the section gate.
-_FORMS: dict[str, Any] = {
+_FORMS: Facts = {
     **dict.fromkeys(("config", "editor", "gate", "identity", "versions"), dict),
     **dict.fromkeys(("created", "gslopes"), str),
-    **dict.fromkeys(("classifiers", "models"), dict[str, dict[str, Any]]),
+    **dict.fromkeys(("classifiers", "models"), dict[str, JsonObject]),
     "seed": int,
     "values": dict[str, list[float]],
 }
@@ -208,7 +210,7 @@ def _check_form(key: str, value: Any) -> None:
         raise ConfigError("A sweep is too short, or goes too far.")
 
 
-def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:
+def compare(run: Path, manifest: Facts, keys: Iterable[str]) -> None:
     """Check that a run folder, if it exists, was made with the same values under these keys of its manifest.
 
     Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from gslopes.core.config import read_beside
 from gslopes.core.errors import StorageError
-from gslopes.core.files import show, why_unreadable
+from gslopes.core.files import Facts, show, why_unreadable
 
 _REFUSALS = read_beside(__file__, "storage.toml")
 _OF_CODE = {
     getattr(errno, code): refusal for refusal in _REFUSALS.values() for code in refusal["codes"]
 }
-_OTHER = _REFUSALS["other"]
+_OTHER: Facts = _REFUSALS["other"]
 
 
 def raise_if_refused(error: Exception, path: object, kind: str = "own") -> None:

@@ -4,12 +4,11 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pandas import DataFrame
 
-from gslopes.core import TableError, runfolder, runtime, tables
+from gslopes.core import JsonObject, TableError, runfolder, runtime, tables
 
 NAME = "summary.json"
 VERSION = 1
@@ -57,7 +56,7 @@ def write(
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
-    content: dict[str, Any] = {
+    content: JsonObject = {
         "version": VERSION,
         "audit": audit,
         "gslopes": runtime.gslopes_version(),
@@ -79,7 +78,7 @@ def write(
     return path
 
 
-def check(content: dict[str, Any]) -> None:
+def check(content: JsonObject) -> None:
     """Raises: TableError if a value is not of its type in ``SUMMARY``, or is missing."""
     try:
         table = pa.Table.from_pylist([content], schema=SUMMARY.schema)
@@ -100,7 +99,7 @@ def began_on(run: Path) -> str:
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 
-def _rows(frame: DataFrame, form: tables.Table) -> list[dict[str, Any]]:
+def _rows(frame: DataFrame, form: tables.Table) -> list[JsonObject]:
     """The first rows of a table as JSON has them, without numbers that are not finite, with ten digits of others."""
     rows = tables.check(form, frame[form.columns][:MOST_ROWS]).to_pylist()
     for row in rows:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import TableError, frozen, parquet_table, read_toml
+from gslopes.core import Facts, Names, TableError, frozen, parquet_table, read_toml
 from gslopes.core.reasons import split_prose
 from gslopes.core.storage import raise_if_refused
 
@@ -30,7 +30,7 @@ class Table:
 
     name: str
     schema: pa.Schema
-    key: tuple[str, ...]
+    key: Names
 
     @property
     def columns(self) -> list[str]:
@@ -129,7 +129,7 @@ def reading(slopes: DataFrame) -> DataFrame:
 
 
 def frame_of(
-    table: Table, rows: DataFrame | Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
+    table: Table, rows: DataFrame | Sequence[Facts] | Sequence[tuple[Any, ...]]
 ) -> DataFrame:
     """Rows, as dictionaries or in the order of the columns, as a frame; the table's empty frame for no rows."""
     if isinstance(rows, DataFrame):

@@ -11,7 +11,7 @@ from typing import Literal
 from gslopes.ask.boxes import RATIOS
 from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
-from gslopes.core import ConfigError, read_toml
+from gslopes.core import ConfigError, Names, read_toml
 from gslopes.core.options import names, numbers, option, section
 from gslopes.core.tables import read_tables
 
@@ -44,17 +44,17 @@ class CropsConfig:
         two salient regions.
     """
 
-    cropper: tuple[str, ...] = ("spectral-residual",)
+    cropper: Names = ("spectral-residual",)
     cost_limits: CostLimits = section(CostLimits, group="score")
     people: Path | None = None
-    groups: tuple[str, ...] = option(("gender",), parse=names)
+    groups: Names = option(("gender",), parse=names)
     seed: int = 0
     ratios: tuple[float, ...] = option(RATIOS, parse=numbers)
     as_published: bool = False
     height: int | None = None
     attach: tuple[Literal["horizontal", "vertical"], ...] = ("horizontal",)
     pairs: int | None = None
-    policies: tuple[str, ...] = ("argmax", "sample")
+    policies: Names = ("argmax", "sample")
     min_group: int = 10
     source: str = "given"
     embed: Literal["thumbs", "full", "none"] = "thumbs"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import read_beside, read_json, runfolder, runtime, sha256_of
+from gslopes.core import JsonObject, read_beside, read_json, runfolder, runtime, sha256_of
 from gslopes.export.pictures import maker
 from gslopes.export.writers import VALUES
 from gslopes.report.inline import plain
@@ -16,10 +16,7 @@ from gslopes.report.layouts import escaped
 TEXTS = read_beside(__file__, "card.toml")
 
 
-Facts = dict[str, Any]
-
-
-def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
+def facts_of(run: Path, form: str, rows: DataFrame) -> JsonObject:
     """The content of an export's card and Croissant file; ``facts.j2`` counts what is in it.
 
     form: of the export.  rows: as ``pictures`` made them.
@@ -44,12 +41,12 @@ def facts_of(run: Path, form: str, rows: DataFrame) -> Facts:
     }
 
 
-def readme(about: Facts) -> str:
+def readme(about: JsonObject) -> str:
     """The card, Markdown with the front matter that hubs read."""
     return _rendered("card.md.j2", about, faults=list(_faults(about)), escaped=escaped)
 
 
-def _faults(about: Facts) -> Iterator[tuple[str, str]]:
+def _faults(about: JsonObject) -> Iterator[tuple[str, str]]:
     """The measured faults on the cards of the editors: model and text; of one that edits twice, twice."""
     from gslopes.faces.zoo.spec import find_asset
 
@@ -63,7 +60,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
             yield model, faults
 
 
-def metadata(about: Facts, out: Path) -> Facts:
+def metadata(about: JsonObject, out: Path) -> JsonObject:
     """``croissant.json`` of an export.
 
     out: its folder, with its pictures and their index in place.
@@ -78,6 +75,6 @@ def metadata(about: Facts, out: Path) -> Facts:
     return dict(json.loads(_rendered("croissant.json.j2", about, form=form, files=files)))
 
 
-def _rendered(template: str, about: Facts, **more: Any) -> str:
+def _rendered(template: str, about: JsonObject, **more: Any) -> str:
     tool = f"gslopes {runtime.gslopes_version()}"
     return plain(template, __file__, **TEXTS, about=about, tool=tool, **more) + "\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gslopes.core import show
+from gslopes.core import JsonObject, show
 from gslopes.export.pictures import ExportConfig
 from gslopes.frame.commands import PATH, json_option, options, out_option, print_json, say, verb
 
@@ -30,7 +30,7 @@ from gslopes.frame.commands import PATH, json_option, options, out_option, print
 )
 @options(ExportConfig)
 @json_option
-def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[str, Any]) -> int:
+def export(run: Path, form: Any, out: Path | None, as_json: bool, options: JsonObject) -> int:
     """Write the counterfactual photos of a run, or its answers, as other programs read them.
 
     \b

@@ -17,6 +17,7 @@ from pandas import DataFrame, Series
 
 from gslopes.core import (
     ConfigError,
+    Names,
     UsageError,
     frozen,
     hexdigest,
@@ -40,7 +41,7 @@ THEN = ("step", "kind", "kept", "reason", "width", "height", "box")
 CREDIT = ("title", "creator", "creator_url", "licence", "licence_url", "page")
 ENDS = ("source_path", *CREDIT, "editor", "editor_sha256")
 # After FIRST: what the picture shows. Of two crossed attributes both.
-SHOWN: tuple[str, ...] = ("attribute", "value")
+SHOWN: Names = ("attribute", "value")
 CROSSED = ("attribute_1", "value_1", "attribute_2", "value_2")
 COLUMNS = (*FIRST, *SHOWN, *CROSSED, *THEN)
 OURS = ("sweep", "file")  # not exported

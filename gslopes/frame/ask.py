@@ -23,6 +23,7 @@ from gslopes.ask.scoring.score import Scoring, models_of
 from gslopes.core import (
     Executor,
     JsonObject,
+    Names,
     Reason,
     RunFolderMismatch,
     UsageError,
@@ -55,14 +56,14 @@ def money(run: Run) -> Budget:
 
 def ask(
     name: str,
-    reads: tuple[str, ...],
+    reads: Names,
     *,
     pictures: str = "edits",
     gate: Callable[[Run], bool] | None = lambda run: True,
     whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
     folder: str = "",
     needed: bool = False,
-    options: tuple[str, ...] = (),
+    options: Names = (),
     most: Callable[[Run, Classifier], Most] = lambda run, model: ([], 0),
 ) -> Stage:
     """The stage that asks classifiers about the pictures of a table, part by part of the stage that makes it.
@@ -107,7 +108,7 @@ class _Asking:
     """The functions of the stage; fields as of ``ask``.  record: under which run.json names who was asked."""
 
     pictures: str
-    makes: tuple[str, ...]
+    makes: Names
     gate: Callable[[Run], bool] | None
     whom: Callable[[Run], Mapping[str, Classifier]]
     record: str

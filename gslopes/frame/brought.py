@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import RunFolderMismatch, UsageError, hexdigest, show, some_of, tell
+from gslopes.core import Facts, RunFolderMismatch, UsageError, hexdigest, show, some_of, tell
 from gslopes.core.options import merged, options_of
 from gslopes.core.runfolder import (
     GIVEN,
@@ -39,7 +39,7 @@ _FORMS = "Give a folder, paths, a table with a column of paths, arrays (H, W, 3)
 
 
 def planned(
-    audit: Audit, photos: Any, out: str | Path | None, options: Mapping[str, Any], **about: Any
+    audit: Audit, photos: Any, out: str | Path | None, options: Facts, **about: Any
 ) -> Plan:
     """``frame.plan.plan``, of photos in any form.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gslopes.core import StorageError, UsageError, printable_lines, show, some_of
+from gslopes.core import JsonObject, StorageError, UsageError, printable_lines, show, some_of
 from gslopes.core.config import number, whole
 from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.frame.conditions import FAILED, Condition
@@ -124,7 +124,7 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
         def run(
             *args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **values: Any
         ) -> Any:
-            options: dict[str, Any] = {"config": file} if file else {}
+            options: JsonObject = {"config": file} if file else {}
             for name, text in settings:
                 option = find_option(config, name)
                 options[option.name] = option.typed(text)
@@ -330,6 +330,6 @@ def open_page(page: Path) -> None:
     click.launch(page.resolve().as_uri())
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(frame: pd.DataFrame) -> list[JsonObject]:
     """A table as JSON rows; a missing number is null."""
     return json.loads(frame.to_json(orient="records", double_precision=15))

@@ -23,7 +23,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gslopes.core import JsonObject, UnknownName, UsageError, nearest, read_beside, some_of
+from gslopes.core import Facts, JsonObject, UnknownName, UsageError, nearest, read_beside, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,7 @@ class _Texts(str):
         return bool(get_close_matches(f"{text}", self.known, cutoff=0.75)) and self == text
 
 
-def _samples(columns: Mapping[str, Any], known: Mapping[str, Collection[str]]) -> JsonObject:
+def _samples(columns: Facts, known: Mapping[str, Collection[str]]) -> JsonObject:
     return {**columns, **{name: _Texts(known[name]) for name in columns if name in known}}
 
 

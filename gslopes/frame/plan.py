@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, JsonObject, UsageError, from_dict, show, to_dict
+from gslopes.core import ConfigError, Facts, JsonObject, UsageError, from_dict, show, to_dict
 from gslopes.core.config import Stored
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import MANIFEST, check_outside
-from gslopes.frame.spec import INPUTS, Audit, Facts, Plan, lasting, refuse_older
+from gslopes.frame.spec import INPUTS, Audit, Plan, lasting, refuse_older
 
 
 def plan(
@@ -29,7 +29,7 @@ def plan(
 
     Raises: UsageError, ConfigError, RunFolderMismatch; and whatever is wrong with the inputs.
     """
-    about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
+    about: JsonObject = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
     if source is not None and (source / MANIFEST).is_file():
         planned = _again(audit, source, out, options, about)

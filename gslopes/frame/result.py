@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 
 from pandas import DataFrame
 
-from gslopes.core import JsonObject, UsageError, read_json, runfolder, show
+from gslopes.core import JsonObject, Names, UsageError, read_json, runfolder, show
 from gslopes.core.tables import Tables, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import printed
@@ -42,7 +42,7 @@ class Result:
     found: int
     used: int
     damaged: int
-    notes: tuple[str, ...]
+    notes: Names
 
     @cached_property
     def tables(self) -> Mapping[str, DataFrame]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gslopes.core import PhotoError, UsageError, show
+from gslopes.core import Names, PhotoError, UsageError, show
 from gslopes.photos.folder import (
     first_frames,
     left_out,
@@ -25,7 +25,7 @@ def check_files(folder: Path) -> None:
         )
 
 
-def look_through(photos: Path, limit: int | None = None) -> tuple[str, ...]:
+def look_through(photos: Path, limit: int | None = None) -> Names:
     """Sentences, empty if there are none: which photos of a folder repeat others and are left out, of which only the
     first frame is read, which files are no photos, and how many pictures are set aside.
 

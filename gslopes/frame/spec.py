@@ -24,7 +24,9 @@ from gslopes.ask.scoring.cost import Price
 from gslopes.core import (
     ConfigError,
     Executor,
+    Facts,
     JsonObject,
+    Names,
     Tick,
     UsageError,
     from_dict,
@@ -43,8 +45,6 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import check_files, look_through
 from gslopes.report.choices import Choice
 
-Facts = Mapping[str, Any]
-Names = tuple[str, ...]
 T = TypeVar("T")
 Tables = Mapping[str, DataFrame]
 Made = Mapping[str, DataFrame | Sequence[Facts]]  # table to its rows
@@ -244,7 +244,7 @@ class Audit:
     differences: Callable[[Path | None, Facts], tuple[Any, list[Choice]]] | None = None
 
     @cached_property
-    def sentences(self) -> dict[str, Any]:
+    def sentences(self) -> JsonObject:
         """The content of sentences.toml.
 
         Of it the help takes ``about``, ``examples`` and ``source``, what is given: an option of the configuration that

@@ -1,12 +1,11 @@
 """What an audit's stages read, make and depend on: what is no function of a ``Stage``, from its ``stages.toml``."""
 
 from pathlib import Path
-from typing import Any
 
-from gslopes.core import read_toml
+from gslopes.core import JsonObject, read_toml
 
 
-def declared_stages(home: Path) -> dict[str, dict[str, Any]]:
+def declared_stages(home: Path) -> dict[str, JsonObject]:
     """Name to the fields of ``frame.spec.Stage`` that are texts, numbers, flags or lists of texts.
 
     home: the folder of the audit.

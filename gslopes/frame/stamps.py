@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import (
+    Facts,
     JsonObject,
     hexdigest,
     inside,
@@ -63,7 +64,7 @@ def reads_of(run: Run, stage: Stage) -> JsonObject:
     }
 
 
-def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
+def is_current(run: Run, stage: Stage, reads: Facts) -> bool:
     """Whether a stage was made from this, and all that it made is still as it left it.
 
     If a run is done again, its inputs may be gone: a newer program is no reason to look at them.
@@ -86,7 +87,7 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
         return False
 
 
-def stamp(run: Run, stage: Stage, reads: Mapping[str, Any], files: Sequence[Path]) -> None:
+def stamp(run: Run, stage: Stage, reads: Facts, files: Sequence[Path]) -> None:
     """Write down what a stage was made from, the files that it made, and its notes.  Raises: StorageError."""
     with runfolder.storage(run.folder):
         digests = {path.relative_to(run.folder).as_posix(): _digest(path) for path in sorted(files)}

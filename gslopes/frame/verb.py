@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core import UsageError
+from gslopes.core import JsonObject, UsageError
 from gslopes.core.options import options_of
 from gslopes.core.summary import NAME, conditions, gated
 from gslopes.frame.commands import (
@@ -81,7 +81,7 @@ def verb(
     def run(
         audited: Path | None,
         out: Path | None,
-        options: dict[str, Any],
+        options: JsonObject,
         as_json: bool,
         dry_run: bool,
         fail_if: str | None = None,
@@ -128,9 +128,7 @@ def _check_findings(audit: Audit, only: Sequence[str]) -> None:
         )
 
 
-def _print_differences(
-    audit: Audit, run: Path | None, options: dict[str, Any], as_json: bool
-) -> int:
+def _print_differences(audit: Audit, run: Path | None, options: JsonObject, as_json: bool) -> int:
     from gslopes.report.choices import print_method
 
     assert audit.differences is not None

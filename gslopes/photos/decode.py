@@ -15,6 +15,7 @@ import numpy as np
 from PIL import ExifTags, Image, ImageCms, TiffImagePlugin, UnidentifiedImageError, features
 
 from gslopes.core import (
+    Names,
     PhotoError,
     Reason,
     SkipReason,
@@ -315,7 +316,7 @@ def kind_of(head: bytes) -> str:
 
 
 @cache
-def formats() -> tuple[str, ...]:
+def formats() -> Names:
     """Pillow's names of the formats that this installation reads. Formats that run other programs stay out."""
     names = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
     if "avif" in features.modules and features.check("avif"):  # Pillow 11.3 or newer

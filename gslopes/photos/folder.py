@@ -11,6 +11,7 @@ from typing import Any
 
 from gslopes.core import (
     JsonObject,
+    Names,
     PhotoError,
     Reason,
     SkipReason,
@@ -53,7 +54,7 @@ class PhotoFile:
 
     path: Path
     relative: str
-    repeats: tuple[str, ...] = ()
+    repeats: Names = ()
 
 
 def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:

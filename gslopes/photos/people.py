@@ -9,6 +9,7 @@ import pandas as pd
 
 from gslopes.core import (
     LARGEST_TABLE,
+    Facts,
     GslopesError,
     Reason,
     UnknownName,
@@ -131,7 +132,7 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
 
 
 def matched(
-    path: Path, names: Mapping[str, Any], photos: Iterable[PhotoFile]
+    path: Path, names: Facts, photos: Iterable[PhotoFile]
 ) -> tuple[dict[PhotoFile, str], str]:
     """Photo to its name in a table, of those that have one; and a sentence on names of none of them, see ``unmatched``.
 

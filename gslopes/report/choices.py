@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from gslopes.core import frozen, read_toml
+from gslopes.core import Facts, frozen, read_toml
 from gslopes.report import inline
 
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
@@ -39,7 +38,7 @@ class Choice:
         return self.paper
 
 
-def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choice]]:
+def read_choices(file: Path, config: Facts) -> tuple[str, list[Choice]]:
     """(the paper, its choices) for a run of a sibling audit.
 
     file: TOML with ``paper`` and ``[[choice]]``, see ``choice_of``.  config: the run's, flat.
@@ -48,7 +47,7 @@ def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choic
     return texts["paper"], [choice_of(text, config) for text in texts["choice"]]
 
 
-def choice_of(text: Mapping[str, str], facts: Mapping[str, Any]) -> Choice:
+def choice_of(text: Mapping[str, str], facts: Facts) -> Choice:
     """A choice as TOML has it: each cell is a template of what the run has, and of the cell ``paper``.
 
     of: a cell that says to whom the choice belongs, and is no part of it.

@@ -4,13 +4,13 @@ The section ``headline`` of an audit's ``sentences.toml`` has a sentence for eac
 list: for one thing, and for several. ``{names}`` in it are facts that the audit gives, or of ``Sentences.nothing``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from gslopes.core import config, frozen, many, two_digits
+from gslopes.core import Facts, config, frozen, many, two_digits
 from gslopes.core.tables import Record, Row
 from gslopes.report.caution import Nothing, widest
 from gslopes.stats.rounding import highest
@@ -20,7 +20,7 @@ from gslopes.stats.rounding import highest
 class Sentences:
     """The sentences of one kind of headline.  texts: case to its sentence, or to both forms of it."""
 
-    texts: Mapping[str, Any]
+    texts: Facts
 
     @classmethod
     def read(cls, home: Path, section: str = "headline") -> Self:

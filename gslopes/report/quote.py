@@ -1,12 +1,11 @@
 """What others may quote of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, read_beside, runfolder, summary
+from gslopes.core import JsonObject, Names, frozen, read_beside, runfolder, summary
 from gslopes.core.tables import records
 from gslopes.report import inline, layouts, units, words
 
@@ -34,7 +33,7 @@ class About:
     title: str
     things: tuple[str, str]
     compared: str
-    limits: tuple[str, ...]
+    limits: Names
     source: str
 
 
@@ -62,7 +61,7 @@ def of_findings(
     version = words.printable(runfolder.read_manifest(run)["gslopes"])
     rows = records(pd.concat([first, sure[:MOST_ROWS]]))
     cells = inline.listed(_CELLS, rows, about=about, units=units)
-    facts: dict[str, Any] = {
+    facts: JsonObject = {
         "about": about,
         "headline": headline,
         "cells": cells.iloc[0],

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import DataMissing, JsonObject, csv_table, files, frozen, hexdigest
+from gslopes.core import DataMissing, Facts, JsonObject, csv_table, files, frozen, hexdigest
 from gslopes.report.inline import render
 
 _HINT = "Save it from review.html (key S)."
@@ -55,11 +55,11 @@ def render_review(
     template: str,
     house: Path,
     questions: Sequence[Question],
-    items: Sequence[Mapping[str, Any]],
+    items: Sequence[Facts],
     answers: Sequence[Mapping[str, str]],
     columns: Sequence[str],
     *,
-    page: Mapping[str, Any] | None = None,
+    page: Facts | None = None,
     **how: Any,
 ) -> str:
     """A review of one item at a time as text; rows about no item of it are kept when it is saved again.
@@ -81,7 +81,7 @@ def render_review(
 
 
 def review_data(
-    items: Sequence[Mapping[str, Any]],
+    items: Sequence[Facts],
     answers: Sequence[Mapping[str, str]],
     columns: Sequence[str],
     *,

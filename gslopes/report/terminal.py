@@ -1,11 +1,11 @@
 """Tables for a terminal, by rich: 100 columns at most, colours only on a terminal that shows them."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
-from gslopes.core import frozen
+from gslopes.core import Facts, frozen
 from gslopes.core.tables import Record
 from gslopes.report import inline, words
 
@@ -28,7 +28,7 @@ class Column:
 
 
 def listed(
-    columns: Iterable[Mapping[str, Any]],
+    columns: Iterable[Facts],
     rows: Iterable[Record],
     styles: Sequence[str] = (),
     **facts: Any,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gslopes.ask.editors.prompts import Prompts, load_prompts
-from gslopes.core import ConfigError, UnknownName, frozen_identity, options, placebo
+from gslopes.core import ConfigError, Names, UnknownName, frozen_identity, options, placebo
 from gslopes.faces.compose.placebo import lot
 from gslopes.faces.config import EditConfig, values_for
 from gslopes.faces.edit.protocol import PictureEditor, Wish
@@ -53,7 +53,7 @@ class Sweep:
         ]
 
     @property
-    def ends(self) -> tuple[str, ...]:
+    def ends(self) -> Names:
         """The names of its values, if they have some."""
         return tuple(value for value in self.wanted if isinstance(value, str))
 

@@ -17,6 +17,7 @@ from gslopes.ask.scoring.cost import worst_parts
 from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import (
     Executor,
+    Facts,
     build,
     counted,
     csv_bytes,
@@ -201,9 +202,7 @@ def _editor(editor: Any) -> tuple[dict[str, str], PictureEditor | None]:
     return {"editor": editor} if editor else {}, None
 
 
-def _plan(
-    photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any
-) -> Plan:
+def _plan(photos: Any, out: str | Path | None, options: Facts, ready: Ready, **about: Any) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
     audit = SLOPES
     if ready.components is not None and not ready.components.named:
@@ -218,7 +217,7 @@ def _plan(
 
 def configured(
     photos: Path | None,
-    options: Mapping[str, Any],
+    options: Facts,
     only: Sequence[str] = (),
     ready: Ready | None = None,
     out: Path | None = None,
@@ -446,7 +445,7 @@ def fit(run: Run) -> Made:
     return {table.name: frame for table, frame in fitted.tables()}
 
 
-def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list[Choice]]:
+def differences(run: Path | None, options: Facts) -> tuple[str, list[Choice]]:
     """The paper, and the list for the run in a folder; of a folder without one, and without a folder, for options."""
     if run is not None and (run / runfolder.MANIFEST).is_file():
         return PAPER, method.of_run(run)

@@ -17,14 +17,22 @@ TOML file:
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.editors import canonical_name, is_outside
-from gslopes.core import ConfigError, from_dict, frozen, read_beside, to_dict
+from gslopes.core import (
+    ConfigError,
+    Facts,
+    JsonObject,
+    Names,
+    from_dict,
+    frozen,
+    read_beside,
+    to_dict,
+)
 from gslopes.core.crossed import Grid
 from gslopes.core.options import counts, merged, option, put, section
 from gslopes.core.runfolder import GIVEN
@@ -36,7 +44,6 @@ from gslopes.slopes.layouts import absolute
 from gslopes.slopes.measures.options import TEMPLATES, FitOptions
 from gslopes.slopes.page import ReportConfig
 
-Facts = dict[str, Any]
 GRID = (5, 3)  # values of two attributes that are crossed
 
 PUBLISHED = read_beside(__file__, "data/published.toml")
@@ -53,9 +60,9 @@ class FitConfig:
     presence: str = "vendor"
     min_varying: int = 10
     photos_csv: Path | None = None
-    groups: tuple[str, ...] = ()
+    groups: Names = ()
     cluster: str = ""
-    truth: tuple[str, ...] = ()
+    truth: Names = ()
 
     def __post_init__(self) -> None:
         from gslopes.slopes.presence import parse
@@ -170,9 +177,9 @@ class RunConfig:
         steps = tuple(map(float, range(len(levels))))
         return Grid((values[0].name, named[0].attribute), (ends, steps), levels)
 
-    def identity(self) -> Facts:
+    def identity(self) -> JsonObject:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
-        sections: Facts = to_dict(self)
+        sections: JsonObject = to_dict(self)
         # of a plain run only where one was asked for later: --grid on its folder is then refused
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
         if self.edit.calibrated:  # as every run was that does not say
@@ -186,9 +193,7 @@ class RunConfig:
         } | grid
 
 
-def configure(
-    photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None
-) -> RunConfig:
+def configure(photos: str | Path | None, options: Facts, out: Path | None = None) -> RunConfig:
     """The configuration of a run from options, see ``core.options.build``.
 
     photos: the folder; None if the file names it.  out: the run folder, in which a set of pairs has its photos.
@@ -214,7 +219,7 @@ def configure(
     return replace(config, photos=Path(os.path.abspath(config.photos)))
 
 
-def set_of_pairs(mapping: Facts, out: Path | None) -> None:
+def set_of_pairs(mapping: JsonObject, out: Path | None) -> None:
     """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
     if not mapping.get("pairs"):
         raise ConfigError(
@@ -235,7 +240,7 @@ def set_of_pairs(mapping: Facts, out: Path | None) -> None:
     mapping["photos"] = (out or Path()) / GIVEN
 
 
-def publish(mapping: Facts) -> None:
+def publish(mapping: JsonObject) -> None:
     """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
     for part, options in PUBLISHED.items():
         section = mapping.get(part, {})

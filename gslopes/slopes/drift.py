@@ -19,6 +19,7 @@ from gslopes.ask.scoring.cost import Price, confirm_cost, estimate
 from gslopes.core import (
     Executor,
     JsonObject,
+    Names,
     UsageError,
     frozen_identity,
     many,
@@ -35,7 +36,6 @@ from gslopes.stats import clusters, multiplicity, permutation
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.rounding import STORED, exceeds, ranked
 
-Names = tuple[str, ...]
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 SAMPLE = 50  # pictures

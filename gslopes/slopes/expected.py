@@ -13,14 +13,14 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from gslopes.core import config, crossed, placebo
+from gslopes.core import Names, config, crossed, placebo
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WORD = "expected, names the attribute"
 
-Words = tuple[str, ...]
+Words = Names
 
 
 def words_of(text: str) -> Words:

@@ -4,15 +4,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gslopes.ask.editors import is_outside
-from gslopes.core import ModelError, UnknownName, UsageError, files, read_beside, runfolder
+from gslopes.core import (
+    Facts,
+    JsonObject,
+    ModelError,
+    UnknownName,
+    UsageError,
+    files,
+    read_beside,
+    runfolder,
+)
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import Choice, choice_of
 
-Facts = Mapping[str, Any]
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
@@ -108,7 +115,7 @@ def choices(
     return found + [choice_of(text, facts) for text in texts["choice"]]
 
 
-def _facts(config: Facts, models: Mapping[str, ModelSpec]) -> dict[str, Any]:
+def _facts(config: Facts, models: Mapping[str, ModelSpec]) -> JsonObject:
     """What the run has, for the cells of method.toml: its sections, and what is worked out from them."""
     names = ("find", "compose", "fit", "gate", "score", "editor")
     sections = {name: config.get(name) or {} for name in names}
@@ -123,7 +130,7 @@ def _facts(config: Facts, models: Mapping[str, ModelSpec]) -> dict[str, Any]:
     return sections | {"blend": blend, "region": region, "drawn": drawn(config)}
 
 
-def _values(edit: Facts) -> Iterator[dict[str, Any]]:
+def _values(edit: Facts) -> Iterator[JsonObject]:
     """The values of each attribute, and the paper's number of them."""
     ends = {spec.labels[0]: spec.names for spec in _editors(edit).values()}
     for name in edit.get("attributes") or ["gender"]:

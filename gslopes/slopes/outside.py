@@ -16,6 +16,7 @@ from gslopes.ask.editors.remote import RemoteEditor
 from gslopes.ask.pictures import png
 from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import (
+    JsonObject,
     PhotoError,
     Reason,
     SkipReason,
@@ -82,12 +83,12 @@ def prices(run: Run, stage: Stage | None = None) -> list[Price]:
 # -- what the run tells of it -----------------------------------------------------------------------------------------
 
 
-def about(walk: Walk) -> dict[str, dict[str, Any]]:
+def about(walk: Walk) -> dict[str, JsonObject]:
     """What run.json tells of the editor, by attribute: name, version, and the sentences by value or end, one a wording.
 
     ``conclude`` adds the models that it named, with their pictures.
     """
-    told: dict[str, dict[str, Any]] = {}
+    told: dict[str, JsonObject] = {}
     for sweep in walk.sweeps:
         facts = {
             "name": getattr(walk.editor, "name", ""),

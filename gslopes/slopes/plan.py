@@ -8,7 +8,16 @@ from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.ask.editors import Setting, load_editor
-from gslopes.core import UsageError, pick_device, placebo, sha256_of, show, tables
+from gslopes.core import (
+    JsonObject,
+    Names,
+    UsageError,
+    pick_device,
+    placebo,
+    sha256_of,
+    show,
+    tables,
+)
 from gslopes.core.crossed import Grid, grid_of
 from gslopes.core.records import Classifier
 from gslopes.faces.components import Components, default_components, model_records
@@ -19,7 +28,7 @@ from gslopes.frame.spec import Plan
 from gslopes.photos.folder import PhotoFile, list_files, listing, same_bytes, size_of
 from gslopes.report.inline import templates
 from gslopes.slopes.asked_for import Asked, Sweep, sweeps_of, values_of
-from gslopes.slopes.config import Facts, RunConfig
+from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
 
@@ -36,8 +45,8 @@ class Walk:
     config: RunConfig
     files: tuple[PhotoFile, ...]
     values: dict[str, list[float]]
-    inputs: Facts
-    classifiers: tuple[str, ...]
+    inputs: JsonObject
+    classifiers: Names
     components: Components | None = None
     pairs: PairSet | None = None
     editor: PictureEditor | None = None
@@ -91,7 +100,7 @@ class Walk:
         return len(self.files) * sum(lengths)
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> JsonObject:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
         models = {}
         if self.pairs is None:
@@ -165,7 +174,7 @@ def look_at(
     return Walk(config, files, values, inputs, classifiers, components, None, editor, sweeps)
 
 
-def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], Facts]:
+def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], JsonObject]:
     """The photos, and what is read, in one line each: their names and sizes, the contents of the file of landmarks.
 
     Sizes, not contents: half a million photos are listed in seconds and read once. Each photo's own sha256 is in the
@@ -188,7 +197,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], Facts]:
     return files, inputs
 
 
-def outline(planned: Plan) -> tuple[list[str], Facts]:
+def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What a walk would do: photos, values, pictures, questions, time and space."""
     walk: Walk = planned.inputs.content
     config = walk.config
@@ -209,7 +218,7 @@ def outline(planned: Plan) -> tuple[list[str], Facts]:
         "parts_done": done,
         "run": str(run) if run else None,
     }
-    about: Facts = {"lacking": 0, "show": show}
+    about: JsonObject = {"lacking": 0, "show": show}
     about |= {"walk": walk, "facts": facts, "bytes": _bytes(walk)}
     if walk.pairs is not None:
         about["lacking"] = int((walk.pairs.units["lacks"] != "").sum())

@@ -13,7 +13,7 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 
-from gslopes.core import ModelError, UsageError, plain, sha256_of
+from gslopes.core import ModelError, Names, UsageError, plain, sha256_of
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import GRAMMAR as GRAMMAR
 from gslopes.words.wordnet import WordNet
@@ -139,7 +139,7 @@ class Noun(NamedTuple):
     """A head with its attributes, base forms; plural: whether it is in the plural."""
 
     word: str
-    attributes: tuple[str, ...] = ()
+    attributes: Names = ()
     plural: bool = False
 
 
@@ -186,9 +186,7 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
     return Phrase((noun,), negated), end
 
 
-def _attributes(
-    tokens: Sequence[Token], index: int, participles: tuple[str, ...]
-) -> tuple[int, list[str]]:
+def _attributes(tokens: Sequence[Token], index: int, participles: Names) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
     attributes = []
     while index < len(tokens):

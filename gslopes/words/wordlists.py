@@ -12,6 +12,7 @@ from pathlib import Path
 from gslopes.core import (
     ConfigError,
     JsonObject,
+    Names,
     UnknownName,
     frozen,
     hexdigest,
@@ -102,7 +103,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
 _REACH = 3  # words
 
 
-def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+def named_in(text: str, lists: Mapping[str, Collection[str]]) -> Names:
     """The names of the lists of which a text has a word that no "not" shortly before it denies, sorted.
 
     >>> named_in("Kind, but not very capable.", {"warm": ["kind"], "competent": ["capable"]})

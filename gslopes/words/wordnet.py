@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from gslopes.core import ModelError, hexdigest, read_named, read_toml
+from gslopes.core import ModelError, Names, hexdigest, read_named, read_toml
 
 DATA = Path(__file__).parent / "data"
 GRAMMAR = read_toml(DATA / "grammar.toml")
@@ -55,7 +55,7 @@ class WordNet:
 
     # -- words to synsets --
 
-    def synsets(self, word: str, part: str) -> tuple[str, ...]:
+    def synsets(self, word: str, part: str) -> Names:
         """Synsets of a base form, commonest first; none if it is unknown.
 
         word: lower case; spaces and underscores are one.  part: n, v, a or r.

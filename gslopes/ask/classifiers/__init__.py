@@ -24,6 +24,7 @@ from gslopes.core import (
     ClassifierError,
     Executor,
     GslopesError,
+    Names,
     UnknownName,
     check_traits,
     is_out_of_memory,
@@ -60,7 +61,7 @@ def canonical_name(text: str) -> str:
 
 def split_classifiers(
     classifier: Given | Sequence[Given] | None,
-) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
+) -> tuple[Names, tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
     given: list[Any] = list(classifier) if isinstance(classifier, list | tuple) else [classifier]
     names_given = tuple(item for item in given if isinstance(item, str))

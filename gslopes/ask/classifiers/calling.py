@@ -15,7 +15,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.pictures import decoded, in_base64, kind_of
-from gslopes.core import GslopesError, UsageError, read_beside
+from gslopes.core import Facts, GslopesError, UsageError, read_beside
 from gslopes.core.records import ByteArray
 
 Form = tuple[str, str]  # of ``KINDS``, and how it is given: one, a list, a stack, alone in a stack
@@ -100,7 +100,7 @@ def as_function(model: Any) -> Any:
     return next(filter(None, methods), model)
 
 
-def likeliest(candidates: Mapping[str, Any]) -> str:
+def likeliest(candidates: Facts) -> str:
     """Of several functions and classes of one module, by their names, the one that is most likely to be asked."""
     helpers = {
         name

@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.core import LOCAL, Limits, ModelError, UsageError, from_dict, frozen, read_toml
+from gslopes.core import (
+    LOCAL,
+    JsonObject,
+    Limits,
+    ModelError,
+    Names,
+    UsageError,
+    from_dict,
+    frozen,
+    read_toml,
+)
 from gslopes.core.config import Stored
 from gslopes.core.registry import Registry, Target
-
-Names = tuple[str, ...]
 
 
 @frozen
@@ -166,7 +174,7 @@ def manual(target: Target) -> str:
     return inspect.cleandoc(module.__doc__ or "")
 
 
-def _read(package: str = "classifiers") -> dict[str, Any]:
+def _read(package: str = "classifiers") -> JsonObject:
     return read_toml(Path(__file__).parents[1] / package / "catalogue.toml")
 
 

@@ -20,7 +20,7 @@ from gslopes.ask.classifiers import numbers, problems, service
 from gslopes.ask.classifiers.picking import only, ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
-from gslopes.core import AnswerError, JsonObject, parse_json
+from gslopes.core import AnswerError, JsonObject, Names, parse_json
 from gslopes.core.records import ABSTAINS
 from gslopes.words import wordlists
 
@@ -38,7 +38,7 @@ LEAST = 1e-6  # probability below which an option is left out
 CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 
 
-def reading(prompt: Prompt, order: Order, reply: JsonObject) -> tuple[str, ...]:
+def reading(prompt: Prompt, order: Order, reply: JsonObject) -> Names:
     """The labels, or the caption, that one reply gives; or ``(REFUSED,)`` or ``(UNUSABLE,)``.
 
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
@@ -47,7 +47,7 @@ def reading(prompt: Prompt, order: Order, reply: JsonObject) -> tuple[str, ...]:
     refused = problems.said(reply.get("refusal")) or reply.get("blocked")
     if refused or reply.get("finish") == "content_filter":
         return (REFUSED,)
-    labels: tuple[str, ...] = ()
+    labels: Names = ()
     if not cut_short(reply) and not reply.get("mismatch"):
         labels = _answered(prompt, order, text)
     if not labels and PATTERNS["apology"].search(text):
@@ -229,7 +229,7 @@ def _choice(text: str, answers: Answers) -> str | None:
     return meant(text if value is None else str(value), answers)
 
 
-def _answered(prompt: Prompt, order: Order, text: str) -> tuple[str, ...]:
+def _answered(prompt: Prompt, order: Order, text: str) -> Names:
     """The labels of an answer, by the kind that the prompt asks for; none if it is of another form."""
     kind = prompt.kind
     if kind == "choice":

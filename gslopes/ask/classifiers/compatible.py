@@ -19,6 +19,7 @@ from gslopes.ask.secrets import remember_secret
 from gslopes.core import (
     JsonObject,
     Limits,
+    Names,
     RequestUsage,
     StorageError,
     Unfinished,
@@ -47,8 +48,8 @@ class CompatibleOptions(TokenOptions):
     model: str = field(kw_only=True)
     url: str = ""
     key: str = ""
-    header: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
+    header: Names = ()
+    extra: Names = ()
 
 
 @frozen

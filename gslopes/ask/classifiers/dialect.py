@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import JsonObject, from_dict, frozen, read_beside, read_toml
+from gslopes.core import Facts, JsonObject, Names, from_dict, frozen, read_beside, read_toml
 
 _FOLDER = Path(__file__).with_name("dialects")
 _FAMILIES = read_beside(__file__, "families.toml")
@@ -44,12 +44,12 @@ class Dialect:
     headers: dict[str, str]
     request: str
     reply: str = "@"
-    variables: tuple[str, ...] = ()
+    variables: Names = ()
     service: str = ""
     picture_bytes: int = 15_000_000
     batches: JsonObject | None = None
 
-    def asked(self, fields: Mapping[str, Any]) -> JsonObject:
+    def asked(self, fields: Facts) -> JsonObject:
         """The vendor's request.  fields: see above; those that it has no place for are left out."""
         return shaped(self.request, fields)
 

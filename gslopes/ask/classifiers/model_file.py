@@ -28,6 +28,7 @@ from gslopes.core import (
     ClassifierError,
     ConfigError,
     ModelError,
+    Names,
     Reason,
     Traits,
     UnknownName,
@@ -236,7 +237,7 @@ def existing(path: Path | str, what: str) -> Path:
     return path
 
 
-def read_labels(file: Path | str) -> tuple[str, ...]:
+def read_labels(file: Path | str) -> Names:
     """One label a line, all different.  Raises: ModelError."""
     path = existing(file, "labels file")
     text = read_text(
@@ -258,7 +259,7 @@ def read_labels(file: Path | str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def label_list(name: str) -> tuple[str, ...]:
+def label_list(name: str) -> Names:
     """The labels of a shipped list, ``occupations`` or ``traits``, or of a file.  Raises: ModelError."""
     if name in ("occupations", "traits"):
         name = f"{Path(__file__).parents[1]}/labels/{name}.txt"

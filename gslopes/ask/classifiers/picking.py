@@ -7,13 +7,13 @@ the path's last name. Two paths find labels and scores in parallel.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from gslopes.ask.secrets import scrub
-from gslopes.core import AnswerError, ConfigError, read_beside
+from gslopes.core import AnswerError, ConfigError, Facts, read_beside
 
 Pairs = tuple[tuple[str, Any], ...]
 NAMES = read_beside(__file__, "picking.toml")
@@ -91,7 +91,7 @@ def pairs(items: Iterable[Any]) -> Pairs:
     return ranked(best)
 
 
-def ranked(scores: Mapping[str, Any]) -> Pairs:
+def ranked(scores: Facts) -> Pairs:
     """Labels with their scores, the highest first."""
     return tuple(sorted(scores.items(), key=lambda pair: -pair[1]))
 
@@ -118,7 +118,7 @@ def only(value: Any) -> Any:
     return value
 
 
-def labelled(item: Mapping[str, Any]) -> list[Any]:
+def labelled(item: Facts) -> list[Any]:
     """[label, score] under the names that models and endpoints use; None for what is missing."""
     keys = {str(key).lower(): value for key, value in item.items()}
     label = next((keys[key] for key in NAMES["labels"] if isinstance(keys.get(key), str)), None)

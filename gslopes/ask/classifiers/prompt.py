@@ -55,6 +55,7 @@ from gslopes.ask.cost import said
 from gslopes.core import (
     ConfigError,
     JsonObject,
+    Names,
     UnknownName,
     from_dict,
     frozen,
@@ -93,7 +94,7 @@ class Prompt:
     kind: Literal["choice", "labels", "caption", "number", "words"]
     question: str
     system: str = ""
-    options: tuple[str, ...] = ()
+    options: Names = ()
     options_list: str = ""
     orders: Literal["drawn", "both"] = "drawn"
     scoring: str = ""
@@ -101,7 +102,7 @@ class Prompt:
     unit: str = ""
     least: float = -math.inf
     most: float = math.inf
-    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lists: dict[str, Names] = field(default_factory=dict)
     source: str = ""
     unknowable: bool = False
     abstain: str = ""

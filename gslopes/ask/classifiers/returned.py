@@ -11,7 +11,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.classifiers.picking import labelled
-from gslopes.core import AnswerError, ModelError, many, read_beside
+from gslopes.core import AnswerError, Facts, ModelError, many, read_beside
 
 Labels = Sequence[str]
 Scores = dict[str, float]
@@ -109,7 +109,7 @@ def groups_of(entry: Any, labels: Labels, passed: set[str]) -> Groups:
     return {}
 
 
-def _of_mapping(entry: Mapping[str, Any], labels: Labels, passed: set[str]) -> Groups:
+def _of_mapping(entry: Facts, labels: Labels, passed: set[str]) -> Groups:
     groups: Groups = {}
     for label, value in entry.items():
         while isinstance(value, list) and len(value) == 1:

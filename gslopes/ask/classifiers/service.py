@@ -35,8 +35,10 @@ from gslopes.core import (
     ClassifierError,
     ConfigError,
     CredentialsError,
+    Facts,
     GslopesError,
     JsonObject,
+    Names,
     Refused,
     ServiceError,
     Throttled,
@@ -113,7 +115,7 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     return tuple(scores.items())
 
 
-def nested(fields: Mapping[str, Any], body: JsonObject | None = None) -> JsonObject:
+def nested(fields: Facts, body: JsonObject | None = None) -> JsonObject:
     """An object in which the dots of names lead into others.  body: to which the fields are added."""
     body = body or {}
     for name, value in fields.items():
@@ -163,7 +165,7 @@ def codes_of(vendor: str) -> Kinds:
     return _kinds(_ERRORS[vendor]["codes"])
 
 
-def _kinds(table: Mapping[str, Any]) -> dict[Any, Kind]:
+def _kinds(table: Facts) -> dict[Any, Kind]:
     """What a section of errors.toml names to its kind: codes, or classes as ``module.Class`` or ``package.Class``."""
     return {name: kind for kind in get_args(Kind) for name in table.get(kind, ())}
 
@@ -225,7 +227,7 @@ class Service(ABC):
     SERVICE = ""
     CREDENTIALS: Sequence[str] = ()
     ENDPOINT_VARIABLES: Sequence[str] = ()
-    HOSTS: tuple[str, ...] = ()
+    HOSTS: Names = ()
     LISTED: Mapping[str, Listed] = CATALOGUE
     batch = 1
 

@@ -30,6 +30,7 @@ from gslopes.ask.pictures import decoded
 from gslopes.core import (
     ConfigError,
     ModelError,
+    Names,
     Traits,
     UnknownName,
     frozen,
@@ -160,7 +161,7 @@ class TorchModel(ABC):
         return [[int(number), float(scores[number])] for number in order[:count]]
 
 
-def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
+def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> Names:
     """From the user's file, else the model's own.  Raises: ConfigError if both lack."""
     if options.labels:
         return read_labels(options.labels)
@@ -172,7 +173,7 @@ def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ..
     return tuple(of_model)
 
 
-def unique(labels: Sequence[str]) -> tuple[str, ...]:
+def unique(labels: Sequence[str]) -> Names:
     """Labels that occur twice get their number: ImageNet has two cranes.
 
     >>> unique(["crane", "owl", "crane"])

@@ -28,6 +28,7 @@ import numpy as np
 
 from gslopes.core import (
     ConfigError,
+    Names,
     UnknownName,
     from_dict,
     frozen,
@@ -41,7 +42,7 @@ from gslopes.core.placebo import plain
 _FOLDER = Path(__file__).parent / "prompts"
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-Sentences = tuple[str, ...]  # one for each wording
+Sentences = Names  # one for each wording
 
 
 @frozen
@@ -78,7 +79,7 @@ class Prompts:
         return tuple(sorted(float(end) for end in self.change if _NUMBER.fullmatch(end)))
 
     @property
-    def ends(self) -> tuple[str, ...]:
+    def ends(self) -> Names:
         """Those that are named, the baseline first; empty if values are graded."""
         return tuple(end for end in self.change if not _NUMBER.fullmatch(end))
 

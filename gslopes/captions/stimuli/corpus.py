@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.config import CaptionsConfig
-from gslopes.core import ConfigError, frozen, frozen_identity
+from gslopes.core import ConfigError, Names, frozen, frozen_identity
 from gslopes.words.graph import Fact, Facts, Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet
@@ -153,7 +153,7 @@ def pairs_of(groups: Groups) -> list[Pair]:
 class Presence(NamedTuple):
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
-    concepts: tuple[str, ...]
+    concepts: Names
     images: tuple[Any, ...]
     matrix: sparse.csr_array
     binary: bool = True

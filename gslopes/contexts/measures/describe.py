@@ -16,7 +16,7 @@ from pandas import DataFrame
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
-from gslopes.core import frozen_identity
+from gslopes.core import Names, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, quotients
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
@@ -150,8 +150,8 @@ class Grid:
     person: Integers
     gender: Objects
     group: Objects
-    conditions: tuple[str, ...]
-    contexts: tuple[str, ...]
+    conditions: Names
+    contexts: Names
     answered: Flags
     inferred: NDArray[np.int8]
     recognised: Flags

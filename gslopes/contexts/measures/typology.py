@@ -16,6 +16,7 @@ from typing import Literal
 from gslopes.contexts import HOME
 from gslopes.core import (
     ConfigError,
+    Names,
     UnknownName,
     UsageError,
     config,
@@ -94,7 +95,7 @@ def normalise(tag: str) -> str:
 @frozen
 class _Entry:
     super: Literal["", "demographics", "concrete", "abstract", "other"] = ""
-    tags: tuple[str, ...] = ()
+    tags: Names = ()
 
 
 @frozen

@@ -9,7 +9,16 @@ from typing import Literal
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
-from gslopes.core import PhotoError, Reason, SkipReason, UsageError, config, frozen, frozen_identity
+from gslopes.core import (
+    Names,
+    PhotoError,
+    Reason,
+    SkipReason,
+    UsageError,
+    config,
+    frozen,
+    frozen_identity,
+)
 from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_files, open_photo
@@ -31,7 +40,7 @@ class Context:
     title: str = ""
     label: Literal["feminine", "masculine", "none"] = "none"
     rating: float | None = field(default=None, metadata={"least": 0, "most": 10})
-    tags: tuple[str, ...] = ()
+    tags: Names = ()
     licence: str = ""
     creator: str = ""
     source: str = ""
@@ -60,7 +69,7 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    names: tuple[str, ...],
+    names: Names,
     canvas: tuple[int, int],
     finder: Callable[[], Finder],
     one_each: bool = False,

@@ -4,9 +4,7 @@
 hair.  Either way the edge between what is surely person and what is surely behind is matted, see ``matting``.
 """
 
-from collections.abc import Mapping
 from math import nan
-from typing import Any
 
 import cv2
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
-from gslopes.core import frozen_identity
+from gslopes.core import Facts, frozen_identity
 from gslopes.core.arrays import Flags, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.report.inline import plain
@@ -196,7 +194,7 @@ def unseen(colour: ByteArray, person: Person, face: FloatArray, points: FloatArr
     return float(lost[: round(float(face[3] + BESIDE * width))].sum() / max(width, 1.0) ** 2)
 
 
-def flaws(measured: Mapping[str, Any]) -> list[str]:
+def flaws(measured: Facts) -> list[str]:
     """Which checks a cut-out fails, each with its number, in the words and by the limits of flaws.txt.j2.
 
     measured: as from ``measure``, and ``unseen`` if known.

@@ -9,7 +9,7 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core import many, read_json
+from gslopes.core import Names, many, read_json
 from gslopes.core.arrays import Array, doubles
 from gslopes.core.tables import Record, Row, ends
 from gslopes.crops.config import (
@@ -200,7 +200,7 @@ def _parity_row(
         "ratio_high": impact.high if np.isfinite(impact.high) else nan,
         "verdict": impact.verdict,
     }
-    unknown: tuple[str, ...] = ()
+    unknown: Names = ()
     if not impact.verdict:
         row["note"] = SELDOM if estimate.ci_low >= 0 else CONSTANT
         unknown = ("ratio_low", "ratio_high")

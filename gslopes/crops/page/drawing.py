@@ -12,7 +12,7 @@ from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
-from gslopes.core import AnswerError, PhotoError, runfolder
+from gslopes.core import AnswerError, JsonObject, PhotoError, runfolder
 from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, lookup, records
 from gslopes.crops.asking import crop_row, joined_pictures
@@ -41,7 +41,7 @@ def draw_pairs(run: Run) -> Made:
     return {}
 
 
-def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
+def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> JsonObject:
     """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
     variant = run.config.variant
     pairs = run.table("pairs")

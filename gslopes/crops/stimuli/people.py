@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import ConfigError, UsageError, inside, show
+from gslopes.core import ConfigError, Names, UsageError, inside, show
 from gslopes.core.arrays import Integers
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
@@ -33,7 +33,7 @@ class Portrait(NamedTuple):
     relative: str
     person: str
     traits: Mapping[str, str]
-    repeats: tuple[str, ...] = ()
+    repeats: Names = ()
 
 
 class People(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import UsageError, build, frozen, show
+from gslopes.core import Names, UsageError, build, frozen, show
 from gslopes.core.options import section
 from gslopes.frame.commands import (
     PATH,
@@ -31,7 +31,7 @@ from gslopes.slopes.measures.options import TEMPLATES
 class CompareConfig:
     """What is compared, or which classifier is asked again."""
 
-    pair: tuple[str, ...] = ()
+    pair: Names = ()
     fit: FitConfig = section(FitConfig, flat=("photos_csv", "cluster"), group="general")
     out: Path | None = None
     drift: str | None = None

@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslopes.core import config, frozen, frozen_identity
+from gslopes.core import Names, config, frozen, frozen_identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class FitOptions:
     Raises: ConfigError for a number below 0.
     """
 
-    estimators: tuple[str, ...] = ()
+    estimators: Names = ()
     permutations: int = 10_000
     min_varying: int = 10
     seed: int = 0
