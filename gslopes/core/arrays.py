@@ -1,7 +1,7 @@
 """Arrays by what they hold, as annotations name them; a sweep's centre; rows in parts."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,11 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 Objects = NDArray[np.object_]
+Int8Array = NDArray[np.int8]
+Int32Array = NDArray[np.int32]
+Numbers = NDArray[np.floating]  # of any precision
+AnyIntegers = NDArray[np.integer]
+AnyArray = NDArray[Any]
 T = TypeVar("T")
 
 

@@ -4,12 +4,10 @@ from typing import Any, cast
 
 import cv2
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.arrays import AnyArray, Array, Flags, Numbers, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
-
-Numbers = NDArray[np.floating]
 
 
 def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
@@ -67,7 +65,7 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     return cast(ByteArray, chip)
 
 
-def smoothed(picture: NDArray[Any], sigma: float, border: int = cv2.BORDER_REPLICATE) -> FloatArray:
+def smoothed(picture: AnyArray, sigma: float, border: int = cv2.BORDER_REPLICATE) -> FloatArray:
     """A picture (H, W) or (H, W, C) under a Gaussian, of the same shape.  border: what OpenCV takes to lie beyond."""
     smooth = cv2.GaussianBlur(picture, (0, 0), sigma, borderType=border)
     return floats(smooth).reshape(picture.shape)  # OpenCV drops the axis of a single channel

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas import Series
 from scipy import optimize
 
-from gslopes.core.arrays import Array, Integers, Objects, doubles
+from gslopes.core.arrays import AnyArray, Array, Integers, Objects, doubles
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, bent, linearised, t_quantile
 from gslopes.stats.intervals import clustered_mean as clustered_mean
@@ -19,7 +18,7 @@ from gslopes.stats.rounding import exceeds
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
 
-def codes_of(clusters: NDArray[Any] | None, n: int) -> Integers:
+def codes_of(clusters: AnyArray | None, n: int) -> Integers:
     """(n,) the number, from 0, of each row's cluster; without clusters each row is one."""
     if clusters is None:
         return np.arange(n)

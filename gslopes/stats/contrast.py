@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, doubles, quotients
+from gslopes.core.arrays import AnyIntegers, Array, Flags, Integers, Numbers, doubles, quotients
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.outcomes import Cells, Moments, Spread, departures, spread_of
@@ -82,9 +82,9 @@ class Units:
     @classmethod
     def of(
         cls,
-        numbers: NDArray[np.floating],
-        errors: NDArray[np.floating],
-        cells: tuple[NDArray[np.integer], NDArray[np.integer]],
+        numbers: Numbers,
+        errors: Numbers,
+        cells: tuple[AnyIntegers, AnyIntegers],
         shape: tuple[int, int],
         sizes: Array,
         most: Array | float = np.inf,

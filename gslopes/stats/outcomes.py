@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, Integers, doubles
+from gslopes.core.arrays import AnyIntegers, Array, Int8Array, Int32Array, Integers, doubles
 from gslopes.stats.ols import line_weights
 from gslopes.stats.rounding import EXACT, settled
 
@@ -30,11 +30,11 @@ class Outcomes:
 
     values: Array
     sizes: Array
-    unit: NDArray[np.int32]
+    unit: Int32Array
     starts: Integers
     numbers: Single
     errors: Single | None = None
-    orders: NDArray[np.int8] | None = None
+    orders: Int8Array | None = None
 
     @property
     def rounding(self) -> Array:
@@ -90,8 +90,8 @@ class Moments:
 def gathered(
     values: Array,
     photos: int,
-    photo: NDArray[np.int32],
-    label: NDArray[np.int32],
+    photo: Int32Array,
+    label: Int32Array,
     numbers: Single,
     labels: int,
     cluster: Integers | None = None,
@@ -139,7 +139,7 @@ class Cells(NamedTuple):
     label: Integers
     numbers: Array
     errors: Array
-    unit: NDArray[np.integer]
+    unit: AnyIntegers
     sizes: Array
     labels: int
 

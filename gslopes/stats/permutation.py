@@ -31,12 +31,13 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import (
+    AnyArray,
     Array,
     Flags,
+    Int8Array,
     Integers,
     Objects,
     centre_of,
@@ -75,7 +76,7 @@ def as_extreme(observed: Array, error: Array | float = 1.0, rounding: Array | fl
     return observed * (1 - _TIE) - _TIE * error - rounding
 
 
-def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> Integers:
+def count_extreme(sums: Any, assignments: Iterable[AnyArray], limit: Array) -> Integers:
     """(L,) how many assignments give a total as far from 0 as the limit.
 
     sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.
@@ -221,7 +222,7 @@ class _Block:
         error = quotients(error, spread, error)
         self.limit = as_extreme(doubles(statistic[:, 0]), 1, error)
 
-    def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:
+    def statistics(self, permuted: Int8Array) -> tuple[Single, Single]:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
         codes = self.codes[permuted]
         count = len(permuted)

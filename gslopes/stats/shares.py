@@ -8,10 +8,9 @@ from functools import lru_cache
 from math import nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.core.arrays import Array, Flags, doubles
+from gslopes.core.arrays import AnyIntegers, Array, Flags, doubles
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
 from gslopes.stats.rounding import settled
 
@@ -100,7 +99,7 @@ def difference_interval(
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
 
 
-def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.integer]) -> float:
+def independence_p(hit: Flags, group: AnyIntegers, person: AnyIntegers) -> float:
     """P of Pearson's X² of a yes or no against groups, photos of one person alike; NaN if either never varies.
 
     With one photo a person by the chi-squared distribution, else by Rao and Scott's second-order correction as an F,

@@ -9,12 +9,11 @@ from typing import Literal
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.boxes import Box, Size
 from gslopes.core import AnswerError, frozen
-from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.arrays import Array, Numbers, doubles, floats
 from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
@@ -160,7 +159,7 @@ def asymmetry(grid: Array) -> float:
     return float(OF_RANGE * apart[int(UNEQUAL * (apart.size - 1))] / (np.ptp(grid) + MORE))
 
 
-def almost_symmetric(scores: NDArray[np.floating]) -> bool:
+def almost_symmetric(scores: Numbers) -> bool:
     """Whether the left and the right half of a map are almost alike, so that the centre of the picture is cropped.
 
     The paper's text (section 2.3) looks at the map; the published code and program look at the picture.
@@ -217,7 +216,7 @@ def owners(x: FloatArray, y: FloatArray, plan: Layout) -> Array:
     return plan.shares(across.ravel(), down.ravel())
 
 
-def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
+def maxima(scores: Numbers, owner: Array) -> Array:
     """(B, people) of each person's highest score; minus infinity for a person without a cell.
 
     scores: (B, rows, columns).  owner: see ``owners``.
@@ -227,7 +226,7 @@ def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
     return doubles(np.column_stack(highest))
 
 
-def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
+def winners(highest: Array, scores: Numbers) -> Array:
     """(B, people) shares: 1 for the highest, split among those within 1e-6 of the map's range.
 
     highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.

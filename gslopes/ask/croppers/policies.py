@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
 from gslopes.core import UnknownName, read_beside
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.arrays import Array, Numbers, doubles
 from gslopes.core.records import FloatArray
 
 TABLE_1 = read_beside(__file__, "policies.toml")
@@ -40,7 +39,7 @@ def check_policies(names: Sequence[str]) -> None:
 
 
 def outcomes(
-    scores: NDArray[np.floating],
+    scores: Numbers,
     x: FloatArray,
     y: FloatArray,
     plan: Layout,
@@ -118,7 +117,7 @@ def temperature_for(scores: Array) -> float:
 
 
 def find_peaks(
-    scores: Array, x: NDArray[np.floating], y: NDArray[np.floating], min_distance: float
+    scores: Array, x: Numbers, y: Numbers, min_distance: float
 ) -> list[tuple[float, float]]:
     """x, y of the ``PEAKS`` highest local maxima of a map, ``min_distance`` pixels or more apart, highest first.
 

@@ -9,14 +9,13 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy import sparse, special
 
 from gslopes.captions.config import TABLES, AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Presence, presence_of_images
 from gslopes.core import hexdigest
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, Int8Array
 from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
@@ -25,7 +24,7 @@ from gslopes.stats.rounding import exceeds, settled, sort_key
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
-Sides = NDArray[np.int8]
+Sides = Int8Array
 LEAST = 10  # images of a group, below which nothing is tested
 
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.config import CaptionsConfig
 from gslopes.core import ConfigError, Names, frozen, frozen_identity
+from gslopes.core.arrays import Int8Array
 from gslopes.words.graph import Fact, Facts, Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet
@@ -133,7 +133,7 @@ class Corpus:
         """Whether any image has more than one caption at a stage."""
         return any(len(captions) > 1 for captions in self.stages[stage].values())
 
-    def sides(self, pair: Pair, images: Sequence[str]) -> NDArray[np.int8]:
+    def sides(self, pair: Pair, images: Sequence[str]) -> Int8Array:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
         values = self.groups.get(pair.column, {})
         sides = {pair.group: 1, pair.other: -1}

@@ -10,14 +10,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
 from gslopes.core import Names, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, quotients
+from gslopes.core.arrays import (
+    AnyArray,
+    Array,
+    Flags,
+    Int8Array,
+    Integers,
+    Objects,
+    doubles,
+    quotients,
+)
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
@@ -153,7 +161,7 @@ class Grid:
     conditions: Names
     contexts: Names
     answered: Flags
-    inferred: NDArray[np.int8]
+    inferred: Int8Array
     recognised: Flags
     measures: Mapping[str, Array]
     tagged: frozenset[str]
@@ -216,7 +224,7 @@ def make_grid(
     cells = rows.set_index(["photo", "attribute"]).assign(answered=True)
     cells["inferred"] = cells["inferred"].map(INFERRED.index)
 
-    def array(name: str, absent: Any = nan, kind: type = float) -> NDArray[Any]:
+    def array(name: str, absent: Any = nan, kind: type = float) -> AnyArray:
         wide = cells[name].unstack(fill_value=absent)
         return wide.reindex(index=photos, columns=conditions, fill_value=absent).to_numpy(kind)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import contingency
 
 from gslopes.contexts import filled
@@ -23,12 +22,11 @@ from gslopes.contexts.measures.paired import (
     share_change,
     share_of,
 )
-from gslopes.core.arrays import Array, Flags, doubles, quotients
+from gslopes.core.arrays import Array, Flags, Int8Array, doubles, quotients
 from gslopes.core.tables import Row
 from gslopes.stats.rounding import gap
 from gslopes.stats.shares import difference_interval, independence_p
 
-Codes = NDArray[np.int8]
 GIVEN = ("woman", "man", "neutral")
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"
@@ -134,7 +132,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     return filled("recognised", rows)
 
 
-def cramers_v(recognised: Flags, inferred: Codes) -> float:
+def cramers_v(recognised: Flags, inferred: Int8Array) -> float:
     """Cramér's V of R and the inferred genders that occur; NaN if one of them never varies."""
     table = pd.crosstab(recognised, inferred).to_numpy()
     if min(table.shape) > 1:

@@ -1,16 +1,14 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.contexts import filled
 from gslopes.contexts.measures import describe, paired
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import AnyArray, Array
 from gslopes.core.tables import Row
 from gslopes.stats import intervals, ols, rounding
 
@@ -61,7 +59,7 @@ def interaction_table(
     return filled("interaction", compared)
 
 
-def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]) -> Row:
+def compare(canvas: Array, condition: Array, values: Array, person: AnyArray) -> Row:
     """One label on the canvas and in front of a background.
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) whose photos they are.

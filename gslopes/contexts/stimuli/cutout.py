@@ -8,12 +8,11 @@ from math import nan
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
 from gslopes.core import Facts, frozen_identity
-from gslopes.core.arrays import Flags, doubles, floats
+from gslopes.core.arrays import Flags, Int32Array, doubles, floats
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.report.inline import plain
 
@@ -114,7 +113,7 @@ def _within(mask: Flags) -> FloatArray:
     return floats(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5))
 
 
-def _parts(mask: Flags) -> NDArray[np.int32]:
+def _parts(mask: Flags) -> Int32Array:
     """(H, W) the number of each pixel's connected part of a mask, from 1; 0 outside."""
     labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)[1]
     return np.asarray(labels, np.int32)

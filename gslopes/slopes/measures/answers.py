@@ -17,11 +17,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.core import ConfigError, TableError, frozen, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles
+from gslopes.core.arrays import (
+    Array,
+    Flags,
+    Int8Array,
+    Int32Array,
+    Integers,
+    Objects,
+    centre_of,
+    doubles,
+)
 from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY, Row
 from gslopes.stats.rounding import STORED, exceeds, settled
@@ -49,13 +57,13 @@ class Answers:
     values: Array
     labels: Objects
     photos: Objects
-    photo: NDArray[np.int32]
-    label: NDArray[np.int32]
+    photo: Int32Array
+    label: Int32Array
     present: Flags
     score: FloatArray
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
-    orders: NDArray[np.int8] | None = None
+    orders: Int8Array | None = None
     ends: Array | None = None
     units: Integers | None = None
 
@@ -223,7 +231,7 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         )
 
 
-def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
+def encode(*columns: pa.ChunkedArray) -> tuple[Int32Array, Objects]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
     kind = pa.dictionary(pa.int32(), pa.string())
     chunks = []
@@ -241,7 +249,7 @@ def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     return codes.astype(np.int32, copy=False), names
 
 
-def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
+def _ranks(names: Objects, keep: Flags) -> tuple[Objects, Int32Array]:
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
     codes = np.flatnonzero(keep)
     order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)

@@ -27,10 +27,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Int8Array, Integers
 from gslopes.core.crossed import Grid, Values, grid_of
 from gslopes.slopes.measures.answers import values_by_attribute
 from gslopes.stats.rounding import places
@@ -44,7 +43,7 @@ class View(NamedTuple):
 
     steps: Integers
     values: Array
-    orders: NDArray[np.int8] | None = None
+    orders: Int8Array | None = None
     ends: Array | None = None
 
 

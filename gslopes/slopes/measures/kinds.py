@@ -29,11 +29,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.core import TableError, many
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, floats
+from gslopes.core.arrays import Array, Flags, Integers, Numbers, Objects, doubles, floats
 from gslopes.core.records import FloatArray
 from gslopes.slopes.measures.answers import Answers
 from gslopes.stats.contrast import Units
@@ -120,12 +119,12 @@ def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
     return sweep.only(keep)
 
 
-def beyond(scores: NDArray[np.floating]) -> Flags:
+def beyond(scores: Numbers) -> Flags:
     """Whether numbers lie outside of [0, 1], by more than rounding."""
     return exceeds(np.abs(scores - 0.5), 0.5)
 
 
-def _log_odds(scores: NDArray[np.floating]) -> tuple[Array, Array]:
+def _log_odds(scores: Numbers) -> tuple[Array, Array]:
     """Log-odds of scores, and by how much rounding may move them: much near 1, since scores are stored coarsely."""
     score = np.clip(doubles(scores), _CLIP, 1 - _CLIP)
     return special.logit(score), np.maximum(_GRAIN, _LAST / (1 - score))

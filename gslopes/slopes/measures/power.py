@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy import optimize, sparse, special
 
 from gslopes.core import ConfigError, frozen, frozen_identity, placebo
-from gslopes.core.arrays import Flags, Integers, doubles
+from gslopes.core.arrays import Flags, Integers, Numbers, doubles
 from gslopes.slopes.measures import answers, decision
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats import ols, permutation, rounding
@@ -56,7 +55,7 @@ class Pool:
     apart: whether each label is drawn from other photos, as independent labels are.
     """
 
-    slopes: NDArray[np.floating]
+    slopes: Numbers
     varies: Flags
     sizes: Integers
     rows: Integers
@@ -191,7 +190,7 @@ class Pilot:
         return replace(seen, slopes=means[:, :, None] + gaps * np.sqrt(count / max(count - 1, 1)))
 
 
-def _units(slopes: NDArray[np.floating], sizes: Integers) -> Units:
+def _units(slopes: Numbers, sizes: Integers) -> Units:
     """(L, n) slopes of photos as those of units, whose photos lie side by side."""
     sums = np.add.reduceat(doubles(slopes), np.cumsum(sizes) - sizes, axis=1)
     return Units(sparse.csr_array(sums), doubles(sizes))

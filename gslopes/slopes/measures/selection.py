@@ -33,11 +33,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.core import TableError, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles
+from gslopes.core.arrays import Array, Flags, Int8Array, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined, of_pair
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
@@ -59,7 +58,7 @@ class Asked:
 
     photos: Objects
     values: Array
-    status: NDArray[np.int8]
+    status: Int8Array
 
     @property
     def lost(self) -> Flags:
