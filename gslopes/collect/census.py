@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from gslopes.core import (
     JsonObject,
     PhotoError,
     SkipReason,
+    Texts,
     Tick,
     UsageError,
     build,
@@ -56,7 +57,7 @@ UNANSWERED = dict.fromkeys(COLUMNS, "")
 WHO = {"accept": "person", "correct": "person", "exclude": "excluded"}  # decided
 MIN_FACE = 32  # pixels; smaller faces are not read
 _PART = 64
-Answer = Mapping[str, str]  # a row of the review
+Answer = Texts  # a row of the review
 Read = Sequence[
     tuple[Record, Answer]
 ]  # rows of the census with a reading, and what people answered
@@ -233,7 +234,7 @@ def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
 
 def _reads(
     files: Sequence[PhotoFile],
-    occupations: Mapping[str, str],
+    occupations: Texts,
     finder: Finder,
     reader: Reader,
     tick: Tick,

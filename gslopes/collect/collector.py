@@ -30,6 +30,7 @@ from gslopes.core import (
     Reason,
     ServiceError,
     SkipReason,
+    Texts,
     explained,
     hexdigest,
     kill_point,
@@ -183,7 +184,7 @@ class Collector:
         runfolder.write_json(path, list(map(asdict, results)))
         return results
 
-    def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
+    def _ask(self, url: str, params: Texts, headers: Texts) -> Any:
         """The JSON of an answer.  Raises: ServiceError, which holds neither the address nor a key."""
         name = self.provider.name
         address = str(httpx.URL(url, params=dict(params)))

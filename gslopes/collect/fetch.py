@@ -15,18 +15,18 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import httpcore
-import httpx
+from httpx import URL, InvalidURL, create_ssl_context
 
 from gslopes.ask.retry import DAY, RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, TooLarge, Trace, decoded, exchange
 from gslopes.collect.search import DATA, read_rows
-from gslopes.core import Names, Reason, SkipReason, UsageError, frozen
+from gslopes.core import Names, Reason, SkipReason, Texts, UsageError, frozen
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -160,7 +160,7 @@ class Fetcher:
         self.rate = RateLimiter(self.stop.wait)
         # of hosts, and interfaces, that ask for more than the policy's
         self._gaps: dict[str, float] = {}
-        self._trusted = httpx.create_ssl_context(trust_env=False)
+        self._trusted = create_ssl_context(trust_env=False)
 
     def set_min_interval(self, host: str, seconds: float) -> None:
         """The least time between the beginnings of two requests to this host; it only grows."""
@@ -174,9 +174,9 @@ class Fetcher:
         self,
         url: str,
         *,
-        headers: Mapping[str, str] | None = None,
+        headers: Texts | None = None,
         max_bytes: int = 0,
-        before_request: Callable[[httpx.URL], None] | None = None,
+        before_request: Callable[[URL], None] | None = None,
         rate_key: str = "",
     ) -> Reply:
         """One document.
@@ -207,7 +207,7 @@ class Fetcher:
 
     def _tried(
         self,
-        url: httpx.URL,
+        url: URL,
         headers: dict[str, str],
         max_bytes: int,
         deadline: float,
@@ -273,7 +273,7 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
     return Reply(headers.get("content-type", "").partition(";")[0].strip().lower(), body)
 
 
-def origin(url: httpx.URL) -> str:
+def origin(url: URL) -> str:
     """Scheme, host and port: what robots.txt and our pace are about."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
@@ -299,12 +299,12 @@ def _translated_errors(seconds: float) -> Iterator[None]:
         raise refused(Reason.INVALID_ADDRESS, "or an answer that makes no sense") from error
 
 
-def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
+def parse_url(url: str, base: URL | None = None) -> URL:
     """Raises: DownloadError unless it is http or https, with a host, a port that exists, and without a password."""
     try:
-        address = base.join(url) if base else httpx.URL(url)
+        address = base.join(url) if base else URL(url)
         port = address.port
-    except (httpx.InvalidURL, ValueError, TypeError) as error:
+    except (InvalidURL, ValueError, TypeError) as error:
         raise refused(Reason.INVALID_ADDRESS) from error
     if b"%" in address.raw_host:  # what httpx makes of characters that no host has
         raise refused(Reason.INVALID_ADDRESS)
@@ -346,7 +346,7 @@ class Robots:
         self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
         self._locks: dict[str, threading.Lock] = {}
 
-    def __call__(self, url: httpx.URL) -> None:
+    def __call__(self, url: URL) -> None:
         """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
         key = origin(url)
         with self._locks.setdefault(key, threading.Lock()):
@@ -365,7 +365,7 @@ class Robots:
         if not allowed:
             raise refused(Reason.ROBOTS_FORBIDS)
 
-    def _asked(self, url: httpx.URL) -> Protego | DownloadError:
+    def _asked(self, url: URL) -> Protego | DownloadError:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
             return parse(self.fetcher.get(address, max_bytes=_MAX_BYTES).body)

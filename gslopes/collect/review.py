@@ -1,12 +1,12 @@
 """The review of a census: photos whose reading is unsure, for people to answer how the face looks to them."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from gslopes.collect.config import COLUMNS, REVIEW
-from gslopes.core import Facts
+from gslopes.core import Facts, Texts
 from gslopes.core.tables import Record, Row, records
 from gslopes.report import inline, review
 
@@ -40,7 +40,7 @@ def items_of(shown: Sequence[Record]) -> list[Row]:
 
 def render_review(
     items: Sequence[Facts],
-    answers: Sequence[Mapping[str, str]],
+    answers: Sequence[Texts],
     confidence: float,
     unsure: Sequence[str] = ("gender",),
 ) -> str:

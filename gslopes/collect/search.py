@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import UsageError, frozen, read_text, read_toml, show
+from gslopes.core import Texts, UsageError, frozen, read_text, read_toml, show
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import is_file
 from gslopes.core.options import names
@@ -150,7 +150,7 @@ def _rows_of(which: str, column: str) -> list[dict[str, str]] | None:
 
 # -- sources -----------------------------------------------------------------------------------------------------------
 
-FetchJson = Callable[[str, Mapping[str, str], Mapping[str, str]], Any]
+FetchJson = Callable[[str, Texts, Texts], Any]
 """Asks an address with parameters and headers; the JSON of its answer.  Raises: ServiceError."""
 
 

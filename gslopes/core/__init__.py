@@ -28,6 +28,7 @@ from gslopes.core.files import (
     Facts,
     JsonObject,
     Names,
+    Texts,
     csv_bytes,
     hexdigest,
     inside,

@@ -10,12 +10,11 @@ import inspect
 import re
 import tomllib
 import types
-import typing
 from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gslopes.core.errors import ConfigError, nearest
 from gslopes.core.files import Facts, JsonObject, read_text
@@ -62,7 +61,7 @@ def from_dict(cls: type[T], mapping: Facts, *, where: str = "") -> T:
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{section} must be a table of keys and values, not {mapping!r}.")
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
-    hints = typing.get_type_hints(cls)
+    hints = get_type_hints(cls)
     for key in mapping:
         if key not in fields:
             hint = nearest(str(key), fields, f"Known keys: {', '.join(fields)}.")
@@ -86,7 +85,7 @@ def from_dict(cls: type[T], mapping: Facts, *, where: str = "") -> T:
 
 def check(config: Any, where: str = "") -> None:
     """A ready configuration, and its sections.  Raises: as ``from_dict``."""
-    hints = typing.get_type_hints(type(config))
+    hints = get_type_hints(type(config))
     for name, facts in facts_of(type(config)).items():  # type: ignore[arg-type]
         _value(name, hints[name], getattr(config, name), where, facts)
 
@@ -190,11 +189,11 @@ def to_dict(obj: Any) -> Any:
 
 def convert(kind: Any, value: Any, where: str) -> Any:
     """A value of a type, such as ``dict[str, float]``.  where: its name.  Raises: ConfigError if it is of another."""
-    origin = typing.get_origin(kind)
-    args = typing.get_args(kind)
+    origin = get_origin(kind)
+    args = get_args(kind)
     if kind is Any or (value is None and type(None) in args):
         return value
-    if origin in (typing.Union, types.UnionType):
+    if origin in (Union, types.UnionType):
         errors = []
         for alternative in args:
             try:
@@ -202,7 +201,7 @@ def convert(kind: Any, value: Any, where: str) -> Any:
             except ConfigError as error:
                 errors.append(error)
         raise errors[0]
-    if origin is typing.Literal:
+    if origin is Literal:
         if value in args:
             return value
         hint = nearest(str(value), map(str, args))

@@ -18,12 +18,12 @@ import logging
 import re
 import sys
 import threading
-import types
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec, resolve_name
 from io import BytesIO
 from pathlib import Path
 from pickle import PickleBuffer
+from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 from zipfile import ZipFile
 
@@ -32,7 +32,7 @@ from gslopes.core import LARGEST_TABLE, Facts, read_beside, read_regular
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray)
-_MAPPINGS = (dict, types.MappingProxyType)
+_MAPPINGS = (dict, MappingProxyType)
 _WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each, where a pickle has none of it
     property: ("fget", "fset"),
     staticmethod: ("__func__",),
@@ -184,14 +184,14 @@ class _Digest:
 
     # -- code ---------------------------------------------------------------------------------------------------------
 
-    def _function(self, function: types.FunctionType) -> bytes:
+    def _function(self, function: FunctionType) -> bytes:
         """What it does, and what it finds outside of itself."""
         name = f"{function.__module__}.{function.__qualname__}"
         is_own = _is_own(function.__module__)
         if not is_own and "<locals>" not in name:
             return _hashed("installed", name)
         pairs = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        empty = types.CellType()
+        empty = CellType()
         cells = {variable: cell.cell_contents for variable, cell in pairs if cell != empty}
         rest = [self._code(function.__code__), self._globals(function)] if is_own else [name]
         return _hashed(
@@ -202,14 +202,14 @@ class _Digest:
             *rest,
         )
 
-    def _code(self, code: types.CodeType) -> bytes:
+    def _code(self, code: CodeType) -> bytes:
         return _hashed(
             "code",
             code.co_code,
             self._all("facts", [getattr(code, name) for name in _LISTED["of_code"]]),
         )
 
-    def _globals(self, function: types.FunctionType) -> bytes:
+    def _globals(self, function: FunctionType) -> bytes:
         """What the code of a function names: values, and of the user's own modules what it names of them."""
         scope = function.__globals__
         codes = list(_codes(function.__code__))
@@ -223,14 +223,12 @@ class _Digest:
 
     def _named_in(self, values: Facts, names: Iterable[str]) -> bytes:
         """Values by name; of modules among them what ``names`` names of them."""
-        modules = {
-            name: value for name, value in values.items() if isinstance(value, types.ModuleType)
-        }
+        modules = {name: value for name, value in values.items() if isinstance(value, ModuleType)}
         others = {name: value for name, value in values.items() if name not in modules}
         inner = [self._module(modules[name], names) for name in sorted(modules)]
         return _hashed("named", self._members("values", others), *inner)
 
-    def _module(self, module: types.ModuleType, names: Iterable[str] = ()) -> bytes:
+    def _module(self, module: ModuleType, names: Iterable[str] = ()) -> bytes:
         """Of a module of the user's own what is named of it."""
         if not _is_own(module.__name__) or id(module) in self._open:
             return _hashed("module", module.__name__)
@@ -259,9 +257,9 @@ class _Digest:
 # By type, the first that fits.
 _READERS: dict[Any, Callable[[_Digest, Any], bytes]] = {
     type: _Digest._class,
-    types.FunctionType: _Digest._function,
-    types.CodeType: _Digest._code,
-    types.ModuleType: _Digest._module,
+    FunctionType: _Digest._function,
+    CodeType: _Digest._code,
+    ModuleType: _Digest._module,
     tuple(_WRAPPED): _Digest._wrapper,
     PickleBuffer: lambda digest, one: _hashed("buffer", one.raw()),
 }
@@ -295,22 +293,22 @@ def _is_installed(file: Path) -> bool:
     return "site-packages" in file.parts or "dist-packages" in file.parts
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def _codes(code: CodeType) -> Iterator[CodeType]:
     """A function's code, and the code of the functions and comprehensions in it."""
     yield code
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
+        if isinstance(constant, CodeType):
             yield from _codes(constant)
 
 
-def _loaded(code: types.CodeType) -> Iterator[str]:
+def _loaded(code: CodeType) -> Iterator[str]:
     """The names that a code looks up outside of itself."""
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and not hasattr(builtins, str(step.argval)):
             yield str(step.argval)
 
 
-def _imported(code: types.CodeType, package: str) -> Iterator[str]:
+def _imported(code: CodeType, package: str) -> Iterator[str]:
     """The full names of the modules that a code imports when it runs."""
     steps = list(dis.get_instructions(code))
     for index, step in enumerate(steps):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 JsonObject = dict[str, Any]  # as ``parse_json`` gives one
 Facts = Mapping[str, Any]  # by their names; only read
+Texts = Mapping[str, str]  # the same, of texts
 Names = tuple[str, ...]
 LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 LONGEST_LINE = 1 << 26  # characters that are read at once

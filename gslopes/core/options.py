@@ -23,11 +23,10 @@ import os
 import re
 import tomllib
 import types
-import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gslopes.core.config import facts_of, from_dict, number, read_toml, to_dict
 from gslopes.core.errors import ConfigError, nearest
@@ -70,14 +69,14 @@ class Option:
     def item(self) -> Any:
         """The type of one value: without None, and of a list its entry."""
         kind = next(kind for kind in _alternatives(self.kind) if kind is not type(None))
-        if typing.get_origin(kind) is tuple:
-            return typing.get_args(kind)[0]
+        if get_origin(kind) is tuple:
+            return get_args(kind)[0]
         return kind
 
     @property
     def several(self) -> bool:
         """Whether it is a list of any length."""
-        return any(... in typing.get_args(kind) for kind in _alternatives(self.kind))
+        return any(... in get_args(kind) for kind in _alternatives(self.kind))
 
     @property
     def default_words(self) -> str:
@@ -179,7 +178,7 @@ def options_of(config: type) -> Mapping[str, Option]:
 
 
 def _options(config: type, path: Names, flat: Collection[str] | None, group: str) -> list[Option]:
-    hints = typing.get_type_hints(config)
+    hints = get_type_hints(config)
     told = facts_of(config)
     options = []
     for field in dataclasses.fields(config):
@@ -269,24 +268,24 @@ def _plain(option: Option, value: Any, base: Path | None) -> Any:
         value = (value,)
     if base is not None and option.item is Path and isinstance(value, str | Path):
         return os.path.abspath(base / value)
-    if base is not None and Path in typing.get_args(option.kind) and isinstance(value, Mapping):
+    if base is not None and Path in get_args(option.kind) and isinstance(value, Mapping):
         return {key: os.path.abspath(base / str(inner)) for key, inner in value.items()}
     return to_dict(value)
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
-    if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return typing.get_args(kind)
+    if get_origin(kind) in (Union, types.UnionType):
+        return get_args(kind)
     return (kind,)
 
 
 def kind_words(option: Option) -> str:
     """The values that an option takes, for its help."""
-    if option.metavar or typing.get_origin(option.item) is not Literal:
+    if option.metavar or get_origin(option.item) is not Literal:
         return option.metavar or {int: "N", float: "X", Path: "PATH", bool: ""}.get(
             option.item, "NAME"
         )
-    return "|".join(str(value) for value in typing.get_args(option.item) if value != "")
+    return "|".join(str(value) for value in get_args(option.item) if value != "")
 
 
 # -- texts of a command line ------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from gslopes.core import (
     PhotoError,
     Reason,
     SkipReason,
+    Texts,
     UsageError,
     frozen,
     hexdigest,
@@ -140,7 +141,7 @@ def digest_of(path: Path) -> str:
         return ""
 
 
-def left_out(same: Mapping[str, str]) -> str:
+def left_out(same: Texts) -> str:
     """What ``same_bytes`` found, with three of the names; empty if nothing."""
     if not same:
         return ""

@@ -1,9 +1,9 @@
 """How an audit differs from its paper: one choice a row, each with the paper's section, as text and as Markdown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from gslopes.core import Facts, frozen, read_toml
+from gslopes.core import Facts, Texts, frozen, read_toml
 from gslopes.report import inline
 
 SLOPES = "Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533"
@@ -47,7 +47,7 @@ def read_choices(file: Path, config: Facts) -> tuple[str, list[Choice]]:
     return texts["paper"], [choice_of(text, config) for text in texts["choice"]]
 
 
-def choice_of(text: Mapping[str, str], facts: Facts) -> Choice:
+def choice_of(text: Texts, facts: Facts) -> Choice:
     """A choice as TOML has it: each cell is a template of what the run has, and of the cell ``paper``.
 
     of: a cell that says to whom the choice belongs, and is no part of it.

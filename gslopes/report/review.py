@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import DataMissing, Facts, JsonObject, csv_table, files, frozen, hexdigest
+from gslopes.core import DataMissing, Facts, JsonObject, Texts, csv_table, files, frozen, hexdigest
 from gslopes.report.inline import render
 
 _HINT = "Save it from review.html (key S)."
@@ -23,7 +23,7 @@ class Question:
     """
 
     legend: str
-    keys: Mapping[str, tuple[str, Mapping[str, str] | str]]
+    keys: Mapping[str, tuple[str, Texts | str]]
     moving: Collection[str]
     folded: str = ""
 
@@ -56,7 +56,7 @@ def render_review(
     house: Path,
     questions: Sequence[Question],
     items: Sequence[Facts],
-    answers: Sequence[Mapping[str, str]],
+    answers: Sequence[Texts],
     columns: Sequence[str],
     *,
     page: Facts | None = None,
@@ -82,7 +82,7 @@ def render_review(
 
 def review_data(
     items: Sequence[Facts],
-    answers: Sequence[Mapping[str, str]],
+    answers: Sequence[Texts],
     columns: Sequence[str],
     *,
     copied: Sequence[str],

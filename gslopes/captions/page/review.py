@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from urllib.parse import quote
@@ -16,7 +16,7 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import hexdigest, many, runfolder
+from gslopes.core import Texts, hexdigest, many, runfolder
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline
@@ -114,7 +114,7 @@ def review_items(
     cases: DataFrame,
     images: Path | None,
     out: Path,
-    titles: Mapping[str, str],
+    titles: Texts,
 ) -> list[Row]:
     """What the review shows of each case; listed words are not masked, since they are what is judged.
 
@@ -139,7 +139,7 @@ def link_of(images: Path | None, image: str, out: Path) -> str:
     return ""
 
 
-def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
+def render_review(items: Sequence[Texts], answers: Sequence[Texts]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
     keys = {key: (text, {"answer": word}) for key, (text, word) in SENTENCES["review"].items()}
     return pages.render_review(

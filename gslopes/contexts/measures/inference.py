@@ -1,6 +1,5 @@
 """Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
 
-from collections.abc import Mapping
 from math import nan
 from typing import Any
 
@@ -22,6 +21,7 @@ from gslopes.contexts.measures.paired import (
     share_change,
     share_of,
 )
+from gslopes.core import Texts
 from gslopes.core.arrays import Array, Flags, Int8Array, doubles, quotients
 from gslopes.core.tables import Row
 from gslopes.stats.rounding import gap
@@ -36,7 +36,7 @@ NAMED = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
 # -- RQ1: does it infer more women or men in a context?  Table 7, with what changes for whom --------------------------
 
 
-def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
+def inferred_table(grid: Grid, labels: Texts, options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``inferred`` table without q.
 
     Estimator: the share of answered pictures inferred woman, man, neutral; interval: see ``paired.share_of``.  Change:
@@ -78,7 +78,7 @@ def _mark(
     rows: list[Row],
     column: str,
     number: str,
-    labels: Mapping[str, str],
+    labels: Texts,
     options: ContextOptions,
 ) -> None:
     """The paper's stars, ``congruent_rise``: more of a congruent gender than at the baseline.
@@ -153,7 +153,7 @@ def f1(tp: Any, fp: Any, fn: Any) -> Any:
     return quotients(hits, hits + fp + fn)
 
 
-def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
+def accuracy_table(grid: Grid, labels: Texts, options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was

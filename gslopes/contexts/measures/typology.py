@@ -17,6 +17,7 @@ from gslopes.contexts import HOME
 from gslopes.core import (
     ConfigError,
     Names,
+    Texts,
     UnknownName,
     UsageError,
     config,
@@ -47,9 +48,9 @@ class Typology:
     name: str
     version: str
     clusters: Mapping[str, Tags]
-    supers: Mapping[str, str]
+    supers: Texts
     contexts: Mapping[str, Tags] = field(default_factory=dict)
-    complements: Mapping[str, str] = field(default_factory=dict)
+    complements: Texts = field(default_factory=dict)
     partial: bool = False
 
     def super_tags(self, name: str) -> Tags:

@@ -1,6 +1,5 @@
 """The page of a context audit; next to it the paper's tables and the sheet of cut-outs."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from gslopes.contexts import HOME, rows_of
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
-from gslopes.core import LARGEST_TABLE, PhotoError, inside, read_regular, runfolder
+from gslopes.core import LARGEST_TABLE, PhotoError, Texts, inside, read_regular, runfolder
 from gslopes.core.files import is_file
 from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content, Page, chart, noted, sure
@@ -55,7 +54,7 @@ def _without_person(page: Page, key: str) -> list[Content]:
     return _tiles(rows.assign(attribute=f"{key} alone"), {}, page.run.folder)
 
 
-def _tiles(composites: DataFrame, inferred: Mapping[str, str], run: Path) -> list[Content]:
+def _tiles(composites: DataFrame, inferred: Texts, run: Path) -> list[Content]:
     """The tiles of rows of the composites table, of the pictures that can be read.  inferred: by attribute."""
     tiles = []
     for row in composites.to_dict("records"):
@@ -160,7 +159,7 @@ def write_sheets(run: Run) -> Made:
     return {}
 
 
-def cutouts_page(run: Path, cutouts: DataFrame, names: Mapping[str, str]) -> str:
+def cutouts_page(run: Path, cutouts: DataFrame, names: Texts) -> str:
     """The contact sheet of all cut-outs, flagged ones first, on magenta and gray; its buttons and keys save review.csv.
 
     cutouts: the table of that name.  names: photo to the name of its file.

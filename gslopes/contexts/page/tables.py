@@ -8,7 +8,6 @@ stars as the paper does.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from pandas import DataFrame
 from gslopes.contexts import SENTENCES, rows_of
 from gslopes.contexts.measures import describe, typology
 from gslopes.contexts.measures.ratings import sides
-from gslopes.core import csv_bytes
+from gslopes.core import Texts, csv_bytes
 from gslopes.core.tables import Record, Row, records
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers
@@ -269,9 +268,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     return dict(sorted(zip(asked, lines, strict=False), key=lambda answer: answer[0][:3]))
 
 
-def _fitting(
-    rows: DataFrame, column: str, change: str, stereotypes: Mapping[str, str]
-) -> list[Row]:
+def _fitting(rows: DataFrame, column: str, change: str, stereotypes: Texts) -> list[Row]:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, falls, has a star.
 
     column: of the gender.  change: of the answer.

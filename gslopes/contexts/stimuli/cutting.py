@@ -1,7 +1,6 @@
 """Every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
 
 import io
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from PIL import Image
 
 from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, measure, studio, unseen
 from gslopes.contexts.stimuli.matting import own_colours
-from gslopes.core import PhotoError, Reason, SkipReason, runfolder
+from gslopes.core import PhotoError, Reason, SkipReason, Texts, runfolder
 from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.core.tables import Row
@@ -33,7 +32,7 @@ class Cutting(NamedTuple):
     """
 
     run: Path
-    photos: Mapping[str, str]
+    photos: Texts
     method: str
     finder: Finder
 

@@ -4,13 +4,12 @@ Here too: people's decisions about cut-outs, as the page of cut-outs saves them 
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from pandas import DataFrame
 
 from gslopes.contexts import HOME
-from gslopes.core import Reason, config, csv_table, files
+from gslopes.core import Reason, Texts, config, csv_table, files
 from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 
@@ -85,7 +84,7 @@ def read_review(path: Path) -> dict[str, str]:
     return {files.without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
-def reviewed(cutouts: DataFrame, decisions: Mapping[str, str]) -> DataFrame:
+def reviewed(cutouts: DataFrame, decisions: Texts) -> DataFrame:
     """The ``cutouts`` table with the decisions applied: accepted ones are used, excluded ones skipped."""
     decided = cutouts.copy()
     decision = cutouts["photo"].map(decisions)

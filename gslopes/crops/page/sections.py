@@ -1,13 +1,13 @@
 """The sections of the page of a crop audit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import pandas as pd
 from markupsafe import Markup
 from pandas import DataFrame
 
-from gslopes.core import files, reasons, runfolder
+from gslopes.core import Texts, files, reasons, runfolder
 from gslopes.core.tables import lookup, records
 from gslopes.crops.config import ABOVE, SENTENCES
 from gslopes.crops.measures.parity import comparable
@@ -232,9 +232,7 @@ def grids(tables: Tables) -> list[Content]:
     return listed
 
 
-def selected(
-    pairs: DataFrame, person: Mapping[str, str], group: Mapping[str, str]
-) -> Sequence[str]:
+def selected(pairs: DataFrame, person: Texts, group: Texts) -> Sequence[str]:
     """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
 
     Then who is left cannot be compared fairly.  pairs: rows of PAIRS, one cropper's.  person: photo to person.

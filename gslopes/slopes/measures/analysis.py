@@ -4,7 +4,7 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 ``photos``.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
-from gslopes.core import ConfigError, TableError, frozen_identity, placebo, tables
+from gslopes.core import ConfigError, TableError, Texts, frozen_identity, placebo, tables
 from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.geometry import TONE
@@ -324,7 +324,7 @@ class Fit:
         sweep: Answers,
         unedited: Answers,
         odds: Series | None,
-        decisions: Mapping[str, str],
+        decisions: Texts,
     ) -> Iterator[DataFrame]:
         """Rows of core.tables.OBSERVED for each column of groups.  odds, decisions: see ``observed_rows``."""
         for name, groups in self.groups.items():

@@ -15,7 +15,7 @@ slope of zeros and ones can be (``kinds.steepest``).  influence is how many of t
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, config, frozen, frozen_identity
+from gslopes.core import Texts, UnknownName, config, frozen, frozen_identity
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.core.tables import MEASURED, READING
 from gslopes.report import inline
@@ -198,7 +198,7 @@ def slope_rows(answers: Answers, options: FitOptions) -> DataFrame:
     return slopes
 
 
-def of_rows(frame: DataFrame, measures: Mapping[str, str]) -> DataFrame:
+def of_rows(frame: DataFrame, measures: Texts) -> DataFrame:
     """A table's rows without those that fit the number of a label that is judged by presence.
 
     What too few photos change to be judged has no interval, but the paper's own.

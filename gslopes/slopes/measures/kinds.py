@@ -23,7 +23,7 @@ it.  A photo that lacks its number at some value is left out: nothing can replac
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from gslopes.core import TableError, many
+from gslopes.core import TableError, Texts, many
 from gslopes.core.arrays import Array, Flags, Integers, Numbers, Objects, doubles, floats
 from gslopes.core.records import FloatArray
 from gslopes.slopes.measures.answers import Answers
@@ -106,7 +106,7 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
     )
 
 
-def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
+def measured(sweep: Answers, measures: Texts) -> Answers:
     """The sweep with its measures; without the photos that lack a number at some value."""
     sweep = replace(
         sweep, measures={label: measures[label] for label in sweep.labels if label in measures}

@@ -14,13 +14,14 @@ taken for 0: both groups then share one (Student's t); if all of each group are,
 correction over clusters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 from pandas import DataFrame, Series
 from scipy import sparse
 
+from gslopes.core import Texts
 from gslopes.core.arrays import Flags, Integers, doubles
 from gslopes.core.tables import Record, Row
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
@@ -38,7 +39,7 @@ def observed_rows(
     unedited: Answers,
     groups: Series,
     odds: Series | None,
-    decisions: Mapping[str, str],
+    decisions: Texts,
     options: FitOptions,
 ) -> DataFrame:
     """Rows of core.tables.OBSERVED of one classifier and attribute, without the column ``column``.
@@ -164,7 +165,7 @@ def _shares_apart(present: Flags, sides: Sequence[Flags], units: Integers) -> tu
     return 100 * low, 100 * high
 
 
-def _agreement(row: Record, decisions: Mapping[str, str]) -> str:
+def _agreement(row: Record, decisions: Texts) -> str:
     """Whether slope and observed difference agree; empty if that cannot be judged."""
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
