@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import is_secret, scrub, secret_in_address
-from gslopes.core import ConfigError, Names, frozen, nearest, read_beside
-from gslopes.core.config import facts_of, number, whole
+from gslopes.core import ConfigError, Names, facts_of, frozen, nearest, number, read_beside, whole
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -20,13 +20,13 @@ from gslopes.core import (
     UsageError,
     frozen_identity,
     inside,
+    raise_if_refused,
     read_regular,
     tables,
     traits_of,
 )
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
-from gslopes.core.storage import raise_if_refused
 from gslopes.photos.decode import LARGEST_FILE
 
 

@@ -30,11 +30,11 @@ from gslopes.core import (
     show,
     tables,
     with_options,
+    without_guard,
 )
 from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
-from gslopes.core.files import without_guard
 from gslopes.core.geometry import warp
 from gslopes.core.records import Finder, Photo
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record

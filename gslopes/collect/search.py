@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import Texts, UsageError, frozen, read_text, read_toml, show
+from gslopes.core import Texts, UsageError, frozen, is_file, read_text, read_toml, show
 from gslopes.core.csv_table import read_csv
-from gslopes.core.files import is_file
 from gslopes.core.options import names
 
 DATA = Path(__file__).parent / "data"

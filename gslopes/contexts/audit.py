@@ -16,8 +16,7 @@ from gslopes.contexts.measures import analysis, describe, ratings
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
-from gslopes.core import Executor, JsonObject, tables, text, with_options
-from gslopes.core.reasons import dropped
+from gslopes.core import Executor, JsonObject, dropped, tables, text, with_options
 from gslopes.core.records import Classifier
 from gslopes.frame.ask import (
     ANSWERS,

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.ask.config import AskingConfig
-from gslopes.core import ConfigError, Names, frozen
-from gslopes.core.options import option, section
+from gslopes.core import ConfigError, Names, frozen, option, section
 
 KINDS = ("original", "canvas", "context", "empty")
 PUBLISHED_KINDS = ("original", "context", "empty")  # Barlas et al. 2020, section 4.3

@@ -1,6 +1,15 @@
 """The foundation of every room: records, tables, errors, configuration, run folders."""
 
-from gslopes.core.config import from_dict, read_beside, read_toml, to_dict
+from gslopes.core.config import (
+    Stored,
+    facts_of,
+    from_dict,
+    number,
+    read_beside,
+    read_toml,
+    to_dict,
+    whole,
+)
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -25,6 +34,7 @@ from gslopes.core.errors import (
 from gslopes.core.executor import Executor, Work
 from gslopes.core.files import (
     LARGEST_TABLE,
+    LONGEST_LINE,
     Facts,
     JsonObject,
     Names,
@@ -32,6 +42,8 @@ from gslopes.core.files import (
     csv_bytes,
     hexdigest,
     inside,
+    is_file,
+    open_regular,
     parse_json,
     read_json,
     read_named,
@@ -39,13 +51,15 @@ from gslopes.core.files import (
     read_text,
     sha256_of,
     show,
+    without_guard,
 )
 from gslopes.core.freeze import frozen, frozen_identity
 from gslopes.core.killpoints import kill_point
-from gslopes.core.options import build, with_options
+from gslopes.core.options import build, merged, option, options_of, over, section, with_options
 from gslopes.core.progress import Notes, Tick, Watch, counted, progress_line, tell
-from gslopes.core.reasons import Reason, SkipReason, explained
+from gslopes.core.reasons import Reason, SkipReason, dropped, explained
 from gslopes.core.runtime import gslopes_version, is_out_of_memory, limit_threads, pick_device
+from gslopes.core.storage import raise_if_refused
 from gslopes.core.text import (
     many,
     nudged,

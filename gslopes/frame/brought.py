@@ -15,8 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import Facts, RunFolderMismatch, UsageError, hexdigest, show, some_of, tell
-from gslopes.core.options import merged, options_of
+from gslopes.core import (
+    Facts,
+    RunFolderMismatch,
+    UsageError,
+    hexdigest,
+    merged,
+    options_of,
+    show,
+    some_of,
+    tell,
+)
 from gslopes.core.runfolder import (
     GIVEN,
     GIVEN_TABLE,

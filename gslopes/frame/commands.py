@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gslopes.core import JsonObject, StorageError, UsageError, printable_lines, show, some_of
-from gslopes.core.config import number, whole
+from gslopes.core import (
+    JsonObject,
+    StorageError,
+    UsageError,
+    number,
+    printable_lines,
+    show,
+    some_of,
+    whole,
+)
 from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.frame.conditions import FAILED, Condition
 

@@ -4,9 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.core import ConfigError, Facts, JsonObject, UsageError, from_dict, show, to_dict
-from gslopes.core.config import Stored
-from gslopes.core.options import merged, over
+from gslopes.core import (
+    ConfigError,
+    Facts,
+    JsonObject,
+    Stored,
+    UsageError,
+    from_dict,
+    merged,
+    over,
+    show,
+    to_dict,
+)
 from gslopes.core.runfolder import MANIFEST, check_outside
 from gslopes.frame.spec import INPUTS, Audit, Plan, lasting, refuse_older
 

@@ -18,6 +18,7 @@ from gslopes.core import (
     JsonObject,
     hexdigest,
     inside,
+    is_file,
     read_json,
     runfolder,
     runtime,
@@ -25,7 +26,6 @@ from gslopes.core import (
     show,
     to_dict,
 )
-from gslopes.core.files import is_file
 from gslopes.core.tables import Table
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import INPUTS, NOTES, Audit, Run, Stage

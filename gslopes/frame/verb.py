@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core import JsonObject, UsageError
-from gslopes.core.options import options_of
+from gslopes.core import JsonObject, UsageError, options_of
 from gslopes.core.summary import NAME, conditions, gated
 from gslopes.frame.commands import (
     PATH,

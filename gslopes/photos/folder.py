@@ -20,13 +20,13 @@ from gslopes.core import (
     frozen,
     hexdigest,
     many,
+    raise_if_refused,
     read_regular,
     show,
     some_of,
 )
 from gslopes.core.files import NotRegular, TooLarge, open_regular, resolved
 from gslopes.core.records import ByteArray, Photo
-from gslopes.core.storage import raise_if_refused
 from gslopes.photos.decode import (
     HEAD,
     KINDS,

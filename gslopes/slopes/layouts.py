@@ -29,12 +29,12 @@ from gslopes.core import (
     from_dict,
     frozen,
     inside,
+    is_file,
     nearest,
     read_toml,
     show,
 )
 from gslopes.core.csv_table import read_csv, read_json_lines
-from gslopes.core.files import is_file
 from gslopes.core.runfolder import EXPORTED
 from gslopes.photos.folder import list_files
 from gslopes.slopes.cells import Picture, cells_of

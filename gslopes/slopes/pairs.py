@@ -19,10 +19,19 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from gslopes.core import UnknownName, frozen, hexdigest, many, options, placebo, show, some_of
+from gslopes.core import (
+    UnknownName,
+    frozen,
+    hexdigest,
+    is_file,
+    many,
+    options,
+    placebo,
+    show,
+    some_of,
+)
 from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names, tell_unsaid
-from gslopes.core.files import is_file
 from gslopes.core.runfolder import FARTHEST
 from gslopes.photos.folder import size_of
 from gslopes.slopes.cells import Picture

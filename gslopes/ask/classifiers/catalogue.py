@@ -19,12 +19,12 @@ from gslopes.core import (
     Limits,
     ModelError,
     Names,
+    Stored,
     UsageError,
     from_dict,
     frozen,
     read_toml,
 )
-from gslopes.core.config import Stored
 from gslopes.core.registry import Registry, Target
 
 

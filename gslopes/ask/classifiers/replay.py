@@ -20,8 +20,15 @@ from gslopes.ask.classifiers.problems import said, within
 from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import split
 from gslopes.ask.secrets import PICTURE
-from gslopes.core import ModelError, Refused, UsageError, frozen, parse_json
-from gslopes.core.files import LONGEST_LINE, open_regular
+from gslopes.core import (
+    LONGEST_LINE,
+    ModelError,
+    Refused,
+    UsageError,
+    frozen,
+    open_regular,
+    parse_json,
+)
 from gslopes.core.records import Answer
 
 

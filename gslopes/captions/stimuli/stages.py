@@ -21,11 +21,11 @@ from gslopes.core import (
     SkipReason,
     UnknownName,
     UsageError,
+    open_regular,
     parse_json,
     read_text,
     show,
 )
-from gslopes.core.files import open_regular
 from gslopes.core.runfolder import write_json
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline

@@ -10,8 +10,7 @@ from gslopes.contexts import HOME, rows_of
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, results_of
 from gslopes.contexts.stimuli.people import DECISIONS
-from gslopes.core import LARGEST_TABLE, PhotoError, Texts, inside, read_regular, runfolder
-from gslopes.core.files import is_file
+from gslopes.core import LARGEST_TABLE, PhotoError, Texts, inside, is_file, read_regular, runfolder
 from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Made, Run, Section

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gslopes.ask.config import CostLimits
-from gslopes.core import Names, UsageError, build, frozen, show
-from gslopes.core.options import section
+from gslopes.core import Names, UsageError, build, frozen, section, show
 from gslopes.frame.commands import (
     PATH,
     condition_of,
