@@ -71,11 +71,6 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
     return Inputs(rows_of, facts, {"lists": lists}, tuple(notes_on_groups(images, config)))
 
 
-def of_photos(config: CaptionsConfig) -> bool:
-    """A folder of stages holds tables."""
-    return False
-
-
 def outline(planned: Plan) -> tuple[list[str], JsonObject]:
     """What an audit would do: what is there, and which techniques can run."""
     config = planned.config
@@ -122,7 +117,7 @@ CAPTIONS = Audit(
     config=CaptionsConfig,
     tables=TABLES,
     inputs=lambda plan: look(plan.source, plan.config),
-    photos=of_photos,
+    photos=lambda config: False,  # a folder of stages holds tables
     outline=outline,
     stages=(
         Stage(**STAGES["read"], work=read),

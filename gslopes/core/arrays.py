@@ -15,6 +15,7 @@ Int32Array = NDArray[np.int32]
 Numbers = NDArray[np.floating]  # of any precision
 AnyIntegers = NDArray[np.integer]
 AnyArray = NDArray[Any]
+Interval = tuple[float, float]  # its ends, low and high
 T = TypeVar("T")
 
 

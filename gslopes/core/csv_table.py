@@ -164,7 +164,7 @@ _WHY = {
 }
 
 
-def read_json_lines(path: Path, limit: int = LARGEST_TABLE) -> pd.DataFrame:
+def read_json_lines(path: Path) -> pd.DataFrame:
     """A table of one JSON object a line; a cell that is a list or an object is an empty list.
 
     Raises: UsageError as ``text_lines``; ValueError, with the line.
@@ -173,7 +173,7 @@ def read_json_lines(path: Path, limit: int = LARGEST_TABLE) -> pd.DataFrame:
 
     rows = []
     names: dict[str, None] = {}
-    for number, line in enumerate(text_lines(path, limit), 1):
+    for number, line in enumerate(text_lines(path), 1):
         try:
             row = dict(parse_json(line))
         except (TypeError, ValueError) as error:
@@ -181,21 +181,19 @@ def read_json_lines(path: Path, limit: int = LARGEST_TABLE) -> pd.DataFrame:
         rows.append({name: [] if isinstance(cell, _NESTED) else cell for name, cell in row.items()})
         names |= dict.fromkeys(row)
         check_most(len(names), MOST_COLUMNS, "columns")
-        check_most(len(names) * number, limit // CELL, "cells")
+        check_most(len(names) * number, LARGEST_TABLE // CELL, "cells")
     return pd.DataFrame(rows, columns=[*names], dtype=object)
 
 
 def read_frame(
     path: Path,
     *,
-    columns: Sequence[str] | None = None,
     raises: type[GslopesError] = UsageError,
     limit: int = LARGEST_TABLE,
 ) -> pd.DataFrame:
     """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``.
 
-    columns: those of Parquet that are read; by default all that hold no pictures or records.
-    limit: bytes of a CSV, or of what is read of Parquet.
+    Of Parquet all columns are read that hold no pictures or records.  limit: bytes of a CSV, or of what is read.
     """
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
@@ -204,7 +202,7 @@ def read_frame(
     from gslopes.core import parquet_table
 
     try:
-        return parquet_table.frame_of(path, columns, limit)
+        return parquet_table.frame_of(path, limit=limit)
     except (pa.ArrowException, OSError, ValueError) as error:
         why = why_unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
         hint = "Save it as CSV in UTF-8 or Parquet."

@@ -315,9 +315,9 @@ def _verdict(drift: Drift) -> str:
     return text + sentences.changes(labels.to_dict("records"), estimates, describe, "photo")
 
 
-def print_drift(drift: Drift, most: int = 10) -> str:
+def print_drift(drift: Drift) -> str:
     """What came of it, in lines of at most 100 columns."""
-    rows = drift.labels[:most]
+    rows = drift.labels[:10]
     return inline.plain(
         "drift.txt.j2",
         HOME / "templates",

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 WORD = "expected, names the attribute"
 
-Words = Names
 
-
-def words_of(text: str) -> Words:
+def words_of(text: str) -> Names:
     """The words of a label in the form in which they are compared.
 
     >>> words_of("FACE_FEMALE, covered"), words_of("T-shirt")
@@ -60,7 +58,7 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache
-def _lists(attribute: str) -> tuple[tuple[Words, ...], frozenset[str], frozenset[str]]:
+def _lists(attribute: str) -> tuple[tuple[Names, ...], frozenset[str], frozenset[str]]:
     """(rows of words that count anywhere, words that count by themselves, words of people) of an attribute."""
     content = config.read_beside(__file__, "data/expected.toml")
     lists = content.get(attribute, {})

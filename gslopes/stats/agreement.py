@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from gslopes.core.arrays import Array, doubles, quotients
+from gslopes.core.arrays import Array, Interval, doubles, quotients
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
 from gslopes.stats.rounding import STORED, exceeds, gap
@@ -86,7 +86,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     return RankCorrelation(n, rho, *of_rho, tau, *of_tau, permutation_p(exceeding, permutations))
 
 
-def _fisher_z(correlation: float, variance: float, most: float) -> tuple[float, float]:
+def _fisher_z(correlation: float, variance: float, most: float) -> Interval:
     """Ends of the 95 % interval of a correlation.
 
     variance: of its Fisher z.  most: the correlation with two neighbours out of order, by which a perfect one, whose z

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas import Series
 from scipy import optimize
 
-from gslopes.core.arrays import AnyArray, Array, Integers, Objects, doubles
+from gslopes.core.arrays import AnyArray, Array, Integers, Interval, Objects, doubles
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, bent, linearised, t_quantile
 from gslopes.stats.intervals import clustered_mean as clustered_mean
@@ -95,7 +95,7 @@ class Source(NamedTuple):
 
 def crossed(
     value: float,
-    ends: tuple[float, float],
+    ends: Interval,
     people: Source,
     other: Source,
     bounds: Bounds = UNBOUNDED,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core import frozen
-from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.arrays import Array, Flags, Integers, Interval
 from gslopes.stats.rounding import EXACT, settled
 
 Ends = tuple[Array, Array]  # low and high
@@ -255,7 +255,7 @@ def newcombe(
     second: float,
     of_second: float,
     correlation: float = 0.0,
-) -> tuple[float, float]:
+) -> Interval:
     """Newcombe's 95 % interval of a difference of two shares, first less second, by the distances of Wilson's ends.
 
     first, second: how many.  of_first, of_second: of how many independent observations; NaN if either is 0.

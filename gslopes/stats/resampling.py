@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Numbers, doubles, floats
+from gslopes.core.arrays import Array, Interval, Numbers, doubles, floats
 from gslopes.core.records import FloatArray
 
 Rows = NDArray[np.intp]
@@ -46,7 +46,7 @@ def bootstrap_rows(n: int, count: int, seed: int = 0) -> Iterator[Rows]:
     return (generator.integers(0, n, n) for _ in range(count))
 
 
-def percentile(draws: Numbers) -> tuple[float, float]:
+def percentile(draws: Numbers) -> Interval:
     """Ends of the 95 % percentile interval of resampled numbers, (B,); NaN ones are left out."""
     numbers = draws[np.isfinite(draws)]
     if not len(numbers):

@@ -10,7 +10,7 @@ from math import nan, sqrt
 import numpy as np
 from scipy import special
 
-from gslopes.core.arrays import AnyIntegers, Array, Flags, doubles
+from gslopes.core.arrays import AnyIntegers, Array, Flags, Interval, doubles
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
 from gslopes.stats.rounding import settled
 
@@ -68,15 +68,13 @@ def effective_photos(hits: Array, photos: Array) -> float:
     return n / effect * float(t_quantile(n - 1) / t_quantile(kish - 1)) ** 2
 
 
-def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
+def share_interval(hits: Array, photos: Array) -> Interval:
     """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` gives, with its arguments."""
     n = float(photos.sum())
     return wilson(float(hits.sum()) / n if n else nan, effective_photos(hits, photos))
 
 
-def difference_interval(
-    first: tuple[Array, Array], second: tuple[Array, Array]
-) -> tuple[float, float]:
+def difference_interval(first: tuple[Array, Array], second: tuple[Array, Array]) -> Interval:
     """Newcombe's 95 % interval of a difference of two shares of the same people, first less second.
 
     first, second: (hits, photos) by person, (U,) each, of people in one order.  Both shares for as many photos as

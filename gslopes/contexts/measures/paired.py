@@ -10,7 +10,7 @@ import numpy as np
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
-from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.arrays import Array, Flags, Integers, Interval
 from gslopes.core.tables import Row, ends
 from gslopes.stats import contrast, permutation, resampling, rounding, shares
 from gslopes.stats.clusters import Source, clustered_ratio, crossed
@@ -59,7 +59,7 @@ def moves_of(top: Array, bottom: Array) -> Array:
 
 
 def over_rooms(
-    value: float, moves: Array, photos: Array, interval: tuple[float, float], bounds: Bounds
+    value: float, moves: Array, photos: Array, interval: Interval, bounds: Bounds
 ) -> tuple[float, float, float]:
     """(low, high, p) of a number, for people and rooms as samples of both; NaN with one room or one person.
 
@@ -112,9 +112,7 @@ def share_change(
     return row
 
 
-def change_ends(
-    value: float, moves: Array, photos: Array, interval: tuple[float, float]
-) -> dict[str, float]:
+def change_ends(value: float, moves: Array, photos: Array, interval: Interval) -> dict[str, float]:
     """The intervals of a change, as the tables name them, and ``p_rooms``.
 
     moves, photos, interval: as of ``over_rooms``.

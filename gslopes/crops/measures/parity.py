@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gslopes.core.arrays import Array, Integers, quotients
+from gslopes.core.arrays import Array, Integers, Interval, quotients
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 from gslopes.stats.resampling import multinomial_counts, percentile
@@ -178,7 +178,7 @@ def logit_interval(
     se: float,
     df: float,
     persons: int,
-) -> tuple[float, float]:
+) -> Interval:
     """Ends of a 95 % interval that stays inside (0, 1).
 
     p: the share.  se: its standard error.  df: degrees of freedom of t; infinity for the normal.
@@ -252,7 +252,7 @@ def resampled(
     return quotients(over, under)
 
 
-def interval(draws: Array) -> tuple[float, float]:
+def interval(draws: Array) -> Interval:
     """Ends of the 95 % percentile interval; NaN if draws differ only by rounding: the people do not vary."""
     finite = draws[np.isfinite(draws)]
     if len(finite) and settled(np.ptp(finite), abs(finite).max()) > 0:

@@ -7,13 +7,13 @@ import numpy as np
 from markupsafe import Markup
 
 from gslopes.core import read_beside
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Interval
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
 from gslopes.report import inline
 
 
-def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> Markup:
+def distributions(values: Mapping[str, Array], title: str, extent: Interval) -> Markup:
     """Empirical distribution functions by group, with bands that hold everywhere at once (Dvoretzky-Kiefer-Wolfowitz).
 
     values: group to its persons' numbers.  extent: ends of the axis, the same for panels that are compared.

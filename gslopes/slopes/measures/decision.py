@@ -36,7 +36,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import nudged, placebo, two_digits
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, Interval
 from gslopes.core.tables import Record
 from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joined, same_photos
@@ -254,7 +254,7 @@ def rule(
     q: float,
     q_placebo: float,
     kinds: Collection[str],
-    interval: tuple[float, float] = (np.nan, np.nan),
+    interval: Interval = (np.nan, np.nan),
 ) -> tuple[str, str]:
     """(decision, code of the reason) by q of the slope and q of its differences from placebos.
 
