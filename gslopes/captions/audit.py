@@ -10,14 +10,21 @@ from gslopes.captions.page.review import review
 from gslopes.captions.stimuli.corpus import Corpus, mentions_of, pairs_of
 from gslopes.captions.stimuli.groups import groups_of, notes_on_groups
 from gslopes.captions.stimuli.readers import StageRows
-from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
-from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, with_labels
+from gslopes.captions.stimuli.stages import (
+    Stages,
+    find_stages,
+    parse,
+    parsed_images,
+    parser_name,
+    read,
+    read_stages,
+    with_labels,
+)
 from gslopes.core import Executor, JsonObject, with_options
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
-from gslopes.frame.stages import declared_stages
+from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables, declared_stages
 from gslopes.report import inline
 
 

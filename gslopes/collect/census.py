@@ -1,4 +1,7 @@
-"""The census of a folder of photos: who is shown, as a reader and as people perceive it, by occupation and keyword."""
+"""The census of a folder of photos: who is shown, as a reader and as people perceive it, by occupation and keyword.
+
+Its review: photos whose reading is unsure, for people to answer how the face looks to them.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 from pandas import DataFrame
 
 from gslopes.collect.config import COLUMNS, RACES, REVIEW, VALUES, CensusConfig
-from gslopes.collect.review import items_of, render_review
 from gslopes.collect.search import women_of
 from gslopes.core import (
     Executor,
+    Facts,
     JsonObject,
     PhotoError,
     SkipReason,
@@ -37,11 +41,12 @@ from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import warp
 from gslopes.core.records import Finder, Photo
-from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record
+from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record, Row, records
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, list_files, listing, open_photo, photo_batches
+from gslopes.report import inline, review
 from gslopes.report.composition import by_occupation, table3
 from gslopes.stats.intervals import estimate_share
 
@@ -382,3 +387,74 @@ def _reading(row: Record, answer: Answer) -> dict[str, tuple[dict[str, float], b
             value = max(read, key=read.__getitem__)
         readings[name] = ({value: 1.0}, True) if value else (read, False)
     return readings
+
+
+PROPER: dict[str, str] = REVIEW["proper"]
+
+
+def items_of(shown: Sequence[Record]) -> list[Row]:
+    """What the page shows of photos, and which answers each gives when its reading is accepted.
+
+    shown: rows of the census, next to ``read``, see ``collect.census.chances``; ``source``, the photo's row of the
+        manifest, empty if it has no row; ``file``, its path as seen from the page.
+    """
+    rows = [
+        {
+            **row,
+            "best": {name: max(read, key=read.__getitem__) for name, read in row["read"].items()},
+        }
+        for row in shown
+    ]
+    texts = records(inline.listed(REVIEW["item"], rows, proper=PROPER))
+    return [
+        {
+            **text,
+            "src": quote(os.fsencode(row["file"])),
+            "box": [round(float(end), 4) for end in row["box"]],
+            "accept": {"decision": "accept", **row["best"]},
+        }
+        for text, row in zip(texts, rows, strict=True)
+    ]
+
+
+def render_review(
+    items: Sequence[Facts],
+    answers: Sequence[Texts],
+    confidence: float,
+    unsure: Sequence[str] = ("gender",),
+) -> str:
+    """The page as text.
+
+    items: as of ``items_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
+    about other photos are kept when it is saved again.  confidence: below which a photo is here.
+    unsure: the readings that are asked for. Only what a person chose is an answer: accepting answers all, a key of
+    one answers that one. The key of gender moves on, else the key of the last reading that is asked for.
+    """
+    last = "gender" if "gender" in unsure else unsure[-1]
+    questions = []
+    for question in REVIEW["question"]:
+        keys = question["keys"]
+        moving = keys if question["name"] == last else question["moving"]
+        questions.append(review.Question(question["legend"], keys, moving, question["folded"]))
+    return review.render_review(
+        "census-review.html.j2",
+        Path(__file__).parent,
+        questions,
+        items,
+        answers,
+        COLUMNS,
+        copied=("photo", "path"),
+        id=("photo",),
+        done=(
+            {"decision": "exclude"},
+            {"decision": "accept"},
+            {"decision": "correct", **dict.fromkeys(unsure, "*")},
+        ),
+        values={"decision": REVIEW["decisions"]},
+        resets={"decision": "accept"},
+        names=PROPER,
+        page={
+            "opened": set(unsure) != {"gender"},
+            "confidence": f"{confidence:.0%}".replace("%", " %"),
+        },
+    )

@@ -31,8 +31,7 @@ from gslopes.frame.ask import (
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables
-from gslopes.frame.stages import declared_stages
+from gslopes.frame.spec import Audit, Made, Plan, Run, Stage, Tables, declared_stages
 
 PART = 16  # photos whose pictures are made, and asked about, together
 

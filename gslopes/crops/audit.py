@@ -19,8 +19,7 @@ from gslopes.frame.ask import counted, raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables
-from gslopes.frame.stages import declared_stages
+from gslopes.frame.spec import Audit, Inputs, Plan, Stage, Tables, declared_stages
 from gslopes.report import inline
 
 

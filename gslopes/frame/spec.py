@@ -440,3 +440,15 @@ class Run:
     def note(self, text: str) -> None:
         """A sentence for the user, on the page and the terminal."""
         self.notes.append(text)
+
+
+def declared_stages(home: Path) -> dict[str, JsonObject]:
+    """Name to the fields of ``frame.spec.Stage`` that are texts, numbers, flags or lists of texts.
+
+    home: the folder of the audit.
+    """
+    declared = {}
+    for name, facts in read_toml(home / "stages.toml").items():
+        lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
+        declared[name] = {"name": name, **facts, **lists}
+    return declared

@@ -41,8 +41,7 @@ from gslopes.frame.brought import planned
 from gslopes.frame.parts import missing_parts
 from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
-from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables
-from gslopes.frame.stages import declared_stages
+from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables, declared_stages
 from gslopes.photos.folder import PhotoFile
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER

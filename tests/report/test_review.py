@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.collect.census import chances, read_answers
-from gslopes.collect.review import items_of, render_review
+from gslopes.collect.census import chances, items_of, read_answers, render_review
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.report.inline import render, templates

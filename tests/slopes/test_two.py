@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.dialect import DIALECTS
+from gslopes.ask.classifiers.compatible import DIALECTS
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.slopes import audit as stages

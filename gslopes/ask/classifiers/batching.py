@@ -34,8 +34,7 @@ from datetime import UTC, datetime
 from threading import Event
 from typing import Any
 
-from gslopes.ask.classifiers.compatible import CompatibleService
-from gslopes.ask.classifiers.dialect import Dialect, shaped
+from gslopes.ask.classifiers.compatible import CompatibleService, Dialect, shaped
 from gslopes.ask.classifiers.resuming import Begun
 from gslopes.ask.retry import RETRYABLE, Stopped
 from gslopes.core import ConfigError, JsonObject, ServiceError

@@ -6,7 +6,7 @@ Chat completions are what OpenAI, vLLM, Ollama, llama.cpp and the compatible end
     llm:gemini-3.8-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
     llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
 
-``dialect`` names an API of a vendor's own, see ``dialect.py``: OpenAI's Responses, Anthropic's Messages, Gemini's
+``dialect`` names an API of a vendor's own, see ``compatible.py``: OpenAI's Responses, Anthropic's Messages, Gemini's
 generateContent, Bedrock's Converse, which needs ``pip install 'gslopes[bedrock]'``:
 
     llm:claude-haiku-5-5,dialect=messages,prompt=doctor-nurse
@@ -36,8 +36,7 @@ from gslopes.ask.classifiers import chat, problems, service
 from gslopes.ask.classifiers.batching import Batching
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
-from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply
-from gslopes.ask.classifiers.dialect import family_of, spoken
+from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply, family_of, spoken
 from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
 from gslopes.ask.classifiers.resuming import Begun, Resuming
 from gslopes.ask.cost import said
@@ -303,7 +302,7 @@ class Llm(Prompted, Batching):
         }
 
     def _request(self, picture: bytes, order: Order, number: int, dropped: set[str]) -> JsonObject:
-        """The fields of one request, see ``dialect``.  number: of the requests about this picture before it."""
+        """The fields of one request, see ``compatible``.  number: of the requests about this picture before it."""
         options = self._options
         pictures = halves(picture) if self._apart else [picture]
         request: JsonObject = {

@@ -35,8 +35,8 @@ from textwrap import shorten
 from typing import Any, Literal
 
 from gslopes.ask.classifiers import calling
+from gslopes.ask.classifiers.calling import Estimator
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.estimator import Estimator
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import digest_of_texts, read_labels
 from gslopes.ask.classifiers.picking import ranked

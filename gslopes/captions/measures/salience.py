@@ -135,13 +135,14 @@ def fit_published(
     group: Array,
     mentioned: Flags,
     options: AuditOptions,
+    ridge: float = RIDGE,
 ) -> Salience:
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
     Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised once a
     type, constant ones dropped, the group not.  A split trains on 70 % of the images, rounded down.
 
-    features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
+    ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n = len(group)
     y = doubles(mentioned)
@@ -153,12 +154,12 @@ def fit_published(
     if constant := _constant(mentioned):
         return Salience(*counts, False, valid=valid, note=constant)
     rotated, back = _rotate(_standard(features), group)
-    coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), RIDGE)[1:, 0])
+    coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
     if not rounding.exceeds(valid, VALID * options.splits):
         return Salience(
             *counts, False, coefficient, valid=valid, note="too few splits have both answers"
         )
-    fitted = fit_ridge(rotated, y, masks, RIDGE, tolerance=CLOSE)
+    fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
     accuracy = float(np.nanmean(right.sum(0) / (1 - masks).sum(0)))
     return Salience(

@@ -8,7 +8,7 @@ from gslopes.captions.config import SENTENCES, STAGES, TECHNIQUES, AuditOptions,
 from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.stimuli.corpus import Corpus, Coverage, mentions_of, pairs_of
 from gslopes.captions.stimuli.groups import groups_of_table
-from gslopes.captions.stimuli.tuples import boxes_of, captions_of
+from gslopes.captions.stimuli.stages import boxes_of, captions_of
 from gslopes.core import UsageError, read_json
 from gslopes.core.tables import Row, lookup
 from gslopes.frame.spec import Made, Run

@@ -12,7 +12,7 @@ import pytest
 import typing_extensions
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.dialect import DIALECTS, load_dialect
+from gslopes.ask.classifiers.compatible import DIALECTS, load_dialect
 from gslopes.core.errors import CredentialsError, ServiceError, Unfinished
 from tests.fake_provider import FakeProvider, paint
 

@@ -15,8 +15,7 @@ import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
 from gslopes.ask.classifiers.chat import reading
-from gslopes.ask.classifiers.compatible import Reply
-from gslopes.ask.classifiers.dialect import load_dialect
+from gslopes.ask.classifiers.compatible import Reply, load_dialect
 from gslopes.core.errors import (
     ClassifierError,
     CredentialsError,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.ask.classifiers import dialect, load_classifier
-from gslopes.ask.classifiers.dialect import DIALECTS, family_of, spoken
+from gslopes.ask.classifiers import compatible, load_classifier
+from gslopes.ask.classifiers.compatible import DIALECTS, family_of, spoken
 from tests.fake_provider import FakeProvider, paint
 
-TABLES = tomllib.loads(Path(dialect.__file__).with_name("families.toml").read_text("utf-8"))
+TABLES = tomllib.loads(Path(compatible.__file__).with_name("families.toml").read_text("utf-8"))
 FAMILIES = TABLES["families"]
 OTHERS = TABLES["others"]
 # Names from the vendors' lists of models, and as OpenRouter, Bedrock, Vertex AI, Ollama and Hugging Face have them.
@@ -145,7 +145,7 @@ def test_every_family_is_tried_by_a_name():
 )
 def test_an_address_is_asked_in_chat_completions_unless_it_is_native(monkeypatch, url, name):
     asked = []
-    monkeypatch.setattr(dialect, "load_dialect", asked.append)
+    monkeypatch.setattr(compatible, "load_dialect", asked.append)
     spoken("auto", family_of("claude-opus-4-7 "), url)
     assert asked == [name]
 
@@ -163,9 +163,9 @@ def test_without_an_address_the_vendor_of_the_family_is_asked(monkeypatch):
     for model in ("claude-haiku-4-5 ", "gemini-2.5-flash ", "us.amazon.nova-pro-v1:0 ", "o3 "):
         family = family_of(model)
         if family["dialect"] in DIALECTS:
-            assert spoken("auto", family, "") == dialect.load_dialect(family["dialect"])
+            assert spoken("auto", family, "") == compatible.load_dialect(family["dialect"])
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
-    assert spoken("auto", family_of("claude-haiku-4-5 "), "") == dialect.load_dialect("chat")
+    assert spoken("auto", family_of("claude-haiku-4-5 "), "") == compatible.load_dialect("chat")
 
 
 def test_a_model_that_is_known_to_think_is_asked_fittingly_at_once(provider: FakeProvider):
