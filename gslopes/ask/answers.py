@@ -11,7 +11,7 @@ from numbers import Real
 from typing import cast
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
@@ -104,7 +104,7 @@ def raise_if_fatal(error: Exception) -> None:
         raise scrub_error(error) from None
 
 
-def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
+def raise_if_all_failed(rows: DataFrame, extent: str, hint: str) -> None:
     """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
 
     asked: rows of one classifier, cropper or editor, with status, reason and detail.  extent: which pictures, in words.

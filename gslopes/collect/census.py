@@ -276,7 +276,7 @@ def _reads(
                 add(file, "skipped", **about, **face.columns)
                 continue
             row = add(file, "read", **about)
-            sides = np.array([width, height] * 2, np.float32)
+            sides = floats([width, height] * 2)
             row["box"] = floats(face.box / sides)
             chips.append(warp(in_srgb(photo.pixels, photo.icc), face.matrix, reader.size))
             readable.append(row)

@@ -29,7 +29,7 @@ from gslopes.core import (
 from gslopes.core.files import CELL, MOST_COLUMNS, check_most, text_lines, why_unreadable
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 
 @frozen
@@ -73,11 +73,11 @@ class CsvTable:
                 raise self.raises(f"{place}: {named} is in line {before} as well.", "Keep one row.")
         return self
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> DataFrame:
         """The cells as a pandas table of texts."""
-        import pandas as pd
+        from pandas import DataFrame
 
-        return pd.DataFrame(self.columns, dtype=object)
+        return DataFrame(self.columns, dtype=object)
 
 
 def read_csv(
@@ -164,12 +164,12 @@ _WHY = {
 }
 
 
-def read_json_lines(path: Path) -> pd.DataFrame:
+def read_json_lines(path: Path) -> DataFrame:
     """A table of one JSON object a line; a cell that is a list or an object is an empty list.
 
     Raises: UsageError as ``text_lines``; ValueError, with the line.
     """
-    import pandas as pd
+    from pandas import DataFrame
 
     rows = []
     names: dict[str, None] = {}
@@ -182,7 +182,7 @@ def read_json_lines(path: Path) -> pd.DataFrame:
         names |= dict.fromkeys(row)
         check_most(len(names), MOST_COLUMNS, "columns")
         check_most(len(names) * number, LARGEST_TABLE // CELL, "cells")
-    return pd.DataFrame(rows, columns=[*names], dtype=object)
+    return DataFrame(rows, columns=[*names], dtype=object)
 
 
 def read_frame(
@@ -190,7 +190,7 @@ def read_frame(
     *,
     raises: type[GslopesError] = UsageError,
     limit: int = LARGEST_TABLE,
-) -> pd.DataFrame:
+) -> DataFrame:
     """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``.
 
     Of Parquet all columns are read that hold no pictures or records.  limit: bytes of a CSV, or of what is read.

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gslopes.core.errors import GslopesError, UsageError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 JsonObject = dict[str, Any]  # as ``parse_json`` gives one
 Facts = Mapping[str, Any]  # by their names; only read
@@ -281,7 +281,7 @@ def without_guard(cell: str) -> str:
     return cell
 
 
-def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
+def csv_bytes(frame: DataFrame, digits: int | None = None) -> bytes:
     """A table as UTF-8 CSV, without its index, that a spreadsheet shows and does not run.
 
     A cell of text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (apostrophes and spaces

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gslopes.core import Facts, Names, printable
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame, Series
 
 KINDS = ("same", "light", "random")
 CROSS = "-x-"  # between the names of two attributes that are crossed, see ``core.crossed``
@@ -52,12 +52,12 @@ def is_placebo(attribute: str) -> bool:
     return bool(split(attribute)[1])
 
 
-def among(attributes: pd.Series) -> pd.Series[bool]:
+def among(attributes: Series) -> Series[bool]:
     """Which rows belong to placebo sweeps.  attributes: the column of a table."""
     return attributes.map(lambda name: is_placebo(str(name))).astype(bool)
 
 
-def real(rows: pd.DataFrame) -> pd.DataFrame:
+def real(rows: DataFrame) -> DataFrame:
     """The rows of sweeps that are no placebos.  rows: of a table with the column attribute."""
     return rows[~among(rows["attribute"])]
 

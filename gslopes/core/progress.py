@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,7 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
     """
     begun = last = time.monotonic()
     now = done
-    told = math.inf  # the seconds that the last line told
+    told = inf  # the seconds that the last line told
     lock = Lock()
 
     def tick(count: int) -> None:
@@ -126,7 +126,7 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
             now += count
             passed = time.monotonic() - begun
             rate = (now - done) / max(passed, 1e-9)
-            left = (total - now) / rate if rate else math.inf
+            left = (total - now) / rate if rate else inf
             since = time.monotonic() - last
             moved = since >= SOON and abs(told - since - left) > max(SOON, left / 2)
             if ended or (now < total and since < LOG_INTERVAL and not moved):
@@ -134,7 +134,7 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
             last += since
             told = left
             rest = ""
-            if 0 < left < math.inf:
+            if 0 < left < inf:
                 rest = f", {minutes(left)} for the other {total - now:,}"
             tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{rest}")
 

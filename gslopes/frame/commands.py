@@ -26,7 +26,7 @@ from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.frame.conditions import FAILED, Condition
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -265,7 +265,7 @@ def condition_of(
     return Condition(fail_if, columns, junit)
 
 
-def judge(condition: Condition | None, frame: pd.DataFrame, code: int) -> int:
+def judge(condition: Condition | None, frame: DataFrame, code: int) -> int:
     """The exit code: 4, with the rows named on stderr, if the condition holds for any; else the given one.
 
     frame: rows named by their first three columns.
@@ -338,6 +338,6 @@ def open_page(page: Path) -> None:
     click.launch(page.resolve().as_uri())
 
 
-def rows(frame: pd.DataFrame) -> list[JsonObject]:
+def rows(frame: DataFrame) -> list[JsonObject]:
     """A table as JSON rows; a missing number is null."""
     return json.loads(frame.to_json(orient="records", double_precision=15))

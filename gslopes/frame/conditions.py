@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from gslopes.core import Facts, JsonObject, UnknownName, UsageError, nearest, read_beside, some_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 LONGEST = 500  # characters
 FAILED = 4  # the exit code if a condition holds
@@ -60,7 +60,7 @@ class Condition:
                 "An example: 'finding and abs(slope) > 5'.",
             ) from error
 
-    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def rows(self, frame: DataFrame) -> DataFrame:
         """The rows for which it holds; the columns must be there.
 
         Raises: UsageError if it compares a column with a text that no row has.
@@ -75,7 +75,7 @@ class Condition:
         records = frame[list(self._columns)].to_dict("records")
         return frame[[bool(_value(self._tree, record)) for record in records]]
 
-    def facts(self, frame: pd.DataFrame) -> JsonObject:
+    def facts(self, frame: DataFrame) -> JsonObject:
         """Its text, the number of rows, of those that are judged (they have a q), and the names of those it holds for.
 
         Raises: as ``rows``.

@@ -72,7 +72,7 @@ def pictures(part: str, mode: str) -> ByteArray:
 
 def landmarks() -> FloatArray:
     """Where the landmarks of the faces that ship lie on average, (5, 2) float32, photo frame."""
-    return np.array(READOUTS["landmarks"]["mean"], np.float32)
+    return floats(READOUTS["landmarks"]["mean"])
 
 
 def readings() -> FloatArray:

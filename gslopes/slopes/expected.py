@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gslopes.core import Names, config, crossed, placebo
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 WORD = "expected, names the attribute"
 
@@ -51,7 +51,7 @@ def is_expected(label: str, attribute: str) -> bool:
     return bool(set(words) & alone) and set(words) <= alone | people
 
 
-def marked(slopes: pd.DataFrame) -> pd.DataFrame:
+def marked(slopes: DataFrame) -> DataFrame:
     """A table of labels along attributes with the column ``expected``."""
     pairs = zip(slopes["label"], slopes["attribute"], strict=True)
     return slopes.assign(expected=[is_expected(label, attribute) for label, attribute in pairs])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
 from gslopes.core.reasons import dropped, listed
@@ -105,7 +105,7 @@ def counts(found: Tables) -> tuple[int, int, int]:
     return counted(found["photos"], tables.read_rows(tables.ASKED, found.folder, ["status"]))
 
 
-def judged(found: Tables) -> pd.DataFrame:
+def judged(found: Tables) -> DataFrame:
     """The slope to read of every label, decided.  Raises: UsageError before the fit."""
     if "slopes" not in found:
         raise UsageError(

@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+from pandas import Series
 
 from gslopes.core import UsageError, from_dict, placebo, runfolder, show, tables
 from gslopes.photos.people import read_about
@@ -49,7 +49,7 @@ def read_pilot(run: Path, label: str, classifier: str, attribute: str) -> tuple[
     return pilot_of(fit.sweep(*names), fakes, label, config.min_varying), row["unit"]
 
 
-def _judged(run: Path, label: str, classifier: str, attribute: str) -> pd.Series:
+def _judged(run: Path, label: str, classifier: str, attribute: str) -> Series:
     """The label's row of slopes to read.  Raises: as ``read_pilot``."""
     rows = tables.reading(tables.read(tables.SLOPES, run / "slopes.parquet"))
     for column, name in (("classifier", classifier), ("attribute", attribute)):

@@ -18,7 +18,7 @@ only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
 from collections.abc import Iterator
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ class Units:
     sums: sparse.csr_array
     sizes: Array
     errors: Array | None = None
-    most: Array | float = np.inf
+    most: Array | float = inf
 
     @classmethod
     def of(
@@ -87,7 +87,7 @@ class Units:
         cells: tuple[AnyIntegers, AnyIntegers],
         shape: tuple[int, int],
         sizes: Array,
-        most: Array | float = np.inf,
+        most: Array | float = inf,
     ) -> "Units":
         """From numbers, (P,), with their errors, at cells of label and unit."""
         both = sparse.csr_array((numbers + 1j * errors, cells), shape=shape)
@@ -229,7 +229,7 @@ def difference(
     second: tuple[Array, Array, int],
     skews: tuple[Array | float, Array | float] = (0.0, 0.0),
     errors: Array | None = None,
-    most: float = np.inf,
+    most: float = inf,
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
@@ -331,7 +331,7 @@ class _Groups:
         other_mean, other_variance = self._mean(second, 1 - members)
         distance = settled(abs(mean - other_mean), self.length, STORED)
         variance = variance + other_variance
-        exact = np.where(distance > 0, np.inf, 0.0)
+        exact = np.where(distance > 0, inf, 0.0)
         return np.divide(distance, np.sqrt(variance), out=exact, where=variance > 0)
 
     def _mean(self, sums: list[Array], members: Array) -> tuple[Array, Array]:

@@ -41,9 +41,9 @@ answered by a letter, whose probability a server can give, more by their text.
 """
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import field, replace
+from math import inf
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -74,7 +74,7 @@ ORDER = "order"
 UNITS = {1: "levels", 2: "points ahead"}  # of choices with a number, by people
 CANNOT_TELL = "cannot tell"
 LOG = "log points"
-_DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -math.inf, math.inf)
+_DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -inf, inf)
 
 
 @frozen
@@ -100,8 +100,8 @@ class Prompt:
     scoring: str = ""
     measures: str = ""
     unit: str = ""
-    least: float = -math.inf
-    most: float = math.inf
+    least: float = -inf
+    most: float = inf
     lists: dict[str, Names] = field(default_factory=dict)
     source: str = ""
     unknowable: bool = False

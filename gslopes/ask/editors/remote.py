@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.answers import STOPPED, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
@@ -97,7 +97,7 @@ class RemoteEditor:
             | {"status": answer.status, "editor": self.editor.name}
             for answer in answers
         ]
-        raise_if_all_failed(pd.DataFrame(rows), f"the first {many(len(rows), 'picture')}", STOPPED)
+        raise_if_all_failed(DataFrame(rows), f"the first {many(len(rows), 'picture')}", STOPPED)
         if self.usage.asked:
             facts = {"due": self.pictures, "limits": self._traits.limits, "usage": self.usage}
             self.note(f"editor     {said('first.txt.j2', seconds=seconds, **facts)}")

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.measures.rows import (
     LEAST,
@@ -332,7 +332,7 @@ def between_stages(recorder: Recorder) -> None:
                 "ci_high": 100 * high,
                 "p": p,
             }
-            for row in records(pd.DataFrame(numbers)):
+            for row in records(DataFrame(numbers)):
                 recorder.measure(
                     **pair._asdict(),
                     **row,

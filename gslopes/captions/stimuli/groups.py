@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.stimuli.corpus import MOST_VALUES, Groups
@@ -115,7 +115,7 @@ def people_table(config: CaptionsConfig) -> list[dict[str, str]]:
     ]
 
 
-def groups_of_table(people: pd.DataFrame) -> Groups:
+def groups_of_table(people: DataFrame) -> Groups:
     """Column to image to value, of the people table."""
     return {
         str(column): lookup(rows, "image", "value")

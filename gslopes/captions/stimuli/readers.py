@@ -13,7 +13,7 @@ from operator import add, or_
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.core import DataMissing, read_beside, show
 from gslopes.core.csv_table import read_frame
@@ -198,7 +198,7 @@ def read_table(file: Path) -> StageRows:
     )
 
 
-def _labels(frame: pd.DataFrame) -> StageRows:
+def _labels(frame: DataFrame) -> StageRows:
     rows = StageRows(
         kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str))
     )

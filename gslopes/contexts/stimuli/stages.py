@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.contexts import TABLES, filled
 from gslopes.contexts.config import ContextsConfig, StageConfig
@@ -172,7 +172,7 @@ def read(run: Run) -> Made:
     return {"people": rows, "backgrounds": background_rows(material.backgrounds)}
 
 
-def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
+def background_rows(backgrounds: Sequence[BackgroundPicture]) -> DataFrame:
     """The ``backgrounds`` table."""
     rows = [
         {

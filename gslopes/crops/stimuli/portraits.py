@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
 from gslopes.ask.croppers import has_map, joining
@@ -72,9 +72,7 @@ def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]
     return (width, height)
 
 
-def as_joined(
-    used: pd.DataFrame, config: CropsConfig
-) -> tuple[list[tuple[int, int]], dict[int, Box]]:
+def as_joined(used: DataFrame, config: CropsConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
     """Sizes of the photos when joined, and heads in them.  used: rows of PEOPLE."""
     sizes = []
     heads = {}

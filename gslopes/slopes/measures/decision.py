@@ -30,6 +30,7 @@ tests/benches/coverage_placebos.py.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -137,7 +138,7 @@ def _decide(
     lost: str,
     trusted: bool,
 ) -> DataFrame:
-    light = np.full(len(rows), np.nan)
+    light = np.full(len(rows), nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS if len(placebos) else ():
@@ -169,11 +170,11 @@ def _decide_label(
     row: Record, q_placebo: float, placebos: Mapping[str, Record], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+    ends = row.get("ci_low", nan), row.get("ci_high", nan)
     decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, ends)
     if reason == "placebo":
         reason = list(placebos)[rounding.highest([part["p_used"] for part in placebos.values()])]
-    low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
+    low, high = (row.get(name, nan) for name in ("worst_low", "worst_high"))
     if decision == "finding" and lost and not (low > 0 if row["slope"] > 0 else high < 0):
         decision, reason = "open", "refusals"
     detail = inline.plain(
@@ -188,7 +189,7 @@ def _decide_label(
         step=STEP,
         lost=lost,
         worst=(low, high),
-        few=clusters.few(row.get("influence", np.nan)),
+        few=clusters.few(row.get("influence", nan)),
         two_digits=two_digits,
         nudged=nudged,
     )
@@ -237,15 +238,15 @@ def placebo_step(
         elif not is_finding(benjamini_hochberg(p)).any():
             steps[kind] = np.where(p < MOVED, steps[kind], 0.0)
     tested = rows["p_test"].to_numpy(float)
-    q_placebo = np.full(len(rows), np.nan)
+    q_placebo = np.full(len(rows), nan)
     if steps:
         largest = np.minimum(np.max(list(steps.values()), axis=0) * LEVEL / STEP, 1.0)
         largest = np.where(holds, largest, 1.0)
-        q_step = benjamini_hochberg(np.where(family & ~np.isnan(tested), largest, np.nan))
+        q_step = benjamini_hochberg(np.where(family & ~np.isnan(tested), largest, nan))
         further_too = holds & is_finding(q_step)
         q_rest = benjamini_hochberg(np.where(holds & ~further_too, 1.0, tested))
         q_placebo = np.where(further_too, np.maximum(q_step, q_rest), q_step)
-        q_placebo = np.where(holds, q_placebo, np.nan)
+        q_placebo = np.where(holds, q_placebo, nan)
     return DataFrame(steps, rows.index).assign(q_placebo=q_placebo)
 
 
@@ -254,7 +255,7 @@ def rule(
     q: float,
     q_placebo: float,
     kinds: Collection[str],
-    interval: Interval = (np.nan, np.nan),
+    interval: Interval = (nan, nan),
 ) -> tuple[str, str]:
     """(decision, code of the reason) by q of the slope and q of its differences from placebos.
 

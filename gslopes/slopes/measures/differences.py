@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import nan
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -114,10 +115,10 @@ def _group(answers: Answers, estimator: Estimator, options: FitOptions) -> tuple
     lines = linear(estimator.kind, sums, answers.values)
     rare = np.asarray(varies < options.min_varying, dtype=bool)
     columns = {
-        name: np.where(varies > 0, value, np.nan)
+        name: np.where(varies > 0, value, nan)
         for name, value in columns_of(lines, "slope", "intercept", "t", "p").items()
     }
-    p = np.where(rare, np.nan, lines.p)
+    p = np.where(rare, nan, lines.p)
     columns |= {"slope": lines.slope, "varying": varies, "p": p, "q": benjamini_hochberg(p)}
     group = _Group(sums, lines, rare, steepest(estimator.kind, answers.values))
     return group, columns | {"note": np.where(rare, RARE, "")}
@@ -142,10 +143,10 @@ def _apart(
     )
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
     rare = (first.rare & second.rare) | (min(sums.units, other_sums.units) < options.min_varying)
-    p = tested = np.where(rare, np.nan, welch.p)
+    p = tested = np.where(rare, nan, welch.p)
     columns = columns_of(welch, "p_perm", "varying") | {"p": p}
     if not np.isnan(p_perm).all():
-        columns["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
+        columns["p_perm"] = p_perm = np.where(np.isnan(p), nan, p_perm)
         tested, _ = below_floor(p_perm, p, options.permutations)
         tested = np.where(np.isnan(tested), p, tested)
     note = np.where(rare, RARE, "")
@@ -178,7 +179,7 @@ def _beyond_light(
         gaps.append(difference(*means, skews, one.error + other.error)[0])
     chosen = np.isin(labels, answers.labels)
     further, of_light = gaps
-    step = DataFrame({"p": further.p, "difference": further.difference, "p_perm": np.nan})
+    step = DataFrame({"p": further.p, "difference": further.difference, "p_perm": nan})
     step = step.assign(placebo_slope=of_light.difference, placebo_p=of_light.p)[chosen]
     rows = DataFrame(columns).assign(slope=columns["difference"])
     without = replace(options, permutations=0)
@@ -198,7 +199,7 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
 
     Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
-    untested = np.full(len(answers.labels), np.nan)
+    untested = np.full(len(answers.labels), nan)
     if not options.permutations or first.all() or not first.any():
         return untested
     m = options.permutations
@@ -269,8 +270,8 @@ def paired_differences(
         active=active_photos(first, second, labels),
         differing=differing_photos(first, second, labels),
         share=(shares[0] + shares[1]).to_numpy(float) / max(2 * len(first.photos), 1),
-        slope=np.where(one_sided, np.nan, old.means),
-        other_slope=np.where(one_sided, np.nan, new.means),
+        slope=np.where(one_sided, nan, old.means),
+        other_slope=np.where(one_sided, nan, new.means),
         measure=by,
         unit=[unit_in(other.classifier, *pair) for pair in zip(labels, by, strict=True)],
         sd=Series(spread(first), dtype=float).reindex(labels).to_numpy(),
@@ -292,17 +293,17 @@ def _paired(
     rare = (varies < min_varying) | (len(old.sizes) < 2) | one_sided
     same = (result.varying == 0) & ~rare  # no answer changed: nothing speaks against equal slopes
     p, p_perm = (
-        np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm)
+        np.where(rare, nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm)
     )
     tested, _ = below_floor(p_perm, p, permutations, trusted=enough(old.sizes))
     return {
         "varying": varies,
-        "difference": np.where(one_sided, np.nan, result.difference),
-        "se": np.where(one_sided, np.nan, np.where(same, 0.0, result.se)),
-        "ci_low": np.where(rare, np.nan, result.low),
-        "ci_high": np.where(rare, np.nan, result.high),
+        "difference": np.where(one_sided, nan, result.difference),
+        "se": np.where(one_sided, nan, np.where(same, 0.0, result.se)),
+        "ci_low": np.where(rare, nan, result.low),
+        "ci_high": np.where(rare, nan, result.high),
         "p": p,
-        "p_perm": p_perm if permutations else np.full(len(p), np.nan),
+        "p_perm": p_perm if permutations else np.full(len(p), nan),
         "p_test": tested,
         "q": benjamini_hochberg(tested),
         "note": np.select([one_sided, rare], ["one run never gave its number", RARE], ""),

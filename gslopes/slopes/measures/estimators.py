@@ -18,6 +18,7 @@ Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, d
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -101,7 +102,7 @@ def paper(answers: Answers) -> DataFrame:
     centre = doubles(counts[:, [centre_of(answers.values)]])
     relative = quotients(counts, centre)
     lines = fit_lines(answers.values, relative)
-    columns = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p)}
+    columns = columns_of(lines) | {"p_perm": nan, "q": benjamini_hochberg(lines.p)}
     return answers.frame(**answers.facts(), **columns, estimator="paper")
 
 
@@ -118,16 +119,16 @@ def _photo_rows(answers: Answers, tests: Tests) -> DataFrame:
     judged = tests.judged & ~np.isnan(lines.slope)
     varies = tests.varying > 0  # answers that never vary tell nothing of how sure a slope of 0 is
     columns = {
-        name: np.where(varies, column, np.nan)
+        name: np.where(varies, column, nan)
         for name, column in columns_of(lines, "slope", "intercept").items()
     }
     tested = {
         "p": columns["p"],
         "p_perm": tests.permuted.p,
         "p_test": tests.p,
-        "influence": np.where(varies, tests.influence, np.nan),
+        "influence": np.where(varies, tests.influence, nan),
     }
-    columns |= {name: np.where(judged, column, np.nan) for name, column in tested.items()}
+    columns |= {name: np.where(judged, column, nan) for name, column in tested.items()}
     return answers.frame(
         **answers.facts(),
         **columns,
@@ -166,7 +167,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     sums: moments of outcomes of that kind.  values: (K,).
     """
     scale = SCALE[kind]
-    photos = sums.photos or np.nan
+    photos = sums.photos or nan
     error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
     middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
     return infer(sums, scale * middle, scale, steepest(kind, values))
@@ -188,7 +189,7 @@ def slope_rows(answers: Answers, options: FitOptions) -> DataFrame:
     slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
     # columns without a number, as of no photo that was answered throughout
-    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))
+    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), nan))
     slopes = _by_measure(slopes, answers, options)
     if answers.measures and READING in set(slopes["estimator"]):
         # one family, whatever the labels are judged by
@@ -236,8 +237,8 @@ def _tests(answers: Answers, kind: Kind, options: FitOptions) -> Tests:
     varies = varying(rows)
     judged = varies >= options.min_varying
     lines = linear(kind, sums, answers.values)
-    t_p = np.where(judged, lines.p, np.nan)
-    permuted = Permuted(*np.full((2, len(t_p)), np.nan))
+    t_p = np.where(judged, lines.p, nan)
+    permuted = Permuted(*np.full((2, len(t_p)), nan))
     if options.permutations:
         with_paper = PAPER in chosen(options) and kind == PAPER.kind
         permuted = permute(rows, judged, options.permutations, options.seed, paper=with_paper)
@@ -253,7 +254,7 @@ def _by_measure(slopes: DataFrame, answers: Answers, options: FitOptions) -> Dat
     pairs = zip(slopes["label"], measure, strict=True)
     units = Series([unit_in(answers.classifier, *pair) for pair in pairs], slopes.index, object)
     by_number = slopes["unit"] == ""
-    sd = slopes["label"].map(spread(answers)).where(by_number) if answers.measures else np.nan
+    sd = slopes["label"].map(spread(answers)).where(by_number) if answers.measures else nan
     clusters = None if answers.units is None else len(np.unique(answers.units))
     slopes = slopes.assign(
         measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units)

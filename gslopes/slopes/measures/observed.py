@@ -16,6 +16,7 @@ correction over clusters.
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import nan
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -58,7 +59,7 @@ def observed_rows(
     labels = all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
     units = sweep.codes
-    read = np.full(len(photos), np.nan)
+    read = np.full(len(photos), nan)
     if odds is not None:
         read = odds.reindex(photos).to_numpy(np.float64)
     readable = np.isfinite(read)
@@ -83,7 +84,7 @@ def observed_rows(
             other=pair[1],
             measure=sweep.measures_of(labels),
             slope=slopes.sums[:, both].sum(axis=1) / both.sum(),
-            distance=distance.difference[0] if np.isfinite(distance.low[0]) else np.nan,
+            distance=distance.difference[0] if np.isfinite(distance.low[0]) else nan,
             distance_low=distance.low[0],
             distance_high=distance.high[0],
         )
@@ -117,8 +118,8 @@ def _compared(
     smaller = min(len(np.unique(units[side])) for side in sides)
     rare = np.minimum(fewest, smaller) < options.min_varying
     if smaller < options.min_varying:
-        low = high = np.full(len(rare), np.nan)
-    p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
+        low = high = np.full(len(rare), nan)
+    p = np.where(rare | ~(gap.se > 0), nan, gap.p)
     # all of one group, none of the other
     for row in np.flatnonzero(~by_number & ~rare & (gap.se == 0)):
         present = answers.sums[[row]].toarray().ravel()[both] > 0
@@ -146,7 +147,7 @@ def _welch(values: Units, sides: Sequence[Flags], units: Integers) -> Contrast:
         numbers = values.joined(codes, chosen=np.flatnonzero(side))
         mean = contrast(numbers)
         size = len(numbers.sizes)
-        average = mean.difference if size else np.full(len(mean.se), np.nan)
+        average = mean.difference if size else np.full(len(mean.se), nan)
         se = np.where((mean.varying > 0) | (size < 2), mean.se, 0.0)
         means.append(mean)
         groups.append((average, se, size))

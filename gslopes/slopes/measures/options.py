@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gslopes.core import Names, config, frozen, frozen_identity
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame, Series
 
     from gslopes.slopes.measures.answers import Answers
 
@@ -76,17 +76,17 @@ class Study:
 
     values: Mapping[str, Sequence[float]] | None = None
     photos: Collection[str] | None = None
-    about: pd.DataFrame | None = None
+    about: DataFrame | None = None
     groups: Sequence[str] = ()
     cluster: str = ""
     truth: Sequence[str] = ()
-    reach: pd.DataFrame | None = None
-    tones: pd.Series | None = None
-    steps: Mapping[str, pd.Series] = field(default_factory=dict)
-    moved: pd.DataFrame | None = None
-    gates: Mapping[str, pd.Series] = field(default_factory=dict)
+    reach: DataFrame | None = None
+    tones: Series | None = None
+    steps: Mapping[str, Series] = field(default_factory=dict)
+    moved: DataFrame | None = None
+    gates: Mapping[str, Series] = field(default_factory=dict)
     unedited: Mapping[str, Answers] = field(default_factory=dict)
     drawn: Collection[str] = ()
-    wordings: Mapping[str, pd.Series] = field(default_factory=dict)
+    wordings: Mapping[str, Series] = field(default_factory=dict)
     lost: Mapping[str, Answers] = field(default_factory=dict)
     unchanged: Collection[str] = ()

@@ -18,6 +18,7 @@ doi 10.1002/sim.3095.
 """
 
 from collections.abc import Sequence
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -73,7 +74,7 @@ def ratios(units: Units, reach: Array, least: int = 1) -> dict[str, Array]:
     variance = float(np.square(gaps).sum()) * factor
     shared = (units.sums @ gaps - slope * float(sizes @ gaps)) * factor
     limit = float(intervals.t_quantile(max(count - 1, 1)))
-    half = limit * np.sqrt(variance if count >= least else np.nan)
+    half = limit * np.sqrt(variance if count >= least else nan)
     low, high = intervals.fieller(slope, mean, spread.squares * factor, variance, shared, limit)
     reached = mean**2 > half**2 and count > 2
     vary = reached & (np.diff(units.sums.indptr) >= least)
@@ -82,9 +83,9 @@ def ratios(units: Units, reach: Array, least: int = 1) -> dict[str, Array]:
         "reach": mean,
         "reach_low": mean - half,
         "reach_high": mean + half,
-        "ratio": slope / (mean if reached else np.nan),
-        "ratio_low": np.where(vary, low, np.nan),
-        "ratio_high": np.where(vary, high, np.nan),
+        "ratio": slope / (mean if reached else nan),
+        "ratio_low": np.where(vary, low, nan),
+        "ratio_high": np.where(vary, high, nan),
     }
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
@@ -158,7 +159,7 @@ def per_reach(differences: DataFrame, reached: DataFrame | None) -> DataFrame:
         per_reach_low=gap - np.hypot(ratio - low, other_high - other_ratio),
         per_reach_high=gap + np.hypot(high - ratio, other_ratio - other_low),
         **{
-            name: differences[name].mask(uneven, UNEVEN if name == "note" else np.nan)
+            name: differences[name].mask(uneven, UNEVEN if name == "note" else nan)
             for name in tested
         },
     )

@@ -24,9 +24,9 @@ doi 10.1093/biomet/37.3-4.256 (do shares differ between related samples?); Hajek
 Foundations of Statistical Inference.
 """
 
-import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from math import nan
 from typing import Self
 
 import numpy as np
@@ -121,7 +121,7 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     mean = clusters.clustered_mean(100 * ols.line_slopes(lost, asked.values), codes, (-most, most))
     sums = np.stack([np.bincount(codes, column) for column in lost.T])
     if sums.shape[1] < 2:
-        return mean._replace(p=math.nan)
+        return mean._replace(p=nan)
     p = 1.0
     gaps = sums - sums.mean(axis=0)
     if gaps.any():
@@ -209,10 +209,10 @@ def gating_rows(answers: Answers, verdicts: pd.Series, options: FitOptions) -> p
             codes = clusters.codes_of(units[counted], len(counted))
             mean = contrast(slopes.joined(codes, weights[counted], counted))
             rare = mean.varying < options.min_varying
-            low, high = (np.where(rare, np.nan, end) for end in (mean.low, mean.high))
+            low, high = (np.where(rare, nan, end) for end in (mean.low, mean.high))
             ends = {name: mean.difference, f"{name}_low": low, f"{name}_high": high}
             if len(counted) < 2 or not (name == "gated" or complete):
-                ends = dict.fromkeys(ends, np.full(len(low), np.nan))
+                ends = dict.fromkeys(ends, np.full(len(low), nan))
             columns |= ends
         frames.append(
             answers.frame(
