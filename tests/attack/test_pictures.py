@@ -4,6 +4,7 @@ import io
 import os
 import struct
 import zlib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -73,38 +74,47 @@ def greedy_tiff() -> bytes:
 
 DAMAGED = ("unreadable: damaged",)
 READ = ("no face found",)  # such a file is a picture: it has been read, and has no face
-# name: bytes, or a file system's own; and how its reason begins
-HOSTILE: dict[bytes, tuple[bytes, tuple[str, ...]]] = {
-    b"bomb.png": (bomb(), ("unreadable: too large",)),
-    b"scans.jpg": (many_scans(2000), ("unreadable: too large",)),
-    b"cut.jpg": (saved("JPEG")[:900], ("unreadable: truncated",)),
-    b"page.jpg": (b"<script>alert(1)</script>" * 40, ("unreadable: not a picture",)),
-    b"a-png.jpg": (saved("PNG", 97), READ),
-    b"exif.jpg": (segments(b"\xe1", b"Exif\0\0II*\0\x08\0\0\0\xff\xff", 60), READ),
-    b"icc.jpg": (segments(b"\xe2", b"ICC_PROFILE\0\x01\x01", 20), READ),
-    b"xmp.png": (
-        png_with(chunk(b"zTXt", b"XML:com.adobe.xmp\0\0" + zlib.compress(bytes(1 << 29)))),
-        ("unreadable: damaged",),
-    ),
-    b"profile.png": (png_with(chunk(b"iCCP", b"x\0\0" + zlib.compress(bytes(1 << 29)))), DAMAGED),
-    b"texts.png": (
-        png_with(*(chunk(b"zTXt", b"t\0\0" + zlib.compress(bytes(1 << 20))) for _ in range(400))),
-        ("unreadable: damaged",),
-    ),
-    b"endless.tif": (endless_tiff(), READ),
-    b"greedy.tif": (greedy_tiff(), ()),
-    b"empty.jpg": (b"", ("unreadable: empty file",)),
-    b"\x1b[2J\x1b]0;owned\x07\n<b>.jpg": (saved("JPEG", 98), READ),
-    b"\xff\xfe" + b"n" * 249 + b".jpg": (saved("JPEG", 99), READ),
-    "\u202egpj.exe.jpg".encode(): (saved("JPEG", 100), READ),
-    b"=cmd|'-C calc'!A1.jpg": (b"GIF89a", ("unreadable",)),
-}
+
+
+@cache  # half a gigabyte is packed twice
+def hostile() -> dict[bytes, tuple[bytes, tuple[str, ...]]]:
+    """Name: bytes, or a file system's own; and how its reason begins."""
+    return {
+        b"bomb.png": (bomb(), ("unreadable: too large",)),
+        b"scans.jpg": (many_scans(2000), ("unreadable: too large",)),
+        b"cut.jpg": (saved("JPEG")[:900], ("unreadable: truncated",)),
+        b"page.jpg": (b"<script>alert(1)</script>" * 40, ("unreadable: not a picture",)),
+        b"a-png.jpg": (saved("PNG", 97), READ),
+        b"exif.jpg": (segments(b"\xe1", b"Exif\0\0II*\0\x08\0\0\0\xff\xff", 60), READ),
+        b"icc.jpg": (segments(b"\xe2", b"ICC_PROFILE\0\x01\x01", 20), READ),
+        b"xmp.png": (
+            png_with(chunk(b"zTXt", b"XML:com.adobe.xmp\0\0" + zlib.compress(bytes(1 << 29)))),
+            ("unreadable: damaged",),
+        ),
+        b"profile.png": (
+            png_with(chunk(b"iCCP", b"x\0\0" + zlib.compress(bytes(1 << 29)))),
+            DAMAGED,
+        ),
+        b"texts.png": (
+            png_with(
+                *(chunk(b"zTXt", b"t\0\0" + zlib.compress(bytes(1 << 20))) for _ in range(400))
+            ),
+            ("unreadable: damaged",),
+        ),
+        b"endless.tif": (endless_tiff(), READ),
+        b"greedy.tif": (greedy_tiff(), ()),
+        b"empty.jpg": (b"", ("unreadable: empty file",)),
+        b"\x1b[2J\x1b]0;owned\x07\n<b>.jpg": (saved("JPEG", 98), READ),
+        b"\xff\xfe" + b"n" * 249 + b".jpg": (saved("JPEG", 99), READ),
+        "\u202egpj.exe.jpg".encode(): (saved("JPEG", 100), READ),
+        b"=cmd|'-C calc'!A1.jpg": (b"GIF89a", ("unreadable",)),
+    }
 
 
 def lay(folder: Path) -> dict[bytes, tuple[str, ...]]:
     """Put what is hostile into the folder; the names that are to be listed, and how their reasons begin."""
     top, expected = os.fsencode(folder), {}
-    for name, (data, reasons) in HOSTILE.items():
+    for name, (data, reasons) in hostile().items():
         with open(os.path.join(top, name), "wb") as file:
             file.write(data)
         expected[name] = reasons
