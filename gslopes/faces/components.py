@@ -8,6 +8,7 @@ from typing import Any, cast
 from gslopes.core import UsageError, frozen, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.serving import is_served
 from gslopes.faces import zoo
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
@@ -57,11 +58,12 @@ def default_components(
     from gslopes.faces.compose.skin import ParserMasker
     from gslopes.faces.edit.editors import editor_of
     from gslopes.faces.find import KnownFinder, MtcnnFinder
+    from gslopes.faces.served import ServedEditor, ServedMasker
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
     models = model_records(config, outside)
     compose = config.compose
-    editors = {}
+    editors: dict[str, Any] = {}
     for attribute in config.edit.attributes:
         if outside is not None:
             editors[attribute] = cast("Any", Place(outside.size or CHIP))
@@ -73,14 +75,16 @@ def default_components(
             sweep: ends for sweep, ends in (named or {}).items() if attribute_of(sweep) == attribute
         }
         for sweep, ends in (own or {attribute: ()}).items():
-            editors[sweep] = editor_of(name, device, reader, calibrated, ends)
+            named_by = name, reader, calibrated, ends
+            editors[sweep] = editor_of(name, device, *named_by[1:])
+            if is_served() and spec.network != "tone-scale":
+                editors[sweep] = ServedEditor(editors[sweep], *named_by)
     size, *others = {editor.size for editor in editors.values()}
     if others:
         raise UsageError(
             f"The editors of {', '.join(editors)} work at different sizes of the face.",
             "Run them one after the other, each with another --out.",
         )
-    # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
     finder: Finder
     if config.find.landmarks:
         finder = KnownFinder(config.find.landmarks, config.photos)
@@ -98,7 +102,8 @@ def default_components(
         if region == "auto":
             skin = all(editor.region == "skin" for editor in editors.values())
             region = "skin" if skin else "face"
-        masker = ParserMasker(parser, region, size, device)
+        about = parser, region, size, device
+        masker = ServedMasker(compose.parser, *about) if is_served() else ParserMasker(*about)
     return Components(finder, masker, editors, models, named=True)
 
 

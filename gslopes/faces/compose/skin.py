@@ -97,7 +97,7 @@ class ParserMasker:
     def _likely(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
         """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
-            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
+            likely = self.summed(parsed, classes)
             if self.crop is None:
                 likely = resized(likely, self.size)
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
@@ -105,13 +105,19 @@ class ParserMasker:
             return maps
         return np.stack([carried(plane, self.crop, self.size) for plane in maps])
 
-    def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
+    def summed(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> Tensor:
+        """How likely each pixel is of these classes, (B, 1, S, S)."""
+        return torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
+
+    def parse(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray
+    ) -> Sequence[Tensor]:
         """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
         if getattr(self._memory, "chips", None) is not chips:
             pictures = chips
             if self.crop is not None:
                 pictures = self._cut(photos, [after(self.crop, face.matrix) for face in faces])
-            self._memory.seen = self._seen(pictures)
+            self._memory.seen = self.seen(pictures)
             self._memory.chips = chips
         return self._memory.seen
 
@@ -121,7 +127,7 @@ class ParserMasker:
         pairs = zip(photos, matrices, strict=True)
         return np.stack([framed(photo.pixels, matrix, side) for photo, matrix in pairs])
 
-    def _seen(self, pictures: ByteArray) -> list[Tensor]:
+    def seen(self, pictures: ByteArray) -> Sequence[Tensor]:
         """Pictures as ``class_probabilities``, few by few."""
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
         return [
@@ -147,8 +153,8 @@ class ParserMasker:
         # the parser sees the bust, see ``masks.Head``
         busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
-            answers = self._seen(self._cut(photos, busts))
-            maps = torch.cat([part[:, list(head)].sum(1) for part in answers]).cpu().numpy()
+            answers = self.seen(self._cut(photos, busts))
+            maps = self.summed(answers, head)[:, 0].cpu().numpy()
         planes = zip(
             self._masks(parsed, border, head),
             maps,
