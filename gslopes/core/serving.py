@@ -1,89 +1,55 @@
-"""Networks in another process: a thread without a device asks the process that owns it, and waits for the answers.
+"""Networks in another process: one without a device asks the process that owns it, and waits for the answers.
 
-A thread that has a ``Channel`` is served. Arrays go through memory that both ends see; it has no name, so that nothing
-is left of it when both are gone, however they end.
+A process that has a ``line`` to the owner is served.
 """
 
-import mmap
-import os
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
-from threading import local
 from typing import Any
-from weakref import finalize
 
-# What makes a function in the owner, and its arguments before the device; the function takes items, and what is the
-# same for all of them, and gives an answer for each.
+# What makes a function in the owner, and its arguments before the device; the function takes a list of items, and what
+# is the same for all of them, and gives an answer for each.
 Recipe = tuple[Any, ...]
 Answering = Callable[..., list[Any]]
 
-ALIGNED = 64  # bytes, of every array
-_here = local()
+_line: list["Connection[Any, Any]"] = []
 
 
-class Channel:
-    """One end of the line between a thread and the owner: one of them has the word, and with it the memory.
-
-    memory: descriptor of a file, which grows as it must.
-    """
-
-    def __init__(self, connection: Connection, memory: int) -> None:
-        self.connection = connection
-        self.memory = memory
-        self._view = memoryview(b"")
-        finalize(self, os.close, memory)  # not before an answer is written for one that is gone
-
-    def send(self, *message: Any) -> None:
-        """Raises: OSError if nobody listens."""
-        arrays: list[pickle.PickleBuffer] = []
-        data = pickle.dumps(message, 5, buffer_callback=arrays.append)
-        raw = [array.raw() for array in arrays]
-        sizes = [len(part) for part in raw]
-        for part, place in zip(raw, self._places(sizes), strict=True):
-            place[:] = part
-        self.connection.send((data, sizes))
-
-    def receive(self, copied: bool = True) -> Any:
-        """What was sent; arrays that are not copied last until this end sends.  Raises: EOFError, OSError."""
-        data, sizes = self.connection.recv()
-        places = self._places(sizes)
-        return pickle.loads(data, buffers=map(bytearray, places) if copied else places)
-
-    def _places(self, sizes: list[int]) -> list[memoryview]:
-        """Where arrays of so many bytes lie."""
-        ends = [0]
-        for size in sizes:
-            ends.append(ends[-1] + -(-size // ALIGNED) * ALIGNED)
-        if ends[-1] > len(self._view):
-            if ends[-1] > os.fstat(self.memory).st_size:
-                os.ftruncate(self.memory, ends[-1])
-            self._view = memoryview(mmap.mmap(self.memory, ends[-1]))
-        return [self._view[at : at + size] for at, size in zip(ends, sizes, strict=False)]
+def send(line: "Connection[Any, Any]", *message: Any) -> None:
+    """Arrays are not copied into a pickle.  Raises: OSError if nobody listens."""
+    arrays: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(message, 5, buffer_callback=arrays.append)
+    line.send((data, len(arrays)))
+    for array in arrays:
+        line.send_bytes(array.raw())
 
 
-def serve(channel: Channel) -> None:
-    """From now on this thread is served."""
-    _here.channel = channel
+def receive(line: "Connection[Any, Any]") -> Any:
+    """What was sent.  Raises: EOFError, OSError."""
+    data, count = line.recv()
+    return pickle.loads(data, buffers=[bytearray(line.recv_bytes()) for _ in range(count)])
+
+
+def serve(line: "Connection[Any, Any]") -> None:
+    """From now on this process is served."""
+    _line.append(line)
 
 
 def is_served() -> bool:
-    """Whether another process answers for the networks of this thread."""
-    return hasattr(_here, "channel")
+    """Whether another process answers for the networks of this one."""
+    return bool(_line)
 
 
-def ask(recipe: Recipe, items: Sequence[Any], *same: Any) -> list[Any]:
+def ask(recipe: Recipe, items: Iterable[Any], *same: Any) -> list[Any]:
     """An answer for each item, by the owner.
 
-    recipe, same: hashable; what is asked with equal ones by several workers is answered together.
+    recipe, same: hashable; what several processes ask with equal ones is answered together.
 
     Raises: what the owner met.
     """
-    if not len(items):
-        return []
-    channel = _here.channel
-    channel.send("ask", recipe, list(items), same)
-    (answers,) = channel.receive()
+    send(_line[0], "ask", recipe, list(items), same)
+    (answers,) = receive(_line[0])
     if isinstance(answers, BaseException):
         raise answers
     return answers

@@ -56,14 +56,13 @@ def default_components(
     """
     from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.compose.skin import ParserMasker
-    from gslopes.faces.edit.editors import editor_of
+    from gslopes.faces.edit.editors import editor_of, serve_edits
     from gslopes.faces.find import KnownFinder, MtcnnFinder
-    from gslopes.faces.served import ServedEditor, ServedMasker
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
     models = model_records(config, outside)
     compose = config.compose
-    editors: dict[str, Any] = {}
+    editors = {}
     for attribute in config.edit.attributes:
         if outside is not None:
             editors[attribute] = cast("Any", Place(outside.size or CHIP))
@@ -75,10 +74,9 @@ def default_components(
             sweep: ends for sweep, ends in (named or {}).items() if attribute_of(sweep) == attribute
         }
         for sweep, ends in (own or {attribute: ()}).items():
-            named_by = name, reader, calibrated, ends
-            editors[sweep] = editor_of(name, device, *named_by[1:])
-            if is_served() and spec.network != "tone-scale":
-                editors[sweep] = ServedEditor(editors[sweep], *named_by)
+            editors[sweep] = editor_of(name, device, reader, calibrated, ends)
+            if is_served():
+                serve_edits(editors[sweep], name, reader, calibrated, ends)
     size, *others = {editor.size for editor in editors.values()}
     if others:
         raise UsageError(
@@ -102,8 +100,7 @@ def default_components(
         if region == "auto":
             skin = all(editor.region == "skin" for editor in editors.values())
             region = "skin" if skin else "face"
-        about = parser, region, size, device
-        masker = ServedMasker(compose.parser, *about) if is_served() else ParserMasker(*about)
+        masker = ParserMasker(parser, region, size, device, compose.parser)
     return Components(finder, masker, editors, models, named=True)
 
 

@@ -6,7 +6,7 @@ Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one n
 import math
 from collections import defaultdict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from gslopes.core import Reason, SkipReason, UsageError
 from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import similarity
-from gslopes.core.records import BOX, POINTS, ByteArray, Detections, Face, Photo
+from gslopes.core.records import BOX, POINTS, Detections, Face, Photo
 from gslopes.core.serving import Answering, ask, is_served
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.photos.folder import relative_name
@@ -86,18 +86,15 @@ class MtcnnFinder:
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""
-        return self.find([photo.pixels for photo in photos], upright=True)
-
-    def find(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
-        """As ``networks.mtcnn.Mtcnn``, here or by the owner of the device."""
+        pictures = [photo.pixels for photo in photos]
         if is_served():
-            return ask((detecting, self._min_face), pictures, upright)
-        return self.detector(pictures, upright=upright)
+            return ask((detecting, self._min_face), pictures)
+        return self.detector(pictures, upright=True)
 
 
 def detecting(min_face: int, device: str) -> Answering:
     """For ``core.serving``: pictures to their faces."""
-    return MtcnnFinder(min_face).detector.to(device)
+    return partial(MtcnnFinder(min_face).detector.to(device), upright=True)
 
 
 # --- Faces that are known because they are written down: a table of the photos, for drawn faces and tests -------------

@@ -5,6 +5,7 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import local
 
 import cv2
@@ -17,9 +18,11 @@ from gslopes.core import ModelError, UnknownName, read_beside
 from gslopes.core.arrays import Array, floats, slices
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
+from gslopes.core.serving import Answering, ask, is_served
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.zoo import LoadedModel
+from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo.checkpoint import load_bisenet
 from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
@@ -32,6 +35,8 @@ REGIONS = {region: tuple(names) for region, names in _FORM["regions"].items()}
 BATCH_SIZE = 135_000
 PIXEL = 60
 
+MOUTH = "upper lip", "lower lip"
+EYES = "left eye", "right eye"
 LIPS = 0.75  # share of the skin's tone that lips have
 # Sigma of the Gaussian between skin and eyes, brows and lips, in units of the chip's side.
 EDGE = 1 / 128
@@ -59,6 +64,7 @@ class ParserMasker:
     parser: from the zoo. One that sees another crop than the chip sees the photo's own pixels.
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.  device: where the parser is, as torch names it.
+    file: of a parser that is not the zoo's.
 
     Raises: UnknownName as ``region_classes``.
     """
@@ -69,11 +75,18 @@ class ParserMasker:
         region: str = "face",
         size: int = 128,
         device: str | torch.device = "cpu",
+        file: Path | None = None,
     ) -> None:
+        self.file = file
         self.parser = replace(parser, module=folded(parser.module))
         self.size = size
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
+        wanted = (*REGIONS.values(), MOUTH, EYES)
+        self.sums = [  # of which classes it is asked how likely they are together
+            tuple(index for index, label in enumerate(parser.spec.labels) if label in names)
+            for names in wanted
+        ]
         self.crop = (
             None
             if parser.spec.crop == "chip"
@@ -97,7 +110,8 @@ class ParserMasker:
     def _likely(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
         """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
-            likely = self.summed(parsed, classes)
+            index = self.sums.index(classes)
+            likely = torch.cat([part[:, [index]] for part in parsed])
             if self.crop is None:
                 likely = resized(likely, self.size)
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
@@ -105,14 +119,8 @@ class ParserMasker:
             return maps
         return np.stack([carried(plane, self.crop, self.size) for plane in maps])
 
-    def summed(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> Tensor:
-        """How likely each pixel is of these classes, (B, 1, S, S)."""
-        return torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
-
-    def parse(
-        self, photos: list[Photo], faces: list[Face], chips: ByteArray
-    ) -> Sequence[Tensor]:
-        """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
+    def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
+        """How likely each pixel is of each of ``sums``, a tensor for each few chips; masks and heads need the same."""
         if getattr(self._memory, "chips", None) is not chips:
             pictures = chips
             if self.crop is not None:
@@ -127,13 +135,15 @@ class ParserMasker:
         pairs = zip(photos, matrices, strict=True)
         return np.stack([framed(photo.pixels, matrix, side) for photo, matrix in pairs])
 
-    def seen(self, pictures: ByteArray) -> Sequence[Tensor]:
-        """Pictures as ``class_probabilities``, few by few."""
+    def seen(self, pictures: ByteArray) -> list[Tensor]:
+        if is_served():
+            return [torch.from_numpy(np.stack(ask((parsing, self.file), pictures)))]
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
-        return [
-            class_probabilities(self.parser, pictures[part], self.device)
-            for part in slices(len(pictures), step)
-        ]
+        seen = []
+        for part in slices(len(pictures), step):
+            shares = class_probabilities(self.parser, pictures[part], self.device)
+            seen.append(torch.stack([shares[:, list(classes)].sum(1) for classes in self.sums], 1))
+        return seen
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -141,11 +151,10 @@ class ParserMasker:
         """Where face, ears and neck are, whatever the masker's own region is; arguments as in a call."""
         labels = self.parser.spec.labels
         head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
-        lips = labels.index("upper lip"), labels.index("lower lip")
+        lips, eyes = self.sums[-2:]
         parsed = self.parse(photos, faces, chips)
         mouth = LIPS * self._likely(parsed, lips)
         tones = self._likely(parsed, skin) + mouth
-        eyes = labels.index("left eye"), labels.index("right eye")
         # where an eye ends the parser's has lids
         most = 1 - (3 * self._likely(parsed, eyes) - 2).clip(0) - mouth
         scale = self.parser.spec.size / (SIDE * self.size)
@@ -154,7 +163,7 @@ class ParserMasker:
         busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
             answers = self.seen(self._cut(photos, busts))
-            maps = self.summed(answers, head)[:, 0].cpu().numpy()
+            maps = torch.cat([part[:, self.sums.index(head)] for part in answers]).cpu().numpy()
         planes = zip(
             self._masks(parsed, border, head),
             maps,
@@ -169,6 +178,13 @@ class ParserMasker:
             smooth = cv2.GaussianBlur(tone, (0, 0), EDGE * self.size)
             heads.append(Head(head_mask(mask, around, border), inner, floats(smooth), bound))
         return heads
+
+
+def parsing(file: Path | None, device: str) -> Answering:
+    """For ``core.serving``: pictures to how likely each pixel is of each of ``ParserMasker.sums``.  file: as there."""
+    parser = load("face-parser", device) if file is None else load_bisenet(file, device)
+    masker = ParserMasker(parser, device=device)
+    return lambda pictures: [*torch.cat(masker.seen(np.stack(pictures))).cpu().numpy()]
 
 
 # --- Ask a face parser of the zoo what each pixel of a picture shows --------------------------------------------------

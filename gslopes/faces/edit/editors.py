@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -12,7 +13,16 @@ from torch.nn import functional as F
 from gslopes.core import ModelError, runtime
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
+from gslopes.core.records import (
+    ByteArray,
+    EditedChip,
+    EditedChips,
+    Ends,
+    FloatArray,
+    Motion,
+    Tone,
+)
+from gslopes.core.serving import Answering, ask
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
 from gslopes.faces.networks.tone_scale import ToneScale
@@ -431,3 +441,28 @@ def editor_of(
     if loaded.spec.network == "edit-groups":
         return GroupsEditor(loaded, names or loaded.spec.names, device, reader)
     return EndsEditor(loaded, device, reader, calibrated)
+
+
+def serve_edits(editor: Any, *named: Any) -> None:
+    """From now on the owner of a device makes an editor's edits.  named: what ``editing`` takes."""
+
+    def sweep_ends(chips: ByteArray, values: FloatArray) -> Any:
+        edits = ask((editing, *named), chips, *values.tolist())
+        return SimpleNamespace(of=edits.__getitem__)
+
+    if hasattr(editor, "network"):
+        editor.sweep_ends = sweep_ends
+
+
+def editing(
+    name: str, reader: str | None, calibrated: bool, names: tuple[str, ...], device: str
+) -> Answering:
+    """For ``core.serving``: chips to their edits; arguments as of ``editor_of``."""
+    editor: Any = editor_of(name, device, reader, calibrated, names)
+    sweep = getattr(editor, "sweep_ends", editor.sweep)
+
+    def edits(chips: list[ByteArray], *values: float) -> list[EditedChip]:
+        swept = sweep(np.stack(chips), floats(values))
+        return [swept.of(row) for row in range(len(chips))]
+
+    return edits

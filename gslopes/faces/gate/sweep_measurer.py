@@ -12,9 +12,9 @@ from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.faces.find import MtcnnFinder
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
+from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.reader import BEARDLESS, FaceReader, attribute, beards, target
@@ -69,7 +69,7 @@ class SweepMeasurer:
         self.reader = reader
         self.device = device
         self.look = look
-        self.near, self.far = MtcnnFinder(LEAST_FACE), MtcnnFinder(min_face)
+        self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
         tagger = load("celeba-tagger", device)
         self.tagger = tagger if BEARDLESS in tagger.spec.labels else None  # of a home of one's own
@@ -153,9 +153,9 @@ class SweepMeasurer:
         last = len(sweep.pictures) - 1
         pictures = [sweep.pictures[step] for step in (0, last // 2, last)]
         patches, box = _around_face(pictures, sweep.box)
-        near = [_same(found.boxes, box) for found in self.near.find(patches)]
+        near = [_same(found.boxes, box) for found in self.near(patches)]
         lost = [picture for picture, match in zip(pictures, near, strict=True) if not match]
-        far = [_same(found.boxes, sweep.box) for found in self.far.find(lost)]
+        far = [_same(found.boxes, sweep.box) for found in self.far(lost)]
         return len(pictures), sum(near + far)
 
 

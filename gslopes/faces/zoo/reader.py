@@ -13,7 +13,6 @@ from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import UNEDITED, ends_of
 from gslopes.core.records import ByteArray
-from gslopes.core.serving import Answering, ask, is_served
 from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
@@ -46,16 +45,9 @@ class FaceReader:
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
-        if is_served():
-            read = np.stack(ask((reading, self.model.spec.name), chips))
-        else:
-            read = self.read(chips)
-        return dict(zip(self.labels, read.T, strict=True))
-
-    def read(self, chips: ByteArray) -> Array:
-        """Chips (n, S, S, 3) uint8 RGB to (n, labels) probabilities."""
         with torch.inference_mode():
-            return self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
+            read = self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
+        return dict(zip(self.labels, read.T, strict=True))
 
     def probabilities(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
@@ -122,23 +114,9 @@ BEARDLESS = "No_Beard"  # the tagger's label
 def beards(chips: ByteArray, tagger: LoadedModel) -> Array:
     """How likely each chip (n, S, S, 3) uint8 RGB shows a beard, (n,), as a tagger of CelebA's labels reads it."""
     spec = tagger.spec
-    if is_served():
-        return np.array(ask((finding_beards, spec.name), chips))
     faces = cropped(_pixels(chips, tagger.module), spec.crop, spec.size)
     tags = tagger.module(normalised(tagger, faces)).sigmoid().cpu()
     return 1 - doubles(tags[:, spec.labels.index(BEARDLESS)])
-
-
-def reading(name: str, device: str) -> Answering:
-    """For ``core.serving``: chips to what ``FaceReader`` reads in them."""
-    reader = FaceReader(load(name, device))
-    return lambda chips: [*reader.read(np.stack(chips))]
-
-
-def finding_beards(name: str, device: str) -> Answering:
-    """For ``core.serving``: as ``beards``."""
-    tagger = load(name, device)
-    return lambda chips: [*beards(np.stack(chips), tagger)]
 
 
 def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilities] | None:
