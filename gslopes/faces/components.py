@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
-from gslopes.core import UsageError, frozen, traits_of
+from gslopes.core import UsageError, frozen, serving, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
-from gslopes.core.serving import is_served
 from gslopes.faces import zoo
 from gslopes.faces.config import FacesConfig
 from gslopes.faces.edit.protocol import PictureEditor
@@ -56,7 +56,7 @@ def default_components(
     """
     from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.compose.skin import ParserMasker
-    from gslopes.faces.edit.editors import editor_of, serve_edits
+    from gslopes.faces.edit.editors import asked, editor_of
     from gslopes.faces.find import KnownFinder, MtcnnFinder
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
@@ -74,9 +74,10 @@ def default_components(
             sweep: ends for sweep, ends in (named or {}).items() if attribute_of(sweep) == attribute
         }
         for sweep, ends in (own or {attribute: ()}).items():
-            editors[sweep] = editor_of(name, device, reader, calibrated, ends)
-            if is_served():
-                serve_edits(editors[sweep], name, reader, calibrated, ends)
+            about = reader, calibrated, ends
+            editors[sweep] = editor_of(name, device, *about)
+            if serving.line:
+                editors[sweep].sweep_ends = partial(asked, (name, *about))
     size, *others = {editor.size for editor in editors.values()}
     if others:
         raise UsageError(

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.core import Reason, SkipReason, UsageError
+from gslopes.core import Reason, SkipReason, UsageError, serving
 from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import similarity
 from gslopes.core.records import BOX, POINTS, Detections, Face, Photo
-from gslopes.core.serving import Answering, ask, is_served
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.photos.folder import relative_name
 
@@ -87,12 +86,12 @@ class MtcnnFinder:
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""
         pictures = [photo.pixels for photo in photos]
-        if is_served():
-            return ask((detecting, self._min_face), pictures)
+        if serving.line:
+            return serving.ask(pictures, (detecting, self._min_face))
         return self.detector(pictures, upright=True)
 
 
-def detecting(min_face: int, device: str) -> Answering:
+def detecting(device: str, min_face: int) -> Any:
     """For ``core.serving``: pictures to their faces."""
     return partial(MtcnnFinder(min_face).detector.to(device), upright=True)
 

@@ -10,19 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, runtime
+from gslopes.core import ModelError, runtime, serving
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import (
-    ByteArray,
-    EditedChip,
-    EditedChips,
-    Ends,
-    FloatArray,
-    Motion,
-    Tone,
-)
-from gslopes.core.serving import Answering, ask
+from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
 from gslopes.faces.networks.tone_scale import ToneScale
@@ -443,25 +434,18 @@ def editor_of(
     return EndsEditor(loaded, device, reader, calibrated)
 
 
-def serve_edits(editor: Any, *named: Any) -> None:
-    """From now on the owner of a device makes an editor's edits.  named: what ``editing`` takes."""
-
-    def sweep_ends(chips: ByteArray, values: FloatArray) -> Any:
-        edits = ask((editing, *named), chips, *values.tolist())
-        return SimpleNamespace(of=edits.__getitem__)
-
-    if hasattr(editor, "network"):
-        editor.sweep_ends = sweep_ends
+def asked(named: Sequence[Any], chips: ByteArray, values: FloatArray) -> Any:
+    """In place of ``sweep_ends``: of the owner of the device.  named: what ``editing`` takes after the device."""
+    edits = serving.ask(chips, (editing, *named), *values.tolist())
+    return SimpleNamespace(of=edits.__getitem__)
 
 
-def editing(
-    name: str, reader: str | None, calibrated: bool, names: tuple[str, ...], device: str
-) -> Answering:
-    """For ``core.serving``: chips to their edits; arguments as of ``editor_of``."""
-    editor: Any = editor_of(name, device, reader, calibrated, names)
+def editing(device: str, model: str, *about: Any) -> Any:
+    """For ``core.serving``: chips to their edits.  about: further arguments of ``editor_of``."""
+    editor: Any = editor_of(model, device, *about)
     sweep = getattr(editor, "sweep_ends", editor.sweep)
 
-    def edits(chips: list[ByteArray], *values: float) -> list[EditedChip]:
+    def edits(chips: list[ByteArray], *values: float) -> list[Any]:
         swept = sweep(np.stack(chips), floats(values))
         return [swept.of(row) for row in range(len(chips))]
 

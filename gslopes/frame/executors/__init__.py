@@ -28,4 +28,4 @@ def engine(executor: Executor, name: str, workers: int | None, device: str) -> E
     process = executor if workers is None else replace(executor, threads=workers)
     if device == "cpu":
         return process
-    return Served(process.progress, process.threads, device)
+    return Served(process, device)
