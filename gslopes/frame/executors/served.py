@@ -16,7 +16,6 @@ from functools import cache
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from threading import Lock
 from typing import Any
 
 from gslopes.core import Tick, Work, frozen, gslopes_version, pick_device, progress_line, serving
@@ -27,7 +26,6 @@ from gslopes.frame.executors.one_process import OneProcess, cores, one_thread_ea
 from gslopes.frame.executors.ray import AGAIN, RayWorker, portable
 
 EACH = 2  # workers for each core
-SERVERS = 2  # threads that answer: one prepares a batch, or takes it apart, while another waits
 MOST = 8  # questions that are answered together: of 32 photos each, unless a part has fewer
 SOON = 0.5  # seconds after which a stop is noticed
 PROGRAM = (
@@ -81,10 +79,10 @@ class Owner:
         self.parts = parts
         self.stack = stack
         self.idle: list[Any] = [None] * workers
-        self.servers = stack.enter_context(ThreadPoolExecutor(SERVERS))
+        # one thread: what is asked meanwhile is answered together
+        self.server = stack.enter_context(ThreadPoolExecutor(1))
         # recipe, and what is the same for all items, to what is asked: items, and the answers to come
         self.waiting: dict[Any, list[Any]] = {}
-        self.lock = Lock()
         self.made = cache(lambda recipe: recipe[0](device, *recipe[1:]))
 
     def __call__(self, part: int, tick: Tick) -> None:
@@ -138,26 +136,23 @@ class Owner:
     def _answer(self, items: list[Any], *key: Any) -> Any:
         """An answer for each item; or the error, which can be sent.  key: recipe, and what is the same for all."""
         answer: Future[Any] = Future()
-        with self.lock:
-            self.waiting.setdefault(key, []).append((items, answer))
-        self.servers.submit(self._serve, key)
+        self.waiting.setdefault(key, []).append((items, answer))
+        self.server.submit(self._serve)
         return answer.result()
 
-    def _serve(self, key: Any) -> None:
-        """Answer together what is asked alike; nothing if that was just done."""
-        with self.lock:
-            batch = self.waiting[key][:MOST]
-            del self.waiting[key][:MOST]
+    def _serve(self) -> None:
+        """Answer together what most ask alike; nothing if all was answered before its turn."""
+        (recipe, *same), asked = max([*self.waiting.items()], key=lambda pair: len(pair[1]))
+        batch = asked[:MOST]
+        del asked[:MOST]
         if not batch:
             return
-        recipe, *same = key
         try:
             answers = iter(self.made(recipe)([item for items, _ in batch for item in items], *same))
             for items, answer in batch:
                 answer.set_result([next(answers) for _ in items])
-        except (
-            BaseException
-        ) as error:  # of too little memory: each worker then asks about half as many
+        except BaseException as error:
+            # of too little memory: each worker then asks about half as many
             for _, answer in batch:
                 answer.set_result(portable(error))
 
