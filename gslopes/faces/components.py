@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
-from gslopes.core import UsageError, frozen, traits_of
+from gslopes.core import UsageError, frozen, serving, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.faces import zoo
@@ -55,7 +56,7 @@ def default_components(
     """
     from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.compose.skin import ParserMasker
-    from gslopes.faces.edit.editors import editor_of
+    from gslopes.faces.edit.editors import asked, editor_of
     from gslopes.faces.find import KnownFinder, MtcnnFinder
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
@@ -73,14 +74,16 @@ def default_components(
             sweep: ends for sweep, ends in (named or {}).items() if attribute_of(sweep) == attribute
         }
         for sweep, ends in (own or {attribute: ()}).items():
-            editors[sweep] = editor_of(name, device, reader, calibrated, ends)
+            about = reader, calibrated, ends
+            editors[sweep] = editor_of(name, device, *about)
+            if serving.line:
+                editors[sweep].sweep_ends = partial(asked, (name, *about))
     size, *others = {editor.size for editor in editors.values()}
     if others:
         raise UsageError(
             f"The editors of {', '.join(editors)} work at different sizes of the face.",
             "Run them one after the other, each with another --out.",
         )
-    # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
     finder: Finder
     if config.find.landmarks:
         finder = KnownFinder(config.find.landmarks, config.photos)
@@ -98,7 +101,7 @@ def default_components(
         if region == "auto":
             skin = all(editor.region == "skin" for editor in editors.values())
             region = "skin" if skin else "face"
-        masker = ParserMasker(parser, region, size, device)
+        masker = ParserMasker(parser, region, size, device, compose.parser)
     return Components(finder, masker, editors, models, named=True)
 
 

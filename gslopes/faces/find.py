@@ -6,13 +6,13 @@ Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one n
 import math
 from collections import defaultdict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gslopes.core import Reason, SkipReason, UsageError
+from gslopes.core import Reason, SkipReason, UsageError, serving
 from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import similarity
@@ -85,7 +85,15 @@ class MtcnnFinder:
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""
-        return self.detector([photo.pixels for photo in photos], upright=True)
+        pictures = [photo.pixels for photo in photos]
+        if serving.line:
+            return serving.ask(pictures, (detecting, self._min_face))
+        return self.detector(pictures, upright=True)
+
+
+def detecting(device: str, min_face: int) -> Any:
+    """For ``core.serving``: pictures to their faces."""
+    return partial(MtcnnFinder(min_face).detector.to(device), upright=True)
 
 
 # --- Faces that are known because they are written down: a table of the photos, for drawn faces and tests -------------

@@ -161,6 +161,11 @@ class Parts:
         threads = self.stage.threads
         return threads(self.run) if callable(threads) else threads
 
+    @property
+    def networks(self) -> bool:
+        """Whether they are mostly networks, and may be done side by side."""
+        return self.stage.networks and self.in_threads
+
     @cached_property
     def _items(self) -> Any:
         assert self.stage.items is not None

@@ -48,7 +48,7 @@ from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
 Rows = list[Row]
-# Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
+# Faces that are masked and edited together: few enough that what the parser saw of them is still at hand for
 # the edit, see ``faces.compose.skin``.
 TOGETHER = 32
 
@@ -151,9 +151,8 @@ class Synthesis:
                 photos.append(_seen(name, photo, face, detections))
             else:
                 usable.append((name, photo, face))
-        step = TOGETHER if self.plan.device == "cpu" else len(usable)
-        for start in range(0, len(usable), step):
-            self._edit(usable[start : start + step], size, photos, edits)
+        for start in range(0, len(usable), TOGETHER):
+            self._edit(usable[start : start + TOGETHER], size, photos, edits)
 
     def _edit(
         self,

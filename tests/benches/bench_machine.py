@@ -171,17 +171,17 @@ def time_steps(
                 for photo, recorded, (height, width, _) in zip(opened, result, sizes, strict=True)
             ]
             usable: list[tuple[Photo, Face]] = [
-                (photo, face) for photo, face in chosen if not isinstance(face, str)
+                (photo, face) for photo, face in chosen if isinstance(face, Face)
             ]
             if not usable:
                 return 0
             chips = np.stack(
                 [warp(photo.pixels, face.matrix, editor.size) for photo, face in usable]
             )
+        photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
         with clock("parse"):
-            components.masker.parse(chips)
+            components.masker.parse(photos, faces_there, chips)
         with clock("mask"):
-            photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
             masks = components.masker(photos, faces_there, chips, editor.border)
             retained = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
         if not retained:

@@ -1,11 +1,12 @@
 """The walk along both attributes: photos a second, peak memory of both kinds, agreement with the CPU.
 
-    python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--workers 8] [--placebo]
-                                       [--agree 64] [--trace]
+    python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--placebo] [--agree 64]
+                                       [--trace] [--served | --workers 8]
 
-``--workers`` are processes that walk their share of the photos side by side, as Ray's do; the time is from the moment
-at which all have their models to the end of the last.  ``--trace`` gives the share of that time with a busy GPU,
-as its driver counts it.
+``--served`` is the default of a machine with a GPU: workers that one process serves, from their start on; and from the
+first part that is written to the last.  ``--workers`` are processes that walk their share of the photos side by side, as
+Ray's do; the time is from the moment at which all have their models to the end of the last.  ``--trace`` gives the share
+of that time with a busy GPU, as its driver counts it.
 
 With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
 than one (files are PNG for that). The rate gives the time for the paper's 64,500 photos.
@@ -39,7 +40,7 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
-from gslopes.frame.executors import OneProcess  # noqa: E402
+from gslopes.frame.executors import OneProcess, Served  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=224)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, default=1, help="processes that share the device")
+    parser.add_argument("--served", action="store_true", help="by workers of one process")
     parser.add_argument(
         "--placebo", action="store_true", help="with placebo sweeps, as an audit has them"
     )
@@ -70,9 +72,34 @@ def main() -> None:
         if args.share:
             return walk_share(args.share, args)
         prepare(args.folder, Path(folder) / "photos", args.photos, args.side)
-        facts = agreement(Path(folder), args) if args.agree else walk(Path(folder), args)
+        kind = agreement if args.agree else served if args.served else walk
+        facts = kind(Path(folder), args)
         measure.say({"bench": "walk", "machine": measure.machine(args.device), **facts}, args.out)
     return None
+
+
+def served(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """As an audit does it on a machine with a GPU."""
+    options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device}
+    executor = Served(OneProcess(), args.device)
+    with device_memory(args.device) as used, busy(args.trace) as shares_of_time:
+        began = time.perf_counter()
+        audit = stages.synthesise(
+            folder / "photos", folder / "run", executor=executor, placebo=args.placebo, **options
+        )
+        seconds = time.perf_counter() - began
+    written = sorted(
+        path.stat().st_mtime for path in folder.glob("run/parts/synthesise/photos-*.parquet")
+    )
+    steady = (len(written) - 1) / max(written[-1] - written[0], 1e-9) * args.photos / len(written)
+    return {
+        "photos": args.photos, "used": audit.used, "side": args.side, "attributes": ATTRIBUTES,
+        "placebos": args.placebo, "seconds": round(seconds, 1),
+        "photos_per_second": round(args.photos / seconds, 1),
+        "photos_per_second_once_begun": round(steady, 1),
+        "peak_device_gb": round(max(used) / 1e9, 2) if used else None,
+        "device_busy": round(sum(shares_of_time) / len(shares_of_time), 2) if shares_of_time else None,
+    }  # fmt: skip
 
 
 def walk_share(folder: Path, args: argparse.Namespace) -> None:
@@ -204,6 +231,7 @@ def agreement(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
             "limit": args.agree,
             "format": "png",
             "device": device,
+            "part": 8,  # several, so that a GPU is shared
         }
         runs.append(
             stages.synthesise(folder / "photos", folder / f"run-{len(runs)}", **options).folder

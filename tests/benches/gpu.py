@@ -1,6 +1,7 @@
 """Everything that is to be measured on a GPU, in one command; each bench in a separate process.
 
-The walks of 1, 4, 8 and 16 processes with placebos and without take five minutes (``--only walk``).
+First the walk as it is by default, in workers that one process serves, and whether its pictures are the CPU's: under
+five minutes with their limits (``--only served``). Walks of 1, 4, 8 and 16 processes take five more (``--only walk``).
 
     python tests/benches/gpu.py [PHOTOS] [--out results/gpu.json]     (one CUDA device)
     python tests/benches/gpu.py [PHOTOS] --device cpu --quick         (a try of the whole command without one)
@@ -29,6 +30,7 @@ import measure  # noqa: E402
 
 from tests.benches.bench_machine import write_variants  # noqa: E402
 
+SERVED = ((False, 12_800), (True, 4800))  # placebos, photos
 # (processes, placebos, photos, seconds that it may take)
 WALKS = (
     (1, True, 400, 60), (4, True, 1600, 60), (8, True, 3200, 60), (16, True, 3200, 60),
@@ -37,7 +39,7 @@ WALKS = (
 
 
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
-    """Name to (seconds that it may take, command); together 12 minutes."""
+    """Name to (seconds that it may take, command); together 16 minutes."""
     few = "16" if quick else "200"
     # Compiling comes before the steps that are timed, three times.
     full = "--batch 128 --warm 50 --steps 200 --repeats 3"
@@ -53,7 +55,23 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
         for processes, placebo, photos, seconds in WALKS
         if not quick or processes == 1
     }  # fmt: skip
+    by_workers = {
+        f"served, placebos {'on' if placebo else 'off'}": (
+            90,
+            [
+                *walk,
+                "--photos",
+                few if quick else str(photos),
+                "--served",
+                *traced,
+                *["--placebo"] * placebo,
+            ],
+        )
+        for placebo, photos in SERVED
+    }
     return {
+        **by_workers,
+        "served, agreement with the CPU": (100, [*walk, "--photos", few[:2], "--agree", few[:2]]),
         "training": (80, [str(HERE / "bench_training.py"), "--device", device, *training]),
         "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
         "steps": (
@@ -69,7 +87,6 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
                 "--json",
             ],
         ),
-        "agreement with the CPU": (50, [*walk, "--photos", few[:2], "--agree", few[:2]]),
         **walks,
     }
 

@@ -5,7 +5,9 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import local
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,13 +15,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core import ModelError, UnknownName, read_beside
+from gslopes.core import ModelError, UnknownName, read_beside, serving
 from gslopes.core.arrays import Array, floats, slices
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.zoo import LoadedModel
+from gslopes.faces.zoo import LoadedModel, load
+from gslopes.faces.zoo.checkpoint import load_bisenet
 from gslopes.faces.zoo.framing import after, carried, crop_matrix, framed
 from gslopes.faces.zoo.reader import on_device, standardised
 
@@ -32,6 +35,7 @@ REGIONS = {region: tuple(names) for region, names in _FORM["regions"].items()}
 BATCH_SIZE = 135_000
 PIXEL = 60
 
+PLANES = [*REGIONS]  # regions whose classes are summed where the parser is
 LIPS = 0.75  # share of the skin's tone that lips have
 # Sigma of the Gaussian between skin and eyes, brows and lips, in units of the chip's side.
 EDGE = 1 / 128
@@ -59,6 +63,7 @@ class ParserMasker:
     parser: from the zoo. One that sees another crop than the chip sees the photo's own pixels.
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.  device: where the parser is, as torch names it.
+    file: of a parser that is not the zoo's.
 
     Raises: UnknownName as ``region_classes``.
     """
@@ -69,11 +74,14 @@ class ParserMasker:
         region: str = "face",
         size: int = 128,
         device: str | torch.device = "cpu",
+        file: Path | None = None,
     ) -> None:
         self.parser = replace(parser, module=folded(parser.module))
         self.size = size
         self.device = torch.device(device)
-        self.classes = region_classes(region, parser.spec.labels)
+        region_classes(region, parser.spec.labels)
+        self.region = region
+        self.file = file
         self.crop = (
             None
             if parser.spec.crop == "chip"
@@ -85,19 +93,15 @@ class ParserMasker:
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
-        return self._masks(self.parse(photos, faces, chips), border, self.classes)
+        return self._masks(self.parse(photos, faces, chips), border, self.region)
 
-    def _masks(
-        self, parsed: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
-    ) -> FloatArray:
-        return np.stack(
-            [soft_mask(plane, border=border) for plane in self._likely(parsed, classes)]
-        )
+    def _masks(self, parsed: Sequence[Tensor], border: float | None, region: str) -> FloatArray:
+        return np.stack([soft_mask(plane, border=border) for plane in self._likely(parsed, region)])
 
-    def _likely(self, parsed: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
-        """How likely each pixel of the chips is of these classes, (B, size, size).  parsed: as ``parse`` gives it."""
+    def _likely(self, parsed: Sequence[Tensor], region: str) -> FloatArray:
+        """How likely each pixel of the chips is of a region, (B, size, size).  parsed: as ``parse`` gives it."""
         with torch.inference_mode():
-            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in parsed])
+            likely = torch.cat([part[:, [PLANES.index(region)]] for part in parsed])
             if self.crop is None:
                 likely = resized(likely, self.size)
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
@@ -106,12 +110,12 @@ class ParserMasker:
         return np.stack([carried(plane, self.crop, self.size) for plane in maps])
 
     def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
-        """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
+        """How likely each pixel is of each region, a tensor for each few chips; masks and heads need it of the same."""
         if getattr(self._memory, "chips", None) is not chips:
             pictures = chips
             if self.crop is not None:
                 pictures = self._cut(photos, [after(self.crop, face.matrix) for face in faces])
-            self._memory.seen = self._seen(pictures)
+            self._memory.seen = self.seen(pictures)
             self._memory.chips = chips
         return self._memory.seen
 
@@ -121,38 +125,38 @@ class ParserMasker:
         pairs = zip(photos, matrices, strict=True)
         return np.stack([framed(photo.pixels, matrix, side) for photo, matrix in pairs])
 
-    def _seen(self, pictures: ByteArray) -> list[Tensor]:
-        """Pictures as ``class_probabilities``, few by few."""
+    def seen(self, pictures: ByteArray) -> list[Tensor]:
+        """Pictures to how likely each pixel is of each of ``PLANES``, few by few."""
+        if serving.line:
+            return [torch.from_numpy(np.stack(serving.ask(pictures, (parsing, self.file))))]
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
+        sums = [list(region_classes(region, self.parser.spec.labels)) for region in PLANES]
         return [
-            class_probabilities(self.parser, pictures[part], self.device)
+            torch.stack([shares[:, classes].sum(1) for classes in sums], 1)
             for part in slices(len(pictures), step)
+            for shares in [class_probabilities(self.parser, pictures[part], self.device)]
         ]
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> list[Head]:
         """Where face, ears and neck are, whatever the masker's own region is; arguments as in a call."""
-        labels = self.parser.spec.labels
-        head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
-        lips = labels.index("upper lip"), labels.index("lower lip")
         parsed = self.parse(photos, faces, chips)
-        mouth = LIPS * self._likely(parsed, lips)
-        tones = self._likely(parsed, skin) + mouth
-        eyes = labels.index("left eye"), labels.index("right eye")
+        mouth = LIPS * self._likely(parsed, "lips")
+        tones = self._likely(parsed, "skin") + mouth
         # where an eye ends the parser's has lids
-        most = 1 - (3 * self._likely(parsed, eyes) - 2).clip(0) - mouth
+        most = 1 - (3 * self._likely(parsed, "eyes") - 2).clip(0) - mouth
         scale = self.parser.spec.size / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         # the parser sees the bust, see ``masks.Head``
         busts = [after(smaller, bust_matrix(face.matrix, self.size)) for face in faces]
         with torch.inference_mode():
-            answers = self._seen(self._cut(photos, busts))
-            maps = torch.cat([part[:, list(head)].sum(1) for part in answers]).cpu().numpy()
+            answers = self.seen(self._cut(photos, busts))
+            maps = torch.cat([part[:, PLANES.index("head")] for part in answers]).cpu().numpy()
         planes = zip(
-            self._masks(parsed, border, head),
+            self._masks(parsed, border, "head"),
             maps,
-            self._masks(parsed, border, face),
+            self._masks(parsed, border, "face"),
             tones,
             most,
             strict=True,
@@ -163,6 +167,13 @@ class ParserMasker:
             smooth = cv2.GaussianBlur(tone, (0, 0), EDGE * self.size)
             heads.append(Head(head_mask(mask, around, border), inner, floats(smooth), bound))
         return heads
+
+
+def parsing(device: str, file: Path | None) -> Any:
+    """For ``core.serving``: pictures to how likely each pixel is of each of ``PLANES``."""
+    parser = load("face-parser", device) if file is None else load_bisenet(file, device)
+    masker = ParserMasker(parser, device=device)
+    return lambda pictures: [*torch.cat(masker.seen(np.stack(pictures))).cpu().numpy()]
 
 
 # --- Ask a face parser of the zoo what each pixel of a picture shows --------------------------------------------------

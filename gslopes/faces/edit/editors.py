@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, runtime
+from gslopes.core import ModelError, runtime, serving
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
@@ -431,3 +432,21 @@ def editor_of(
     if loaded.spec.network == "edit-groups":
         return GroupsEditor(loaded, names or loaded.spec.names, device, reader)
     return EndsEditor(loaded, device, reader, calibrated)
+
+
+def asked(named: Sequence[Any], chips: ByteArray, values: FloatArray) -> Any:
+    """In place of ``sweep_ends``: of the owner of the device.  named: what ``editing`` takes after the device."""
+    edits = serving.ask(chips, (editing, *named), *values.tolist())
+    return SimpleNamespace(of=edits.__getitem__)
+
+
+def editing(device: str, model: str, *about: Any) -> Any:
+    """For ``core.serving``: chips to their edits.  about: further arguments of ``editor_of``."""
+    editor: Any = editor_of(model, device, *about)
+    sweep = getattr(editor, "sweep_ends", editor.sweep)
+
+    def edits(chips: list[ByteArray], *values: float) -> list[Any]:
+        swept = sweep(np.stack(chips), floats(values))
+        return [swept.of(row) for row in range(len(chips))]
+
+    return edits

@@ -77,14 +77,14 @@ class OneProcess(Notes):
                 for index in parts:
                     work(index, tick)
             else:
-                _in_threads(work, parts, count, tick)
+                side_by_side(work, parts, count, tick)
 
 
 class _Stopped(Exception):
     """Raised in the other threads when one of them failed, or at Ctrl-C."""
 
 
-def _in_threads(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) -> None:
+def side_by_side(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) -> None:
     """All parts; the first error ends the others at their next tick and is raised."""
     stop = Event()
 

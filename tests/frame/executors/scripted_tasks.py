@@ -40,6 +40,7 @@ class ScriptedTasks:
     device: str = ""
     needs: tuple[Path, ...] = ()
     in_threads: bool = False
+    networks: bool = True
 
     def __call__(self, part: int, tick: Callable[[int], None]) -> None:
         tick(1)

@@ -1,4 +1,4 @@
-"""The walk on a Ray cluster: the files of one process."""
+"""The walk in other processes, on a Ray cluster or served by this one: the files of one process."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.faces.components import default_components
-from gslopes.frame.executors import RayCluster
+from gslopes.frame.executors import OneProcess, RayCluster, Served
 from gslopes.slopes.config import configure
 
 
@@ -54,6 +54,15 @@ def test_components_passed_as_objects_stay_here(home, draw, tmp_path):
         )
 
 
+def test_drawn_faces_by_workers_that_are_served(home, draw, tmp_path):
+    faces = draw(4)
+    (tmp_path / "walk.toml").write_text("part = 2\n[edit]\nsteps = 3\n")
+    given = {"config": tmp_path / "walk.toml", **faces.known}
+    for name, executor in (("one", OneProcess()), ("served", Served(OneProcess(threads=2), "cpu"))):
+        gslopes.synthesise(faces.photos, tmp_path / name, executor=executor, **given)
+    same(tmp_path / "one", tmp_path / "served")
+
+
 # -- portraits, the shipped networks ----------------------------------------------------------------------------------
 
 
@@ -78,3 +87,24 @@ def test_portraits_on_a_ray_cluster(london, undisturbed, tmp_path, capfd, cluste
     gslopes.synthesise(out=tmp_path / "run", executor=RayCluster(2, "cpu", progress=True), **london)
     same(undisturbed, tmp_path / "run")
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.slow
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"steps": 3},
+        {"steps": 3, "attribute": ("gender", "race"), "placebo": True},
+        {"attribute": ("gender", "race"), "cross": True, "grid": (3, 3), "placebo": True},
+        {"steps": 3, "edit.model": "gender-fader"},
+    ],
+    ids=["gender", "placebos", "crossed", "fader"],
+)
+def test_portraits_by_workers_that_are_served(london, tmp_path, options):
+    (tmp_path / "walk.toml").write_text("part = 2\nlimit = 6\n")
+    given = {**london, "config": tmp_path / "walk.toml", **options}
+    for name, executor in (("one", OneProcess()), ("served", Served(OneProcess(threads=2), "cpu"))):
+        walk = gslopes.synthesise(out=tmp_path / name, executor=executor, **given)
+        assert walk.used == 6
+    same(tmp_path / "one", tmp_path / "served")
