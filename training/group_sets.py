@@ -154,6 +154,12 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str) -> TrainingSet:
     return TrainingSet(faces.part(rows).chips(), labels, weights, held_out[rows])
 
 
+def named_end(spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.float64] | None:
+    """(n,) the number of the end that each photo is of by its set, NaN for another; None if the set does not tell."""
+    ends = _named(spec, photos)
+    return None if ends is None else np.where(ends.any(1), ends.argmax(1), np.nan)
+
+
 def _named(spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.float32] | None:
     """Which end each photo is of by its set, (n, E) 1 or 0, all 0 for another; None if the set does not tell."""
     names = [name if name in photos.names else CALLED.get(name, name) for name in spec.ends]

@@ -83,9 +83,10 @@ def group_masks(pixels: ByteArray, device: str) -> Tensor:
     return torch.cat(masks)
 
 
-def kept_masks(
-    pixels: ByteArray, device: str, make: Callable[[ByteArray, str], Tensor] = face_masks
-) -> Tensor:
+MakeMasks = Callable[[ByteArray, str], Tensor]
+
+
+def kept_masks(pixels: ByteArray, device: str, make: MakeMasks = face_masks) -> Tensor:
     """As ``make``, on the device; made once for each chip, see ``training.prepared``."""
     planes = 3 if make is group_masks else 1
     code = (make, _classes, _face, _brows, _bytes, blurred, pasting, skin, feature_pyramid)

@@ -94,7 +94,7 @@ def _meaning(code: Any) -> str:
     if code not in _MEANINGS:
         tree = ast.parse(dedent(inspect.getsource(code)))
         for node in ast.walk(tree):
-            body = getattr(node, "body", None)
+            body: Any = getattr(node, "body", None)
             first = body[0] if isinstance(body, list) and len(body) > 1 else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 node.body = body[1:]  # type: ignore[attr-defined]
@@ -174,12 +174,17 @@ def known(work: Work, items: ByteArray) -> int:
     return len({item.tobytes() for item in items} & there)
 
 
+def records(work: Work) -> int:
+    """How many records a work has."""
+    return sum(map(len, _index(work).values()))
+
+
 def rate(work: Work) -> float | None:
-    """Seconds an item, as the last file of records took; None without one."""
-    files = sorted(_index(work), key=_age)
-    for file in reversed(files):
+    """Seconds a record, as the largest of the last files took; None without records."""
+    counts = {file: len(found) for file, found in _index(work).items()}
+    for file in sorted(sorted(counts, key=_age)[-5:], key=lambda file: -counts[file]):
         with suppress(*DAMAGED), np.load(file) as shard:
-            return float(shard["seconds"]) / len(shard["items"])
+            return float(shard["seconds"]) / counts[file]
     return None
 
 
