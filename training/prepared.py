@@ -183,8 +183,8 @@ def rate(work: Work) -> float | None:
     """Seconds a record, as the largest of the last files took; None without records."""
     counts = {file: len(found) for file, found in _index(work).items()}
     for file in sorted(sorted(counts, key=_age)[-5:], key=lambda file: -counts[file]):
-        with suppress(*DAMAGED), np.load(file) as shard:
-            return float(shard["seconds"]) / counts[file]
+        with suppress(*DAMAGED):
+            return float(_member(file, "seconds")) / counts[file]
     return None
 
 
@@ -240,8 +240,7 @@ def _index(work: Work) -> dict[Path, list[bytes]]:
     index = {}
     for file in sorted(work.folder.glob("*.npz")):
         try:
-            with np.load(file) as shard:
-                items = shard["items"]
+            items = _member(file, "items")
             if items.dtype != np.uint8 or items.ndim != 2 or items.shape[1] != 32:
                 raise ValueError("no items")
             index[file] = [item.tobytes() for item in items]
@@ -255,8 +254,7 @@ def _index(work: Work) -> dict[Path, list[bytes]]:
 def _values(work: Work, file: Path, count: int) -> NDArray[Any] | None:
     """The records in a file, checked; None if it is gone or damaged, and then it is deleted."""
     try:
-        with np.load(file) as shard:
-            values = shard["values"]
+        values = _member(file, "values")
     except FileNotFoundError:
         return None
     except DAMAGED:
@@ -265,7 +263,13 @@ def _values(work: Work, file: Path, count: int) -> NDArray[Any] | None:
     if values.shape != (count, *work.shape) or values.dtype != np.dtype(work.dtype):
         _discard(file)
         return None
-    return np.asarray(values)
+    return values
+
+
+def _member(file: Path, name: str) -> NDArray[Any]:
+    """An array of a file of records, its checksum compared.  Raises: FileNotFoundError; what is in DAMAGED."""
+    with file.open("rb") as opened, np.load(opened) as shard:
+        return np.asarray(shard[name])
 
 
 def _discard(file: Path) -> None:
