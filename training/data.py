@@ -94,11 +94,19 @@ def made(
     """
     if packed_file(spec, data).is_file():
         chips = packed(spec, data)
-        return chips if limit is None else chips.part(_few_packed(chips, limit))
+        return chips if limit is None else few_of(chips, limit)
     sources = chosen(name, spec, data, limit)
     if not sources and limit:
         return SETS[name].make(spec, sources, device, most=limit)
-    return SETS[name].make(spec, sources, device)
+    everything = SETS[name].make(spec, sources, device)
+    aside = int(everything.held_out.sum())
+    if len(everything.pixels) - aside < LEAST or not aside:
+        faces = (
+            f"{many(len(everything.pixels) - aside, 'face')} to learn from, and {aside} held out"
+        )
+        what = f"The photos of {data} have {faces}."
+        raise DataMissing(what, f"It takes {LEAST} and one held out: add photos.")
+    return everything
 
 
 def chosen(name: str, spec: ModelSpec, data: Path, limit: int | None) -> list[LabelledPhotos]:
@@ -118,7 +126,7 @@ def chosen(name: str, spec: ModelSpec, data: Path, limit: int | None) -> list[La
     if learned < LEAST or not aside:
         what = f"A limit of {limit} leaves {many(learned, 'photo')} to learn from, and {aside} held out."
         raise DataMissing(what, f"It takes {LEAST} and one held out: raise --limit.")
-    return [photos for photos in few if len(photos)]
+    return few
 
 
 def usable(name: str, spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.bool_]:
@@ -172,10 +180,13 @@ def even_handed(
     return np.argsort(places, kind="stable")[:limit]
 
 
-def _few_packed(chips: TrainingSet, limit: int) -> NDArray[np.intp]:
-    names = [str(row) for row in range(len(chips.pixels))]
-    one_set = np.zeros(len(names), np.intp)
-    return np.sort(even_handed(names, one_set, chips.held_out, np.sign(chips.labels[:, 0]), limit))
+def few_of(chips: TrainingSet, limit: int) -> TrainingSet:
+    """At most ``limit`` rows, as ``even_handed``."""
+    count = len(chips.pixels)
+    ends = np.nan_to_num(np.sign(chips.labels[:, 0])) if chips.labels.ndim == 2 else np.zeros(count)
+    names = [str(row) for row in range(count)]
+    rows = even_handed(names, np.zeros(count, np.intp), chips.held_out, ends, limit)
+    return chips.part(np.sort(rows))
 
 
 def found(name: str, spec: ModelSpec, data: Path, limit: int | None = None) -> list[dict[str, Any]]:

@@ -17,9 +17,18 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.progress import minutes
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
-from training.data import chosen, made, usable
+from training.data import chosen, few_of, made, usable
 from training.masks import MakeMasks, kept_masks
-from training.prepared import Work, known, known_files, rate, records, watched
+from training.prepared import (
+    NotKept,
+    Work,
+    known,
+    known_files,
+    planned,
+    rate,
+    records,
+    watched,
+)
 from training.sets import TrainingSet, packed_file
 from training.sources import LabelledPhotos
 
@@ -85,6 +94,11 @@ def forecast(
 
     Raises: DataMissing.
     """
+    with suppress(NotKept), planned(large=bool(masks)):
+        everything = made(name, spec, data, device, limit)
+        for make in masks:
+            kept_masks(everything.part(~everything.held_out).pixels, device, make)
+        return Forecast((), few_of(everything, SAMPLE))
     is_packed = packed_file(spec, data).is_file()
     sources = [] if is_packed else chosen(name, spec, data, limit)
     fewest = min(SAMPLE, limit or SAMPLE)
@@ -98,8 +112,8 @@ def forecast(
         for make in masks:
             kept_masks(sample.part(~sample.held_out).pixels, device, make)
     of_use = {photos.set: photos.part(usable(name, spec, photos)) for photos in sources}
-    everything = sum(map(len, of_use.values())) or min(limit or DRAWN, DRAWN)
-    share = everything / max(1, sum(map(len, few)) or fewest)
+    count = sum(map(len, of_use.values())) or min(limit or DRAWN, DRAWN)
+    share = count / max(1, sum(map(len, few)) or fewest)
     tasks = []
     for call in calls:
         photos = of_use.get(call.of)

@@ -134,6 +134,23 @@ def watched() -> Iterator[list[Made]]:
         _watching.remove(calls)
 
 
+class NotKept(Exception):
+    """A record that is not there, while ``planned``."""
+
+
+_planned: list[bool] = []  # whether large records are read as well
+
+
+@contextmanager
+def planned(large: bool = False) -> Iterator[None]:
+    """Nothing is made meanwhile: ``kept`` raises NotKept.  large: also read records of pixels, else they are zeros."""
+    _planned.append(large)
+    try:
+        yield
+    finally:
+        _planned.pop()
+
+
 def kept(
     work: Work, items: ByteArray, make: Callable[[NDArray[np.intp]], NDArray[Any]], of: str = ""
 ) -> NDArray[Any]:
@@ -141,7 +158,7 @@ def kept(
 
     items: (n, 32) uint8, a sha256 of each.  make: rows of ``items`` to their records.  of: which set, as the line says.
 
-    Raises: StorageError if they cannot be written.
+    Raises: StorageError if they cannot be written; NotKept while ``planned``.
     """
     names = [item.tobytes() for item in items]
     out = np.zeros((len(items), *work.shape), work.dtype)
@@ -149,7 +166,13 @@ def kept(
     rows: dict[bytes, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
-    for file, found in _index(work).items():
+    index = _index(work)
+    if _planned:
+        if left.keys() - {name for found in index.values() for name in found}:
+            raise NotKept(work.name)
+        if not _planned[-1] and len(work.shape) > 1:
+            return out
+    for file, found in index.items():
         wanted = [(place, name) for place, name in enumerate(found) if name in left]
         values = _values(work, file, len(found)) if wanted else None
         if values is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import geometry
+from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec
@@ -140,7 +141,13 @@ def labeller(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> 
 def _two_sets(
     spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.float32]
 ) -> TrainingSet:
-    """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile."""
+    """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile.
+
+    Raises: DataMissing if one of them has no face.
+    """
+    for photos in (utk.photos, celebs.photos):
+        if not len(photos):
+            raise DataMissing(f"No face is found in the photos of {photos.set}.", "Add photos.")
     races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
     young = (utk.photos.column("age") < YOUNG).astype(np.float32)
     no_smile = np.full(len(young), np.nan, np.float32)
