@@ -43,6 +43,7 @@ class Faces:
 
     photos: only these.  items: (n, 32) uint8, the sha256 of their files.  points: (n, 5, 2) pixels of the photo.
     sizes: (n, 2) width and height of the photos.  found: the work that made points and sizes.
+    outside: (n,) share of each chip of 128 pixels that lies outside its photo and is mirrored in.
     """
 
     photos: LabelledPhotos
@@ -51,6 +52,7 @@ class Faces:
     sizes: NDArray[np.float64]
     found: Work
     device: str
+    outside: NDArray[np.float32]
 
     def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Faces:
         """The chosen ones."""
@@ -61,6 +63,7 @@ class Faces:
             self.sizes[chosen],
             self.found,
             self.device,
+            self.outside[chosen],
         )
 
     def chips(self, crop: str = "chip", size: int = 128) -> ByteArray:
@@ -68,14 +71,6 @@ class Faces:
         work = self._work("chips", (size, size, 3), "uint8", crop, size, code=(), batch=64)
         cut = partial(self._cut, crop=crop, size=size)
         return kept(work, self.items, cut, self.photos.set)
-
-    def outside(self, crop: str = "chip", size: int = 128) -> NDArray[np.float32]:
-        """(n,) share of each chip that lies outside its photo and is mirrored in."""
-        shares = [
-            outside(self._matrix(row, crop, size), int(width), int(height), size)
-            for row, (width, height) in enumerate(self.sizes)
-        ]
-        return np.array(shares, np.float32)
 
     def read(self, model: str) -> dict[str, NDArray[np.float32]]:
         """A model's probabilities of its labels, each (n,), in its own crop."""
@@ -150,8 +145,16 @@ def find_faces(photos: LabelledPhotos, device: str = "cpu") -> Faces:
         say(f"{many(len(broken), 'file')} left out, no pictures: {names}.", err=True)
     points = records[:, :10].reshape(-1, 5, 2)
     frame = FRAMES["chip"] * 128 - 0.5
-    has = np.array([similarity(landmarks, frame) is not None for landmarks in points], bool)
-    return Faces(photos, items, points, records[:, 10:], work, device).part(has)
+    facts = (work.key, frame.tolist())
+    beyond = Work("outside", (), "float32", 256, facts, (share_outside, geometry))
+    shares = kept(
+        beyond,
+        items,
+        lambda rows: share_outside(points[rows], records[rows, 10:], frame),
+        photos.set,
+    )
+    faces = Faces(photos, items, points, records[:, 10:], work, device, shares)
+    return faces.part(np.isfinite(shares))
 
 
 MIN_FACE = 50  # pixels
@@ -182,6 +185,18 @@ def nearest(paths: list[Path], detector: Mtcnn) -> NDArray[np.float64]:
             closest = np.argmin(((centres - middle) ** 2).sum(1))
             records[row, :10] = landmarks.points[closest].ravel()
     return records
+
+
+def share_outside(
+    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """(n,) ``geometry.outside`` of chips of 128 pixels; NaN of a photo without a face that can be aligned."""
+    shares = np.full(len(points), np.nan, np.float32)
+    for row, (landmarks, (width, height)) in enumerate(zip(points, sizes, strict=True)):
+        matrix = similarity(landmarks, frame)
+        if matrix is not None:
+            shares[row] = outside(matrix, int(width), int(height), 128)
+    return shares
 
 
 def same(paths: list[Path]) -> NDArray[np.float64]:

@@ -84,18 +84,24 @@ SETS = {
 
 
 def made(
-    name: str, spec: ModelSpec, data: Path, device: str, limit: int | None = None
+    name: str,
+    spec: ModelSpec,
+    data: Path,
+    device: str,
+    limit: int | None = None,
+    sources: Sequence[LabelledPhotos] | None = None,
 ) -> TrainingSet:
     """The set of this name; if ``data`` holds ``<model>.npz`` of ``python -m training pack``, that.
 
-    limit: at most so many photos, see ``even_handed``.
+    limit: at most so many photos, see ``even_handed``.  sources: as ``chosen`` gave them.
 
     Raises: DataMissing.
     """
     if packed_file(spec, data).is_file():
         chips = packed(spec, data)
         return chips if limit is None else few_of(chips, limit)
-    sources = chosen(name, spec, data, limit)
+    if sources is None:
+        sources = chosen(name, spec, data, limit)
     if not sources and limit:
         return SETS[name].make(spec, sources, device, most=limit)
     everything = SETS[name].make(spec, sources, device)
@@ -110,10 +116,12 @@ def made(
 
 
 def chosen(name: str, spec: ModelSpec, data: Path, limit: int | None) -> list[LabelledPhotos]:
-    """The sets of photos of a training set, in all at most ``limit`` photos.
+    """The sets of photos of a training set, in all at most ``limit`` photos; none if they are drawn, or packed.
 
     Raises: DataMissing if a set is absent, or the limit leaves too few.
     """
+    if packed_file(spec, data).is_file():
+        return []
     sources = list(SETS[name].read(data))
     if limit is None or not sources:
         return sources
@@ -189,10 +197,16 @@ def few_of(chips: TrainingSet, limit: int) -> TrainingSet:
     return chips.part(np.sort(rows))
 
 
-def found(name: str, spec: ModelSpec, data: Path, limit: int | None = None) -> list[dict[str, Any]]:
+def found(
+    name: str,
+    spec: ModelSpec,
+    data: Path,
+    limit: int | None = None,
+    sources: Sequence[LabelledPhotos] | None = None,
+) -> list[dict[str, Any]]:
     """What there is for a set in a folder, a dictionary of numbers a source; no photo is opened.
 
-    Of an editor's sources it counts the faces at either end, if the set names them.  limit: as of ``made``.
+    Of an editor's sources it counts the faces at either end, if the set names them.  limit, sources: as of ``made``.
 
     Raises: DataMissing if a set is absent, or labels too few photos.
     """
@@ -201,7 +215,8 @@ def found(name: str, spec: ModelSpec, data: Path, limit: int | None = None) -> l
         return [
             _counts(spec, f"{spec.name}.npz", chips.labels[:, 0], chips.held_out, ~chips.held_out)
         ]
-    sources = chosen(name, spec, data, limit)
+    if sources is None:
+        sources = chosen(name, spec, data, limit)
     if SETS[name].read is not read_people_sets:
         return [
             {"set": photos.set, "photos": len(photos), "held_out": int(photos.held_out().sum())}

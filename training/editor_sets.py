@@ -219,7 +219,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         ):  # held fixed as what is read, in shades
             known[name] = np.where(np.isfinite(values), values, known[name]).astype(np.float32)
     clear = (known["eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
-    index = np.flatnonzero(np.isfinite(known[edited]) & clear & (faces.outside() < 0.6))
+    index = np.flatnonzero(np.isfinite(known[edited]) & clear & (faces.outside < 0.6))
     chosen = faces.part(index)
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     correlated = "gender" if edited == "age" else "young"  # what else is drawn evenly

@@ -24,12 +24,12 @@ from training.prepared import (
     Work,
     known,
     known_files,
-    planned,
+    only_kept,
     rate,
     records,
     watched,
 )
-from training.sets import TrainingSet, packed_file
+from training.sets import TrainingSet
 from training.sources import LabelledPhotos
 
 SAMPLE = 64  # photos
@@ -52,11 +52,17 @@ class Task:
 class Forecast:
     """What is to be made, without what is kept already.
 
-    sample: photos on which that was timed, None if they are too few for a training.
+    sample: photos on which that was timed, None if they are too few for a training.  everything: if all is kept.
     """
 
     tasks: tuple[Task, ...]
-    sample: TrainingSet | None
+    sample: TrainingSet | None = None
+    everything: TrainingSet | None = None
+
+    @property
+    def few(self) -> TrainingSet | None:
+        """Some photos, to time a step with; None if there are too few."""
+        return self.sample if self.everything is None else few_of(self.everything, SAMPLE)
 
     @property
     def seconds(self) -> float:
@@ -65,7 +71,7 @@ class Forecast:
 
     def sentence(self) -> str:
         """When the first step is to be expected."""
-        if not self.tasks:
+        if self.everything is not None:
             return "All photos are prepared: the first step begins at once."
         longest = sorted(self.tasks, key=lambda task: -task.seconds)[:3]
         parts = [
@@ -84,6 +90,7 @@ def forecast(
     data: Path,
     device: str,
     limit: int | None = None,
+    sources: Sequence[LabelledPhotos] | None = None,
     masks: Sequence[MakeMasks] = (),
 ) -> Forecast:
     """What a training on a set has to make first.  Arguments as of ``training.data.made``.
@@ -94,26 +101,26 @@ def forecast(
 
     Raises: DataMissing.
     """
-    with suppress(NotKept), planned(large=bool(masks)):
-        everything = made(name, spec, data, device, limit)
+    if sources is None:
+        sources = chosen(name, spec, data, limit)
+    everything = None
+    with suppress(NotKept), only_kept():
+        everything = made(name, spec, data, device, limit, sources)
         for make in masks:
             kept_masks(everything.part(~everything.held_out).pixels, device, make)
-        return Forecast((), few_of(everything, SAMPLE))
-    is_packed = packed_file(spec, data).is_file()
-    sources = [] if is_packed else chosen(name, spec, data, limit)
+        return Forecast((), None, everything)
     fewest = min(SAMPLE, limit or SAMPLE)
     few = chosen(name, spec, data, fewest) if sources else []
     sample = None
-    with (
-        watched() as calls,
-        suppress(DataMissing),
-    ):  # too few of them for a training; they were made
-        sample = made(name, spec, data, device, fewest)
+    with watched() as calls, suppress(DataMissing):  # too few for a training; they were made
+        sample = made(name, spec, data, device, fewest, few)
         for make in masks:
             kept_masks(sample.part(~sample.held_out).pixels, device, make)
     of_use = {photos.set: photos.part(usable(name, spec, photos)) for photos in sources}
     count = sum(map(len, of_use.values())) or min(limit or DRAWN, DRAWN)
     share = count / max(1, sum(map(len, few)) or fewest)
+    if everything is not None and sample is not None:  # all but masks is kept
+        share = len(everything.pixels) / len(sample.pixels)
     tasks = []
     for call in calls:
         photos = of_use.get(call.of)

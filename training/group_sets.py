@@ -123,7 +123,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str) -> TrainingSet:
     photos = faces.photos
     held_out = photos.held_out()
     ends = _named(spec, photos)
-    usable = faces.outside() < 0.6
+    usable = faces.outside < 0.6
     if ends is not None:
         usable = _few(
             ends, usable, held_out, MOST + MOST // 3

@@ -135,20 +135,20 @@ def watched() -> Iterator[list[Made]]:
 
 
 class NotKept(Exception):
-    """A record that is not there, while ``planned``."""
+    """A record that is not there, while ``only_kept``."""
 
 
-_planned: list[bool] = []  # whether large records are read as well
+_only_kept: list[None] = []
 
 
 @contextmanager
-def planned(large: bool = False) -> Iterator[None]:
-    """Nothing is made meanwhile: ``kept`` raises NotKept.  large: also read records of pixels, else they are zeros."""
-    _planned.append(large)
+def only_kept() -> Iterator[None]:
+    """Nothing is made meanwhile: ``kept`` raises NotKept."""
+    _only_kept.append(None)
     try:
         yield
     finally:
-        _planned.pop()
+        _only_kept.pop()
 
 
 def kept(
@@ -158,7 +158,7 @@ def kept(
 
     items: (n, 32) uint8, a sha256 of each.  make: rows of ``items`` to their records.  of: which set, as the line says.
 
-    Raises: StorageError if they cannot be written; NotKept while ``planned``.
+    Raises: StorageError if they cannot be written; NotKept while ``only_kept``.
     """
     names = [item.tobytes() for item in items]
     out = np.zeros((len(items), *work.shape), work.dtype)
@@ -167,20 +167,20 @@ def kept(
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
     index = _index(work)
-    if _planned:
-        if left.keys() - {name for found in index.values() for name in found}:
-            raise NotKept(work.name)
-        if not _planned[-1] and len(work.shape) > 1:
-            return out
+    if _only_kept and left.keys() - {name for found in index.values() for name in found}:
+        raise NotKept(work.name)
     for file, found in index.items():
-        wanted = [(place, name) for place, name in enumerate(found) if name in left]
+        wanted = [(place, row) for place, name in enumerate(found) for row in rows.get(name, ())]
         values = _values(work, file, len(found)) if wanted else None
         if values is not None:
-            for place, name in wanted:
-                out[rows[name]] = values[place]
-                left.pop(name, None)
+            places, where = np.array(wanted, np.intp).T
+            out[where] = values[places]
+            for row in where:
+                left.pop(names[row], None)
     missing = np.array([rows[name][0] for name in left], np.intp)
     began = time.monotonic()
+    if len(missing) and _only_kept:  # damaged
+        raise NotKept(work.name)
     if len(missing):
         _make(work, items, missing, make, out, f"{work.name} of {of}" if of else work.name)
         for name in left:

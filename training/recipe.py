@@ -21,7 +21,7 @@ from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
 from gslopes.frame.commands import print_json, say
-from training.data import SETS, found, made, sentence
+from training.data import SETS, chosen, found, made, sentence
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import train_face_parser
@@ -106,20 +106,23 @@ def run_recipe(
     resolved["torch"] = torch.__version__
     if limit is not None:
         resolved["limit"] = limit
-    sources = found(plan.set, spec, data, limit)
+    photos = chosen(plan.set, spec, data, limit)
+    sources = found(plan.set, spec, data, limit, photos)
     for facts in sources:
         say(sentence(spec, facts), err=True)
     masks = masks_of(spec, options)
     if dry_run:
-        ahead = forecast(plan.set, spec, data, device, limit, masks)
+        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
         times = expected(ahead, loop, spec, options, device)
         print_json({**resolved, "data": sources, "out": str(folder), "expected": times})
         return folder
     work = folder / "training"
     with emptied(work), runfolder.locked(work):
         check_options(work / "options.json", resolved)
-        say(forecast(plan.set, spec, data, device, limit, masks).sentence(), err=True)
-        everything = made(plan.set, spec, data, device, limit)
+        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
+        say(ahead.sentence(), err=True)
+        everything = ahead.everything or made(plan.set, spec, data, device, limit, photos)
+        del ahead
         runfolder.write_bytes(
             work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode()
         )
@@ -134,8 +137,8 @@ def run_recipe(
         )
         if plan.template:
             subset = slice(None, None, max(1, len(learned.pixels) // plan.template))
-            photos, labels = learned.pixels[subset], learned.labels[subset]
-            state = with_template(spec, state, photos, labels, device, plan.tint, plan.reach)
+            pixels, labels = learned.pixels[subset], learned.labels[subset]
+            state = with_template(spec, state, pixels, labels, device, plan.tint, plan.reach)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
@@ -205,7 +208,8 @@ def expected(
         "to_prepare": [asdict(task) for task in ahead.tasks],
         "first_step_s": round(ahead.seconds, 1),
     }
-    each = seconds_a_step(loop, spec, ahead.sample, options, device) if ahead.sample else None
+    few = ahead.few
+    each = seconds_a_step(loop, spec, few, options, device) if few else None
     if each is None:
         return times
     steps = options["optimisation"].steps if "optimisation" in options else options["steps"]

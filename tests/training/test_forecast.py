@@ -135,7 +135,7 @@ def test_a_forecast_of_photos_counts_each_work_by_its_share(utkface, monkeypatch
     of_use = int((every.fold("editors") | every.held_out()).sum())
     ahead = forecast("fader-even", spec, utkface, "cpu")
     assert ahead.sample is None
-    digests, faces = ahead.tasks
+    digests, faces, _ = ahead.tasks
     assert (digests.work, digests.of, digests.photos) == ("digests", "utkface", of_use - 64)
     assert faces.work == "faces"
 
