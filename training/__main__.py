@@ -18,6 +18,7 @@ class Commands(LazyGroup):
         "evaluate": ("training.commands", "Measure a model on held-out people."),
         "steps": ("training.commands", "Find where an editor is neutral and its steps even."),
         "pack": ("training.commands", "Pack an editor's photos into one file."),
+        "cache": ("training.commands", "Show or delete what trainings keep of photos."),
         "begin": ("training.commands", "Begin an editor of named ends from labelled photos."),
         "calibrate": ("training.commands", "Study: the walk against planted biases."),
     }

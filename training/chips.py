@@ -1,11 +1,11 @@
-"""Aligned chips of a data set, made once and kept as one array in a cache folder."""
+"""Faces of a data set, and what models read of them: made once, then kept, see ``training.prepared``."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,148 +14,277 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from tqdm import tqdm
 
-from gslopes.ask.cache import VARIABLE, user_cache
-from gslopes.core import runfolder
+from gslopes.core import geometry, sha256_of
 from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.text import many
+from gslopes.faces.compose import skin
+from gslopes.faces.compose.skin import class_probabilities
+from gslopes.faces.networks import cascade, feature_pyramid, mtcnn, tagger
 from gslopes.faces.networks.mtcnn import Mtcnn
+from gslopes.faces.zoo import LoadedModel, load
 from gslopes.faces.zoo.framing import FRAMES
+from gslopes.faces.zoo.spec import identify
 from gslopes.frame.commands import say
+from gslopes.photos import decode, folder
 from gslopes.photos.folder import open_srgb
+from training.augment import to_float
+from training.prepared import Work, items_of_files, kept
 from training.sources import CELEBA_POINTS, LabelledPhotos
+
+PARSED = {"cuda": 128, "cpu": 8}  # chips at once: on a CPU 64 take twice as long, each of them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Faces:
+    """The photos of a labelled set in which a face is found.
+
+    photos: only these.  items: (n, 32) uint8, the sha256 of their files.  points: (n, 5, 2) pixels of the photo.
+    sizes: (n, 2) width and height of the photos.  found: the work that made points and sizes.
+    outside: (n,) share of each chip of 128 pixels that lies outside its photo and is mirrored in.
+    """
+
+    photos: LabelledPhotos
+    items: ByteArray
+    points: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    found: Work
+    device: str
+    outside: NDArray[np.float32]
+
+    def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Faces:
+        """The chosen ones."""
+        return Faces(
+            self.photos.part(chosen),
+            self.items[chosen],
+            self.points[chosen],
+            self.sizes[chosen],
+            self.found,
+            self.device,
+            self.outside[chosen],
+        )
+
+    def chips(self, crop: str = "chip", size: int = 128) -> ByteArray:
+        """Aligned chips, (n, size, size, 3) uint8 RGB.  crop: a name of faces.zoo.framing.  size: pixels."""
+        work = self._work("chips", (size, size, 3), "uint8", crop, size, code=(), batch=64)
+        cut = partial(self._cut, crop=crop, size=size)
+        return kept(work, self.items, cut, self.photos.set)
+
+    def read(self, model: str) -> dict[str, NDArray[np.float32]]:
+        """A model's probabilities of its labels, each (n,), in its own crop."""
+        spec, digest = identify(model)
+        side = max(spec.size, 128) if spec.crop == "tight" else spec.size
+        code = (probabilities, to_float, resized, tagger)
+        facts = spec.crop, side, digest
+        shape = (len(spec.labels),)
+        work = self._work(model, shape, "float32", *facts, code=code, batch=64)
+
+        def make(rows: NDArray[np.intp]) -> NDArray[np.float32]:
+            pixels = self._cut(rows, spec.crop, side)
+            return probabilities(network(model, digest, self.device), pixels, self.device)
+
+        shares = kept(work, self.items, make, self.photos.set)
+        return {label: shares[:, column] for column, label in enumerate(spec.labels)}
+
+    def tones(self) -> NDArray[np.float64]:
+        """Typology angles of the skin in the chips, degrees, (n,)."""
+        _, digest = identify("face-parser")
+        code = (tones_of, typology_angle_of, skin, feature_pyramid)
+        work = self._work("tones", (), "float64", digest, code=code, batch=32)
+
+        def make(rows: NDArray[np.intp]) -> NDArray[np.float64]:
+            parser = network("face-parser", digest, self.device)
+            return tones_of(parser, self._cut(rows), self.device)
+
+        return kept(work, self.items, make, self.photos.set)
+
+    def _work(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        *facts: object,
+        code: tuple[Any, ...],
+        batch: int,
+    ) -> Work:
+        facts = (self.found.key, {name: FRAMES[name].tolist() for name in sorted(FRAMES)}, *facts)
+        return Work(name, shape, dtype, batch, facts, (geometry, Faces._cut, Faces._matrix, *code))
+
+    def _matrix(self, row: int, crop: str, size: int) -> NDArray[np.float64]:
+        matrix = similarity(self.points[row], FRAMES[crop] * size - 0.5)
+        assert matrix is not None  # see ``find_faces``
+        return matrix
+
+    def _cut(self, rows: NDArray[np.intp], crop: str = "chip", size: int = 128) -> ByteArray:
+        paths = self.photos.paths
+        return np.stack(
+            [warp(open_srgb(paths[row]), self._matrix(row, crop, size), size) for row in rows]
+        )
+
+
+def find_faces(photos: LabelledPhotos, device: str = "cpu") -> Faces:
+    """The face nearest each picture's centre; of CelebA, whose pictures are aligned, where it is in all of them.
+
+    A file that is no picture has no face; their number is printed on stderr.
+    """
+    items = items_of_files(photos.paths, photos.set)
+    reads = (decode, folder)
+    if photos.set == "celeba":
+        work = Work("points", (12,), "float64", 64, (CELEBA_POINTS.tolist(),), (same, *reads))
+        make: Callable[[list[Path]], NDArray[np.float64]] = same
+    else:
+        facts = (MIN_FACE, *_cascade_digests())
+        work = Work("faces", (12,), "float64", 32, facts, (nearest, mtcnn, cascade, *reads))
+        make = _Detector(device)
+    records = kept(work, items, lambda rows: make([photos.paths[row] for row in rows]), photos.set)
+    broken = np.flatnonzero(records[:, 10] == 0)
+    if len(broken):
+        names = ", ".join(str(photos.paths[row]) for row in broken[:3])
+        say(f"{many(len(broken), 'file')} left out, no pictures: {names}.", err=True)
+    points = records[:, :10].reshape(-1, 5, 2)
+    frame = FRAMES["chip"] * 128 - 0.5
+    facts = (work.key, frame.tolist())
+    beyond = Work("outside", (), "float32", 256, facts, (share_outside, geometry))
+    shares = kept(
+        beyond,
+        items,
+        lambda rows: share_outside(points[rows], records[rows, 10:], frame),
+        photos.set,
+    )
+    faces = Faces(photos, items, points, records[:, 10:], work, device, shares)
+    return faces.part(np.isfinite(shares))
+
+
+MIN_FACE = 50  # pixels
+
+
+class _Detector:
+    """``nearest`` with the detector, which is loaded when it is first needed."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.detector: Mtcnn | None = None
+
+    def __call__(self, paths: list[Path]) -> NDArray[np.float64]:
+        if self.detector is None:
+            self.detector = Mtcnn(min_face=MIN_FACE).to(self.device)
+        return nearest(paths, self.detector)
+
+
+def nearest(paths: list[Path], detector: Mtcnn) -> NDArray[np.float64]:
+    """(n, 12): the five points of the face nearest each picture's centre, NaN without; width and height, 0 without."""
+    records = np.full((len(paths), 12), np.nan)
+    pictures = _opened(paths, records)
+    faces = detector([picture for _, picture in pictures]) if pictures else []
+    for (row, picture), landmarks in zip(pictures, faces, strict=True):
+        if len(landmarks.scores):
+            centres = (landmarks.boxes[:, :2] + landmarks.boxes[:, 2:]) / 2
+            middle = np.array([picture.shape[1], picture.shape[0]]) / 2
+            closest = np.argmin(((centres - middle) ** 2).sum(1))
+            records[row, :10] = landmarks.points[closest].ravel()
+    return records
+
+
+def share_outside(
+    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """(n,) ``geometry.outside`` of chips of 128 pixels; NaN of a photo without a face that can be aligned."""
+    shares = np.full(len(points), np.nan, np.float32)
+    for row, (landmarks, (width, height)) in enumerate(zip(points, sizes, strict=True)):
+        matrix = similarity(landmarks, frame)
+        if matrix is not None:
+            shares[row] = outside(matrix, int(width), int(height), 128)
+    return shares
+
+
+def same(paths: list[Path]) -> NDArray[np.float64]:
+    """As ``nearest``, of CelebA's aligned pictures."""
+    records = np.full((len(paths), 12), np.nan)
+    for row, picture in _opened(paths, records):
+        records[row, :10] = (CELEBA_POINTS * picture.shape[1]).ravel()
+    return records
+
+
+def _opened(paths: list[Path], records: NDArray[np.float64]) -> list[tuple[int, ByteArray]]:
+    """The pictures among files, with their rows; their width and height into ``records``."""
+    records[:, 10:] = 0
+    pictures = []
+    for row, path in enumerate(paths):
+        try:
+            picture = open_srgb(path)
+        except PhotoError:
+            continue
+        records[row, 10:] = picture.shape[1], picture.shape[0]
+        pictures.append((row, picture))
+    return pictures
+
+
+@lru_cache(1)
+def _cascade_digests() -> tuple[str, ...]:
+    package: Any = find_spec("facenet_pytorch")
+    data = Path(package.origin).with_name("data")
+    return tuple(sha256_of(data / f"{name}.pt") for name in cascade.LAYERS)
+
+
+@lru_cache(4)
+def network(name: str, sha256: str, device: str) -> LoadedModel:
+    """A model of the zoo, loaded once.  sha256: of its weights, so that others are loaded anew."""
+    del sha256
+    return load(name, device)
+
+
+def probabilities(model: LoadedModel, pixels: ByteArray, device: str) -> NDArray[np.float32]:
+    """A model's probabilities of its labels, (n, labels), for chips in its crop (n, S, S, 3) uint8 RGB."""
+    small = resized(pixels, model.spec.size)
+    with torch.inference_mode():
+        x = to_float(torch.from_numpy(small).to(device), model.spec.mean, model.spec.std)
+        shares: NDArray[np.float32] = model.module(x).sigmoid().float().cpu().numpy()
+    return shares
+
+
+def tones_of(parser: LoadedModel, pixels: ByteArray, device: str) -> NDArray[np.float64]:
+    """Typology angles of the skin of chips (n, S, S, 3) uint8 RGB, degrees, (n,)."""
+    column = parser.spec.labels.index("skin")
+    step = PARSED.get(torch.device(device).type, PARSED["cpu"])
+    angles = []
+    for start in range(0, len(pixels), step):
+        chips = pixels[start : start + step]
+        likely = class_probabilities(parser, chips, torch.device(device))[:, column]
+        for chip, mask in zip(chips, likely.cpu().numpy() > 0.5, strict=True):
+            angles.append(typology_angle_of(chip, mask))
+    return np.array(angles)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chips:
     """Aligned faces of a labelled set.
 
-    photos: the set, only the photos that have a chip.  pixels: (n, size, size, 3) uint8 RGB, memory-mapped.
-    outside: (n,) share of each chip that lies outside its picture and was mirrored in.
+    photos: the set, only the photos that have a chip.  pixels: (n, size, size, 3) uint8 RGB.
     """
 
     photos: LabelledPhotos
     pixels: ByteArray
-    outside: NDArray[np.float32]
-
-    def part(self, chosen: NDArray[np.bool_]) -> Chips:
-        """The chosen ones, in memory."""
-        photos = self.photos
-        paths = tuple(path for path, selected in zip(photos.paths, chosen, strict=True) if selected)
-        labelled = LabelledPhotos(photos.set, paths, photos.names, photos.values[chosen])
-        return Chips(labelled, self.pixels[chosen], self.outside[chosen])
-
-
-def cache_folder() -> Path:
-    """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder.  Raises: StorageError if there is none."""
-    chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen)
-    return user_cache()
 
 
 def aligned(
     photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu"
 ) -> Chips:
-    """Chips of every photo in which a face is found; read from the cache if they were made before.
-
-    crop: a name of faces.zoo.framing.  size: side of a chip, pixels.
-    """
-    digest = hashlib.sha256(
-        "\n".join([crop, str(size), str(FRAMES[crop]), *_files(photos.paths)]).encode()
-    )
-    folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"
-    if not (folder / "kept.npz").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        _make(photos, folder, crop, size, device)
-    with np.load(folder / "kept.npz") as file:
-        indices = file["kept"]
-        share = file["outside"]
-    pixels = np.load(folder / "pixels.npy", mmap_mode="r")
-    paths = tuple(photos.paths[i] for i in indices)
-    return Chips(
-        LabelledPhotos(photos.set, paths, photos.names, photos.values[indices]), pixels, share
-    )
+    """Chips of every photo in which a face is found.  crop, size: as of ``Faces.chips``."""
+    faces = find_faces(photos, device)
+    return Chips(faces.photos, faces.chips(crop, size))
 
 
-def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
-    points: list[NDArray[np.float64]] | list[NDArray[np.float32] | None]
-    if photos.set == "celeba":  # its pictures are aligned: the points are the same in all of them
-        points = [CELEBA_POINTS * open_srgb(photos.paths[0]).shape[1]] * len(photos)
-    else:
-        points = find_points(photos.paths, folder, device)
-    matrices = [
-        None if landmarks is None else similarity(landmarks, FRAMES[crop] * size - 0.5)
-        for landmarks in points
-    ]
-    with_face = [(index, matrix) for index, matrix in enumerate(matrices) if matrix is not None]
-    shape = (len(with_face), size, size, 3)
-    pixels = np.lib.format.open_memmap(
-        folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape
-    )
-    share = np.zeros(len(with_face), np.float32)
-    for row, (index, matrix) in enumerate(tqdm(with_face, desc=f"align {photos.set}", unit="face")):
-        picture = open_srgb(photos.paths[index])
-        pixels[row] = warp(picture, matrix, size)
-        share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
-    pixels.flush()
-    _save(folder / "kept.npz", kept=np.array([index for index, _ in with_face]), outside=share)
-
-
-def _save(file: Path, **arrays: NDArray[Any]) -> None:
-    """Keep arrays; a run that is killed leaves no half of a file."""
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    with runfolder.storage(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    runfolder.write_bytes(file, buffer.getvalue())
-
-
-def find_points(
-    paths: tuple[Path, ...], folder: Path, device: str
-) -> list[NDArray[np.float32] | None]:
-    """The five points of the face nearest each picture's centre, or None; cached in ``folder``.
-
-    A file that is no picture has no face; their number is printed on stderr.
-    """
-    key = "\n".join(_files(paths))
-    file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
-    if not file.is_file():
-        points = np.full((len(paths), 5, 2), np.nan, np.float32)
-        detector = Mtcnn(min_face=50).to(device)
-        broken = list[Path]()
-        for start in tqdm(range(0, len(paths), 32), desc="find faces", unit="batch"):
-            pictures = []
-            rows = []
-            for row, path in enumerate(paths[start : start + 32], start):
-                try:
-                    pictures.append(open_srgb(path))
-                    rows.append(row)
-                except PhotoError:
-                    broken.append(path)
-            for row, picture, landmarks in zip(
-                rows, pictures, detector(pictures) if pictures else [], strict=True
-            ):
-                if len(landmarks.scores):
-                    centres = (landmarks.boxes[:, :2] + landmarks.boxes[:, 2:]) / 2
-                    middle = np.array([picture.shape[1], picture.shape[0]]) / 2
-                    points[row] = landmarks.points[np.argmin(((centres - middle) ** 2).sum(1))]
-        if broken:
-            say(
-                f"{many(len(broken), 'file')} left out, no pictures: {', '.join(map(str, broken[:3]))}.",
-                err=True,
-            )
-        _save(file, points=points)
-    with np.load(file) as stored:
-        return [p if np.isfinite(p).all() else None for p in stored["points"]]
-
-
-def _files(paths: tuple[Path, ...]) -> list[str]:
-    """What tells one list of files from another, wherever they lie: two sets may use the same names."""
-    return [f"{path.name} {path.stat().st_size}" for path in paths]
+def find_points(paths: tuple[Path, ...], device: str) -> list[NDArray[np.float32] | None]:
+    """The five points of the face nearest each picture's centre, or None."""
+    numbers = np.arange(len(paths), dtype=np.float32)[:, None]
+    photos = LabelledPhotos("photos", paths, ("row",), numbers)
+    faces = find_faces(photos, device)
+    points: list[NDArray[np.float32] | None] = [None] * len(paths)
+    for row, landmarks in zip(faces.photos.values[:, 0].astype(int), faces.points, strict=True):
+        points[row] = landmarks.astype(np.float32)
+    return points
 
 
 def resized(pixels: ByteArray, size: int) -> ByteArray:

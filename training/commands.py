@@ -19,11 +19,18 @@ from gslopes.frame.commands import (
 )
 from gslopes.slopes.config import RunConfig
 
+limit_option = click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N photos, as many of both ends, held-out ones among them. [default: all]",
+)
+
 
 @verb(
     "python -m training gender-field --data data --dry-run",
     "python -m training celeba-tagger --data data --device cuda --out weights/celeba-tagger",
-    "python -m training training/judge.toml --data data --steps 200 --out trial",
+    "python -m training training/judge.toml --data data --steps 200 --limit 500 --out trial",
 )
 @click.argument("recipe")
 @click.option(
@@ -35,20 +42,36 @@ from gslopes.slopes.config import RunConfig
     metavar="N",
     help="Number of steps, instead of the recipe's.",
 )
+@limit_option
 @dry_run_option
 @flags(RunConfig, "device")
 @out_option("DIR", "Where the weights go. [default: weights/<model>]", default=None)
 def train(
-    recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None
+    recipe: str,
+    data: Path,
+    steps: int | None,
+    limit: int | None,
+    dry_run: bool,
+    device: str,
+    out: Path | None,
 ) -> int:
-    """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
+    """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint.
+
+    What it makes of the photos before its first step is kept for other trainings, see python -m training cache.
+    """
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
     from training.recipe import run_recipe
 
     with storage(out or Path("weights")):
         folder = run_recipe(
-            recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out
+            recipe,
+            data=data,
+            steps=steps,
+            limit=limit,
+            dry_run=dry_run,
+            device=pick_device(device),
+            out=out,
         )
     if not dry_run:
         say(show(folder))
@@ -150,8 +173,9 @@ def steps(model: str, data: Path, photos: int, end: float, write: bool) -> int:
 @click.argument("model")
 @click.argument("data", type=PATH)
 @click.argument("out", type=PATH)
+@limit_option
 @flags(RunConfig, "device")
-def pack(model: str, data: Path, out: Path, device: str) -> int:
+def pack(model: str, data: Path, out: Path, limit: int | None, device: str) -> int:
     """Pack the photos of MODEL, an editor, from the data sets in DATA into the file OUT, PACKED/<model>.npz.
 
     A machine without the data sets then trains from it: python -m training MODEL --data PACKED. The file holds the
@@ -164,11 +188,42 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     from training.recipe import Recipe, find_recipe
     from training.sets import write_packed
 
-    photos = made(
-        load_toml(Recipe, find_recipe(model)).set, find_spec(model), data, pick_device(device)
-    )
+    plan = load_toml(Recipe, find_recipe(model))
+    photos = made(plan.set, find_spec(model), data, pick_device(device), limit)
     write_packed(photos, out)
     say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
+    return 0
+
+
+@verb(
+    "python -m training cache",
+    "python -m training cache --clear",
+)
+@click.option("--clear", is_flag=True, help="Delete all of it.")
+@json_option
+def cache(clear: bool, as_json: bool) -> int:
+    """Show what trainings keep of photos, how large it is and where; or delete it.
+
+    Chips, points, labels, tones and masks, by what made them and the photo's bytes: what has changed is made anew. It
+    holds photos of people. It is in the folder training of the user's cache, or of the folder in GSLOPES_CACHE.
+    """
+    from training import prepared
+
+    kept = prepared.sizes()
+    size = sum(facts["bytes"] for facts in kept.values()) / 2**20
+    if as_json:
+        print_json({"folder": str(prepared.home()), "works": kept})
+    else:
+        say(
+            "\n".join(
+                f"{name:<36}{facts['bytes'] / 2**20:>10,.1f} MiB" for name, facts in kept.items()
+            )
+            or "Nothing is kept."
+        )
+    if clear:
+        prepared.clear()
+    done = "deleted" if clear else "photos of people: not to be published"
+    say(f"\ncache      {prepared.home()}, {size:,.1f} MiB, {done}", err=True)
     return 0
 
 

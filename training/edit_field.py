@@ -239,10 +239,10 @@ def train_edit_field(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, folder, device)
+    masks = kept_masks(pixels, device)
     inner = inner_face(masks)
     if loss_weights.brows:
-        brows = kept_masks(pixels, folder, device, brow_masks, "brows")
+        brows = kept_masks(pixels, device, brow_masks)
         masks = torch.cat([masks, brows], 1)
     photos = _Photos(pixels, masks, labels, weights, augmentation, generator, device)
     face = face_window(spec.size).to(device)

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from gslopes.core.errors import DataMissing
-from gslopes.core.records import ByteArray
-from gslopes.faces.compose.skin import class_probabilities
-from gslopes.faces.zoo import ModelSpec, load
-from training.chips import aligned, typology_angle_of
-from training.sets import CERTAIN, TrainingSet, balanced, probabilities, tagged, where_certain
+from gslopes.faces.zoo import ModelSpec
+from training.chips import find_faces
+from training.sets import CERTAIN, TrainingSet, balanced, where_certain
 from training.sources import (
     YOUNG,
     LabelledPhotos,
@@ -194,12 +190,11 @@ def learnt_from(photos: LabelledPhotos) -> NDArray[np.bool_]:
 
 def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> TrainingSet:
     """One set's photos: those whose edited attribute is known, see ``fader`` for glasses."""
-    chips = aligned(source, device=device)
-    tight = aligned(source, crop="tight", device=device)
-    photos = chips.photos
+    faces = find_faces(source.part(learnt_from(source) | source.held_out()), device)
+    photos = faces.photos
     edited = spec.labels[0]
-    tags = tagged(source, chips, device)
-    read = probabilities("labeller", tight.pixels, device)
+    tags = faces.read("celeba-tagger")
+    read = faces.read("labeller")
     white = read["white"]
     black = read["black"]
     known = {
@@ -224,8 +219,8 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         ):  # held fixed as what is read, in shades
             known[name] = np.where(np.isfinite(values), values, known[name]).astype(np.float32)
     clear = (known["eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
-    chosen = learnt_from(photos) | photos.held_out()
-    index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
+    index = np.flatnonzero(np.isfinite(known[edited]) & clear & (faces.outside < 0.6))
+    chosen = faces.part(index)
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     correlated = "gender" if edited == "age" else "young"  # what else is drawn evenly
     groups: list[NDArray[Any]] = [
@@ -233,7 +228,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
     ]
     if tone:
         groups += [
-            np.digitize(_tones(chips.pixels, index, device), TONES),
+            np.digitize(chosen.tones(), TONES),
             known["beard"][index].round(),
         ]
     else:
@@ -241,22 +236,8 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
     # Most old faces are men's; a bound of 8, which every combination of less than an eighth meets, would leave it so.
     weights = balanced(*groups, most=np.inf if edited == "age" else 8)
     return TrainingSet(
-        np.array(chips.pixels[index]),
+        chosen.chips(),
         labels.astype(np.float32),
         weights / weights.sum(),
         photos.held_out()[index],
     )
-
-
-def _tones(pixels: ByteArray, index: NDArray[np.intp], device: str) -> NDArray[np.float64]:
-    """Typology angles of the skin of the chosen chips, degrees, (n,)."""
-    parser = load("face-parser", device)
-    skin = parser.spec.labels.index("skin")
-    angles = []
-    for start in tqdm(range(0, len(index), 64), desc="tones", unit="batch"):
-        chips = np.array(pixels[index[start : start + 64]])
-        masks = (
-            class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
-        )
-        angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, masks, strict=True)]
-    return np.array(angles)

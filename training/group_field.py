@@ -127,7 +127,7 @@ def train_edit_groups(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, folder, device, group_masks, "group-masks")
+    masks = kept_masks(pixels, device, group_masks)
     inner = inner_face(masks[:, :1])
     photos = _Groups(pixels, masks, labels, weights, augmentation, generator, ends, device)
     face = face_window(spec.size).to(device)

@@ -14,11 +14,10 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.records import ByteArray
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
-from gslopes.faces.zoo.spec import find_spec
 from gslopes.photos.folder import list_files
-from training.chips import aligned
+from training.chips import find_faces
 from training.editor_sets import learnt_from
-from training.sets import CERTAIN, TrainingSet, probabilities
+from training.sets import CERTAIN, TrainingSet
 from training.sources import (
     YOUNG,
     LabelledPhotos,
@@ -120,29 +119,30 @@ def _check(spec: ModelSpec, labels: NDArray[np.float32], held_out: NDArray[np.bo
 
 def _part(spec: ModelSpec, source: LabelledPhotos, device: str) -> TrainingSet:
     """One set's photos of the ends; where the set names them, no more photos are read than are wanted."""
-    chips = aligned(source, device=device)
-    held_out = chips.photos.held_out()
-    ends = _named(spec, chips.photos)
-    usable = (chips.outside < 0.6) & (learnt_from(chips.photos) | held_out)
+    faces = find_faces(source.part(learnt_from(source) | source.held_out()), device)
+    photos = faces.photos
+    held_out = photos.held_out()
+    ends = _named(spec, photos)
+    usable = faces.outside < 0.6
     if ends is not None:
         usable = _few(
             ends, usable, held_out, MOST + MOST // 3
         )  # a tenth of them, or more, have glasses
     rows = np.flatnonzero(usable)
-    read = _read("labeller", source, rows, device)
+    read = faces.part(rows).read("labeller")
     if ends is None:
         sure = [read[CALLED.get(name, name)] >= CERTAIN for name in spec.ends]
         ends = np.zeros((len(usable), len(sure)), np.float32)
         ends[rows] = np.stack(sure, 1)
         kept = ends[rows].sum(1) == 1
         rows, read = rows[kept], {name: values[kept] for name, values in read.items()}
-    tags = _read("celeba-tagger", source, rows, device)
+    tags = faces.part(rows).read("celeba-tagger")
     clear = np.zeros(len(usable), bool)
     clear[rows] = tags["Eyeglasses"] < 0.5
     kept = _few(ends, clear, held_out, MOST)[rows]
     rows = rows[kept]
-    masculine = chips.photos.column("masculine")[rows]
-    age = chips.photos.column("age")[rows]
+    masculine = photos.column("masculine")[rows]
+    age = photos.column("age")[rows]
     known = {
         "gender": np.where(np.isfinite(masculine), masculine, read["masculine"][kept]),
         "young": np.where(np.isfinite(age), age < YOUNG, read["young"][kept]),
@@ -151,7 +151,13 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str) -> TrainingSet:
     others = np.stack([2 * known[name] - 1 for name in OTHERS], 1)
     labels = np.concatenate([ends[rows], others], 1).astype(np.float32)
     weights = evenly(ends[rows].argmax(1), others[:, :2] > 0)
-    return TrainingSet(np.array(chips.pixels[rows]), labels, weights, held_out[rows])
+    return TrainingSet(faces.part(rows).chips(), labels, weights, held_out[rows])
+
+
+def named_end(spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.float64] | None:
+    """(n,) the number of the end that each photo is of by its set, NaN for another; None if the set does not tell."""
+    ends = _named(spec, photos)
+    return None if ends is None else np.where(ends.any(1), ends.argmax(1), np.nan)
 
 
 def _named(spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.float32] | None:
@@ -160,17 +166,6 @@ def _named(spec: ModelSpec, photos: LabelledPhotos) -> NDArray[np.float32] | Non
     if not all(name in photos.names for name in names):
         return None
     return np.stack([photos.column(name) for name in names], 1)
-
-
-def _read(
-    name: str, source: LabelledPhotos, rows: NDArray[np.intp], device: str
-) -> dict[str, NDArray[np.float32]]:
-    """A model's probabilities of its labels for some of a set's chips, each (n,), in the model's own crop."""
-    spec = find_spec(name)
-    side = max(spec.size, 128) if spec.crop == "tight" else spec.size
-    return probabilities(
-        name, aligned(source, crop=spec.crop, size=side, device=device).pixels[rows], device
-    )
 
 
 def _few(

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from tqdm import tqdm
 
+from gslopes.core.progress import tell
+
 
 class Steps:
     """The steps of a loop: iterate over them, and finish each with ``end``. A resumed run goes on as if never stopped.
@@ -34,10 +36,12 @@ class Steps:
         self.report_every = report_every
         self.save_every = save_every
         self.first = self.done = load_state(folder / "state.pt", parts)
-        self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5)
-        self.began = time.monotonic()
 
     def __iter__(self) -> Iterator[int]:
+        if self.first < self.steps:
+            tell(f"Step {self.first + 1:,} of {self.steps:,} begins.")
+        self.bar = tqdm(total=self.steps, initial=self.first, unit="step", mininterval=5)
+        self.began = time.monotonic()
         with self.bar:
             yield from range(self.first, self.steps)
 
@@ -57,7 +61,7 @@ class Steps:
         rate = (self.done - self.first) / max(time.monotonic() - self.began, 1e-9)
         row = {
             "step": self.done,
-            "steps_per_s": round(rate, 3),
+            "steps_per_s": float(f"{rate:.4g}"),
             **{k: round(v, 5) for k, v in metrics.items()},
         }
         with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:

@@ -1,11 +1,8 @@
-"""Where training chips have face, and where brows and eyes, by the face parser: made once for a run."""
+"""Where training chips have face, and where brows and eyes, by the face parser: made once for each chip."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import cast
 
 import numpy as np
 import torch
@@ -13,12 +10,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
+from gslopes.faces.compose import masks as pasting
+from gslopes.faces.compose import skin
 from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.skin import EDGE, LIPS, REGIONS, class_probabilities
-from gslopes.faces.zoo import load
+from gslopes.faces.networks import feature_pyramid
+from gslopes.faces.zoo.spec import identify
+from training.chips import PARSED, network
 from training.field_template import blurred
+from training.prepared import SHARD, Work, items_of_arrays, kept
 
-BATCH = {"cuda": 128, "cpu": 8}  # chips at once: on a CPU 128 take 1.7 times as long, each of them
 BROWS = ("left brow", "right brow", "left eye", "right eye")
 LIP_NAMES = ("upper lip", "lower lip")
 AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the side
@@ -26,9 +27,9 @@ AROUND = 2 / 128  # how far their rims reach, lashes among them, in units of the
 
 def _classes(pixels: ByteArray, device: str) -> Iterator[Callable[[Sequence[str]], Tensor]]:
     """Of each few chips (n, S, S, 3): how likely pixels are one of some classes of the parser, (b, 1, S, S)."""
-    parser = load("face-parser", device)
+    parser = network("face-parser", identify("face-parser")[1], device)
     index = parser.spec.labels.index
-    step = BATCH.get(torch.device(device).type, 8)
+    step = PARSED.get(torch.device(device).type, 8)
     for start in range(0, len(pixels), step):
         chips = np.array(pixels[start : start + step])
         classes = class_probabilities(parser, chips, torch.device(device))
@@ -82,19 +83,17 @@ def group_masks(pixels: ByteArray, device: str) -> Tensor:
     return torch.cat(masks)
 
 
-def kept_masks(
-    pixels: ByteArray,
-    folder: Path,
-    device: str,
-    make: Callable[[ByteArray, str], Tensor] = face_masks,
-    kind: str = "masks",
-) -> Tensor:
-    """As ``make``; made once, then read from ``folder``, so that a run that goes on begins at once."""
-    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]
-    file = folder / f"{kind}-{digest}.pt"
-    if file.is_file():
-        return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
-    masks = make(pixels, device)
-    torch.save(masks, file.with_suffix(".partial"))
-    file.with_suffix(".partial").replace(file)
-    return masks
+MakeMasks = Callable[[ByteArray, str], Tensor]
+
+
+def kept_masks(pixels: ByteArray, device: str, make: MakeMasks = face_masks) -> Tensor:
+    """As ``make``, on the device; made once for each chip, see ``training.prepared``."""
+    planes = 3 if make is group_masks else 1
+    code = (make, _classes, _face, _brows, _bytes, blurred, pasting, skin, feature_pyramid)
+    facts = identify("face-parser")[1], AROUND, BROWS, LIP_NAMES
+    side = pixels.shape[1]
+    work = Work(make.__name__, (planes, side, side), "uint8", SHARD, facts, code)
+    masks = kept(
+        work, items_of_arrays(pixels), lambda rows: make(pixels[rows], device).cpu().numpy()
+    )
+    return torch.from_numpy(masks).to(device)

@@ -17,15 +17,18 @@ from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName
 from gslopes.core.files import read_json
+from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
 from gslopes.frame.commands import print_json, say
-from training.data import SETS, found, made, sentence
+from training.data import SETS, chosen, found, made, sentence
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import train_face_parser
 from training.fader import train_fader, with_template
+from training.forecast import Forecast, forecast, hours, seconds_a_step
 from training.group_field import train_edit_groups
+from training.masks import MakeMasks, brow_masks, face_masks, group_masks
 from training.measure import measure
 from training.tagger import calibrated, train_tagger
 from training.tone_scale import train_tone_scale
@@ -68,6 +71,7 @@ def run_recipe(
     *,
     data: Path,
     steps: int | None = None,
+    limit: int | None = None,
     dry_run: bool = False,
     device: str = "cpu",
     out: Path | None = None,
@@ -75,7 +79,8 @@ def run_recipe(
     """Train by a recipe and write weights, metrics.json and log; returns the folder of weights.
 
     recipe: a name in training/ or a path.  data: the folder that holds the data sets.
-    steps: fewer or more than the recipe's.  dry_run: resolve and check everything, then stop.
+    steps: fewer or more than the recipe's.  limit: at most so many photos, see ``training.data.even_handed``.
+    dry_run: resolve and check everything, tell how long it will take, then stop.
     out: folder of the weights, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
         a second call with the same options goes on from it.
 
@@ -99,16 +104,25 @@ def run_recipe(
     folder = out or _writable() / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": to_dict(options), "device": device}
     resolved["torch"] = torch.__version__
-    sources = found(plan.set, spec, data)
+    if limit is not None:
+        resolved["limit"] = limit
+    photos = chosen(plan.set, spec, data, limit)
+    sources = found(plan.set, spec, data, limit, photos)
     for facts in sources:
         say(sentence(spec, facts), err=True)
+    masks = masks_of(spec, options)
     if dry_run:
-        print_json({**resolved, "data": sources, "out": str(folder)})
+        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
+        times = expected(ahead, loop, spec, options, device)
+        print_json({**resolved, "data": sources, "out": str(folder), "expected": times})
         return folder
     work = folder / "training"
     with emptied(work), runfolder.locked(work):
         check_options(work / "options.json", resolved)
-        everything = made(plan.set, spec, data, device)
+        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
+        say(ahead.sentence(), err=True)
+        everything = ahead.everything or made(plan.set, spec, data, device, limit, photos)
+        del ahead
         runfolder.write_bytes(
             work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode()
         )
@@ -123,8 +137,8 @@ def run_recipe(
         )
         if plan.template:
             subset = slice(None, None, max(1, len(learned.pixels) // plan.template))
-            photos, labels = learned.pixels[subset], learned.labels[subset]
-            state = with_template(spec, state, photos, labels, device, plan.tint, plan.reach)
+            pixels, labels = learned.pixels[subset], learned.labels[subset]
+            state = with_template(spec, state, pixels, labels, device, plan.tint, plan.reach)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
@@ -174,6 +188,33 @@ def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None)
     elif steps is not None:
         options["steps"] = steps
     return options
+
+
+def masks_of(spec: ModelSpec, options: dict[str, Any]) -> list[MakeMasks]:
+    """What the loop for a model's network keeps of ``training.masks``."""
+    if spec.network == "edit-groups":
+        return [group_masks]
+    if spec.network == "edit-field":
+        return [face_masks, brow_masks] if options["loss_weights"].brows else [face_masks]
+    return []
+
+
+def expected(
+    ahead: Forecast, loop: Loop, spec: ModelSpec, options: dict[str, Any], device: str
+) -> dict[str, Any]:
+    """The times of a training, seconds, also told on stderr; without those of its steps if none could be timed."""
+    say(ahead.sentence(), err=True)
+    times: dict[str, Any] = {
+        "to_prepare": [asdict(task) for task in ahead.tasks],
+        "first_step_s": round(ahead.seconds, 1),
+    }
+    few = ahead.few
+    each = seconds_a_step(loop, spec, few, options, device) if few else None
+    if each is None:
+        return times
+    steps = options["optimisation"].steps if "optimisation" in options else options["steps"]
+    say(f"{many(steps, 'step')} of {each:.3g} s: {hours(steps * each)}.", err=True)
+    return {**times, "step_s": float(f"{each:.3g}"), "steps_s": round(steps * each)}
 
 
 def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
@@ -238,12 +279,14 @@ def check_options(path: Path, resolved: dict[str, Any]) -> None:
     """A checkpoint of other options is not resumed.  Raises: ConfigError."""
     if path.is_file():
         try:
-            before = read_json(path)["train"]
-        except (OSError, ValueError, LookupError, TypeError) as error:
+            before = dict(read_json(path))
+        except (OSError, ValueError, TypeError) as error:
             raise ConfigError(
                 f"{path} is damaged.", "Delete its folder, or name another --out."
             ) from error
-        if before != json.loads(json.dumps(resolved["train"])):
+        if before.get("train") != json.loads(json.dumps(resolved["train"])) or before.get(
+            "limit"
+        ) != resolved.get("limit"):
             raise ConfigError(
                 f"{path.parent} holds a run with other options.",
                 "Delete it, or name another --out.",

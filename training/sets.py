@@ -10,19 +10,24 @@ from typing import Any
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from gslopes.core import geometry
+from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
-from gslopes.faces.zoo import ModelSpec, load
+from gslopes.faces.zoo import ModelSpec
 from gslopes.faces.zoo.framing import CHIP, FRAMES
+from gslopes.photos import decode
+from gslopes.photos import drawn as gslopes_drawn
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import open_srgb
 from training import drawn
-from training.augment import to_float
-from training.chips import Chips, aligned, cache_folder, find_points, resized, typology_angle_of
-from training.sources import YOUNG, LabelledPhotos, held_out, mask_of
+from training.chips import Chips, aligned, find_faces, resized, typology_angle_of
+from training.drawn import draw, parameters
+from training.drawn.parameters import FACE
+from training.prepared import Work, items_of_arrays, items_of_files, kept
+from training.sources import YOUNG, LabelledPhotos, mask_of
 
 QUALITY = 75  # of the WebPs: about 2.1 KB for a chip of 128 x 128
 
@@ -99,7 +104,7 @@ def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
         np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True
     )
     weight = 1 / count[cell.ravel()]
-    return np.minimum(weight, most / len(cell))
+    return np.minimum(weight, most / max(1, len(cell)))
 
 
 def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,8 +129,9 @@ def labeller(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> 
     No photo of the judge's, so that what labels an editor's photos, or reads a face's own values, never judges.
     """
     utk = utkface_fold(photos[0], "editors", device)
-    celebs = aligned(photos[1], crop=spec.crop, device=device)
-    tags = tagged(photos[1], celebs, device)
+    faces = find_faces(photos[1], device)
+    celebs = Chips(faces.photos, faces.chips(spec.crop))
+    tags = faces.read("celeba-tagger")
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
         second[:, spec.labels.index(label)] = where_certain(tags[tag])
@@ -135,7 +141,13 @@ def labeller(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> 
 def _two_sets(
     spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.float32]
 ) -> TrainingSet:
-    """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile."""
+    """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile.
+
+    Raises: DataMissing if one of them has no face.
+    """
+    for photos in (utk.photos, celebs.photos):
+        if not len(photos):
+            raise DataMissing(f"No face is found in the photos of {photos.set}.", "Add photos.")
     races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
     young = (utk.photos.column("age") < YOUNG).astype(np.float32)
     no_smile = np.full(len(young), np.nan, np.float32)
@@ -157,8 +169,8 @@ def _two_sets(
 
 def utkface_fold(utkface: LabelledPhotos, fold: str, device: str) -> Chips:
     """Tight chips of UTKFace: one fold of it, and the held-out photos."""
-    chips = aligned(utkface, crop="tight", device=device)
-    return chips.part(chips.photos.fold(fold) | chips.photos.held_out())
+    faces = find_faces(utkface.part(utkface.fold(fold) | utkface.held_out()), device)
+    return Chips(faces.photos, faces.chips("tight"))
 
 
 def where_certain(probability: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -172,9 +184,7 @@ def tagger(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> Tr
     """CelebA in its own framing, as often as it comes."""
     chips = aligned(photos[0], crop=spec.crop, size=spec.size, device=device)
     labels = np.stack([chips.photos.column(name) for name in spec.labels], 1)
-    return TrainingSet(
-        np.array(chips.pixels), labels, np.ones(len(labels)), chips.photos.held_out()
-    )
+    return TrainingSet(chips.pixels, labels, np.ones(len(labels)), chips.photos.held_out())
 
 
 def parser(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> TrainingSet:
@@ -182,55 +192,35 @@ def parser(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> Tr
 
     Faces whose skin tone is rare are drawn more often.
     """
-    paths = photos[0].paths
-    points = find_points(paths, cache_folder() / "celebamask", device)
+    faces = find_faces(photos[0], device)
+    paths = faces.photos.paths
     size = spec.size * 3 // 2
-    border: dict[str, Any] = {"dsize": (size, size), "borderMode": cv2.BORDER_REFLECT_101}
-    pictures = []
-    masks = []
-    names = []
-    angles = []
-    for photo, landmarks in zip(paths, points, strict=True):
-        matrix = (
-            None
-            if landmarks is None
-            else similarity(landmarks, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
-        )
-        if matrix is not None:
-            classes = np.asarray(named_picture(mask_of(photo)))
-            pictures.append(
-                cv2.warpAffine(open_srgb(photo), matrix, flags=cv2.INTER_LINEAR, **border)
-            )
-            masks.append(cv2.warpAffine(classes, matrix, flags=cv2.INTER_NEAREST, **border))
-            names.append(photo.name)
-            angles.append(
-                typology_angle_of(
-                    np.asarray(pictures[-1], np.uint8), masks[-1] == spec.labels.index("skin")
-                )
-            )
-    keep = np.array([held_out(name) for name in names])
-    return TrainingSet(np.stack(pictures), np.stack(masks), evened(np.array(angles)), keep)
+    frame = FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4
 
+    def cut(row: int) -> ByteArray:
+        matrix = similarity(faces.points[row], frame)
+        assert matrix is not None  # see ``find_faces``
+        border: dict[str, Any] = {"dsize": (size, size), "borderMode": cv2.BORDER_REFLECT_101}
+        classes = np.asarray(named_picture(mask_of(paths[row])))
+        picture = cv2.warpAffine(open_srgb(paths[row]), matrix, flags=cv2.INTER_LINEAR, **border)
+        mask = cv2.warpAffine(classes, matrix, flags=cv2.INTER_NEAREST, **border)
+        return np.asarray(np.dstack([picture, mask]), np.uint8)
 
-def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArray[np.float32]]:
-    """The tagger's probabilities of its labels for the photos of ``chips``, each (n,), in the tagger's own crop."""
-    model = load("celeba-tagger", device)
-    portraits = aligned(source, crop=model.spec.crop, size=model.spec.size, device=device)
-    assert portraits.photos.paths == chips.photos.paths  # the same faces are found
-    return probabilities("celeba-tagger", portraits.pixels, device)
-
-
-def probabilities(name: str, pixels: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
-    """A model's probabilities of its labels for chips in its crop (n, S, S, 3) uint8 RGB, each (n,)."""
-    model = load(name, device)
-    out = []
-    with torch.inference_mode():
-        for start in range(0, len(pixels), 256):
-            small = resized(pixels[start : start + 256], model.spec.size)
-            x = to_float(torch.from_numpy(small).to(device), model.spec.mean, model.spec.std)
-            out.append(model.module(x).sigmoid().float().cpu().numpy())
-    shares = np.concatenate(out)
-    return {label: shares[:, column] for column, label in enumerate(model.spec.labels)}
+    masks = items_of_files([mask_of(path) for path in paths], "digests of masks")
+    both = items_of_arrays(np.concatenate([faces.items, masks], 1))
+    work = Work(
+        "parsed", (size, size, 4), "uint8", 32, (faces.found.key, frame.tolist()), (parser, decode)
+    )
+    chips = kept(work, both, lambda rows: np.stack([cut(row) for row in rows]), "chips and masks")
+    pictures, classes = chips[..., :3], chips[..., 3]
+    skin = classes == spec.labels.index("skin")
+    angles = [typology_angle_of(*pair) for pair in zip(pictures, skin, strict=True)]
+    return TrainingSet(
+        np.ascontiguousarray(pictures),
+        np.ascontiguousarray(classes),
+        evened(np.array(angles)),
+        faces.photos.held_out(),
+    )
 
 
 def drawn_faces(
@@ -240,23 +230,33 @@ def drawn_faces(
     faces: int = 12000,
     seed: int = 1,
     confound: dict[str, float] | None = None,
+    most: int | None = None,
 ) -> TrainingSet:
-    """Drawn faces aligned by their known landmarks, with the spec's labels from -1 to 1; they need no photos."""
+    """Drawn faces aligned by their known landmarks, with the spec's labels from -1 to 1; they need no photos.
+
+    most: so many of them at most.
+    """
     del photos, device
+    faces = min(faces, most or faces)
     sampled = drawn.sample(faces, seed, confound=confound)
     # A third of the faces at the two ends, with most to learn, the others evenly between.
     sampled = sampled.replace(gender=np.clip(0.75 * sampled.gender, -1, 1).astype(np.float32))
-    chips = np.concatenate(
-        [drawn_chips(sampled.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)]
+    looks = np.stack([getattr(sampled, name) for name in drawn.COLUMNS], 1)
+    work = Work(
+        "drawn", (spec.size, spec.size, 3), "uint8", 50, (FACE, CHIP.tolist()),
+        (drawn_chips, draw, parameters, gslopes_drawn, geometry),
+    )  # fmt: skip
+    chips = kept(
+        work, items_of_arrays(looks), lambda rows: drawn_chips(sampled.take(rows), spec.size)
     )
     columns = {"gender": sampled.gender, "smiling": 2 * sampled.smile - 1}
     labels = np.stack([columns[name] for name in spec.labels], 1).astype(np.float32)
     return TrainingSet(chips, labels, np.ones(faces), np.arange(faces) % 10 == 0)
 
 
-def drawn_chips(parameters: drawn.FaceParameters, size: int) -> ByteArray:
+def drawn_chips(looks: drawn.FaceParameters, size: int) -> ByteArray:
     """Aligned chips (n, size, size, 3) of faces drawn at twice the chip's side."""
-    photos = drawn.render(parameters, 2 * size)
+    photos = drawn.render(looks, 2 * size)
     matrices = [similarity(points, CHIP * size - 0.5) for points in photos.points]
     return np.stack(
         [

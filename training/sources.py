@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +42,12 @@ class LabelledPhotos:
         if name not in self.names:
             return np.full(len(self), np.nan, np.float32)
         return self.values[:, self.names.index(name)]
+
+    def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> LabelledPhotos:
+        """The chosen ones."""
+        rows = np.arange(len(self))[chosen]
+        paths = tuple(self.paths[row] for row in rows)
+        return replace(self, paths=paths, values=self.values[rows])
 
     def held_out(self, share: float = 0.1) -> NDArray[np.bool_]:
         """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model."""

@@ -41,8 +41,7 @@ def london(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> Tr
     ]
     labels = np.stack([chips.photos.column(name) for name in RACES], 1)
     held_out = np.array(digests) % 2 == 1
-    pixels = np.array(chips.pixels)
-    return TrainingSet(pixels, labels.astype(np.float32), np.ones(len(pixels)), held_out)
+    return TrainingSet(chips.pixels, labels.astype(np.float32), np.ones(len(labels)), held_out)
 
 
 def train_tone_scale(

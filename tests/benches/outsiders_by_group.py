@@ -53,7 +53,7 @@ from gslopes.faces.zoo import load, reader  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.spec import editor_for, identify  # noqa: E402
 from gslopes.photos.folder import open_photo  # noqa: E402
-from training.chips import cache_folder, find_points  # noqa: E402
+from training.chips import find_points  # noqa: E402
 from training.evaluation import composites, measures  # noqa: E402
 from training.measure import cell  # noqa: E402
 from training.sources import LabelledPhotos, read_celeba_wide, read_london, read_utkface  # noqa: E402
@@ -142,8 +142,7 @@ class Bench:
         few = np.zeros(len(every), bool)
         few[rows] = True
         beyond = composites.MOST_OUTSIDE if framing == "tight" else 1.0
-        cache = f"by-group-{framing}"
-        aligned = composites._aligned(framing, every, few, cache, "cpu", beyond).half(self.half)
+        aligned = composites._aligned(framing, every, few, "cpu", beyond).half(self.half)
         order = np.random.default_rng(SEED).permutation(len(aligned))[: 4 * self.count]
         return aligned.take(order)
 
@@ -185,7 +184,7 @@ class Bench:
             table = self.choose()
             pictures = [open_photo(self.out / "photos" / path).pixels for path in table["path"]]
             paths = tuple(self.out / "photos" / path for path in table["path"])
-            found = find_points(paths, cache_folder() / "by-group", "cpu")
+            found = find_points(paths, "cpu")
             points = np.stack([np.full((5, 2), np.nan) if p is None else p for p in found])
             seen = np.isfinite(points).all((1, 2))
             few = np.flatnonzero(seen)

@@ -37,7 +37,7 @@ from gslopes.faces.zoo import load_folder  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.reader import FaceReader  # noqa: E402
 from gslopes.photos.folder import open_photo  # noqa: E402
-from training.chips import cache_folder, find_points  # noqa: E402
+from training.chips import find_points  # noqa: E402
 from training.evaluation import composites  # noqa: E402
 from training.evaluation.composites import HeldOut, swept  # noqa: E402
 from training.measure import cell  # noqa: E402
@@ -75,7 +75,7 @@ def wild(data: Path, half: str, count: int) -> HeldOut:
     rows = np.random.default_rng(1).permutation(np.flatnonzero(every.held_out()))[: 3 * count]
     paths = tuple(every.paths[row] for row in rows)
     photos, faces = [], []
-    for path, points in zip(paths, find_points(paths, cache_folder() / "wild", "cpu"), strict=True):
+    for path, points in zip(paths, find_points(paths, "cpu"), strict=True):
         matrix = None if points is None else similarity(points, CHIP * composites.SIZE - 0.5)
         if matrix is not None and points is not None:
             photo = open_photo(path)

@@ -27,7 +27,7 @@ from gslopes.faces.zoo.framing import CHIP, FRAMES
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import Blend
 from gslopes.photos.folder import open_photo
-from training.chips import cache_folder, find_points
+from training.chips import find_points
 from training.sources import LabelledPhotos, read_london, read_utkface
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
@@ -124,18 +124,14 @@ def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) 
     Raises: DataMissing.
     """
     every = read_utkface(data)
-    held = _aligned("UTKFace", every, every.held_out(), "held-out", device, MOST_OUTSIDE)
+    held = _aligned("UTKFace", every, every.held_out(), device, MOST_OUTSIDE)
     if attribute == "race":
         held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
     held = held.half(half)
     samples = [held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:most]))]
     with contextlib.suppress(DataMissing):
         london = read_london(data, "neutral")
-        samples.append(
-            _aligned("London", london, np.ones(len(london), bool), "london-neutral", device).half(
-                half
-            )
-        )
+        samples.append(_aligned("London", london, np.ones(len(london), bool), device).half(half))
     return samples
 
 
@@ -143,13 +139,12 @@ def _aligned(
     name: str,
     every: LabelledPhotos,
     chosen: NDArray[np.bool_],
-    cache: str,
     device: str,
     beyond: float = 1.0,
 ) -> HeldOut:
     """Faces of these photos that can be aligned.  beyond: share of a tight chip outside its photo, at most."""
     rows = np.flatnonzero(chosen).tolist()
-    points = find_points(tuple(every.paths[row] for row in rows), cache_folder() / cache, device)
+    points = find_points(tuple(every.paths[row] for row in rows), device)
     photos = []
     faces = []
     aligned = []

@@ -24,7 +24,7 @@ from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load, reader, recogniser
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
-from training.chips import cache_folder, find_points
+from training.chips import find_points
 from training.evaluation import measures
 from training.evaluation.composites import PUBLISHED, SIZE, VALUES, HeldOut, Way, sets, swept, ways
 from training.measure import cell, thirds
@@ -370,10 +370,7 @@ def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
             "Unpack it there, or name another folder with --data.",
         )
     paths = [tuple(side[name] for name in names) for side in sides.values()]
-    points = [
-        find_points(landmarks, cache_folder() / f"london-{kind}", "cpu")
-        for kind, landmarks in zip(sides, paths, strict=True)
-    ]
+    points = [find_points(photos, "cpu") for photos in paths]
     good = [i for i in range(len(names)) if all(landmarks[i] is not None for landmarks in points)]
     return [
         (
