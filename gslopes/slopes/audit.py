@@ -310,6 +310,23 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
+def sent_photos(run: Run, files: Sequence[PhotoFile]) -> list[Path] | None:
+    """What our own edits of photos read."""
+    config: RunConfig = run.config
+    named = config.pairs, config.find.landmarks, config.compose.masks, config.compose.parser
+    if config.outside or any(named):
+        return None
+    return [file.path for file in files]
+
+
+def sent_originals(run: Run, part: Tables) -> list[Path]:
+    """The photos that have edits."""
+    if not part:
+        return []
+    used = part["photos"].query("status == 'used'")
+    return [run.config.photos / path for path in used["path"]]
+
+
 def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
     if table == tables.EDITING.name and not run.config.outside:
@@ -488,6 +505,7 @@ SLOPES = Audit(
             part=lambda run: run.config.part,
             threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures,
+            sends=sent_photos,
             keep=keep_pictures,
             check=outside.conclude,
             prices=outside.prices,
@@ -503,12 +521,18 @@ SLOPES = Audit(
             when=is_gated,
             begin=check_groups,
             uses=lambda run: reader_digest(),
+            sends=sent_originals,
         ),
         Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
         ask(
             **STAGES["score"], gate=lambda run: run.config.gate.on is not False, most=asked_at_most
         ),
-        Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
+        Stage(
+            **STAGES["originals"],
+            work=as_they_were,
+            when=ABOUT_ORIGINALS.when,
+            sends=sent_originals,
+        ),
         ABOUT_ORIGINALS,
         Stage(**STAGES["texts"], work=judged.write_texts, here=True, when=JUDGED.when),
         JUDGED,
