@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -88,18 +89,15 @@ class RayCluster(Notes):
                 num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again
             )(RayWorker)
             device = "cuda" if size.gpus else "cpu"
-            make = ray.put(
-                pickle.dumps(task.make)
-            )  # it names all photos, and is sent to a machine once
-            order = make, list(task.needs), device, threads, gslopes_version()
+            order = list(task.needs), device, threads, gslopes_version()
             workers = [actor.remote(*order) for _ in range(size.workers)]
             with progress_line(self.progress, parts, **line) as tick:
                 for part in _done(ray, workers * slots, list(parts), task, self.note):
                     if part < 0:  # a file that cannot be read is told as it is by this process
                         OneProcess()(work, {~part: 0}, **line)
                     tick(parts[max(part, ~part)])
-            for worker in workers:
-                worker.__ray_terminate__.remote()  # what it was sent is removed
+            ended = [worker.__ray_terminate__.remote() for worker in workers]
+            ray.wait(ended, num_returns=len(ended), timeout=LOOK)  # what they were sent is removed
         finally:
             if started:
                 ray.shutdown()
@@ -121,7 +119,9 @@ def _done(
     Raises: WorkerLost, with the part, if workers are lost again and again, or if the head is; what the work raised.
     """
     waiting = waiting[::-1]
+    again: set[int] = set()  # parts whose worker was lost, with its machine or for good
     running: dict[Any, tuple[Any, int]] = {}
+    make = [ray.put(pickle.dumps(task.make))]  # it names all photos: to a machine once
     blind: set[Any] = set()  # workers that do not see the folders
     head = ""
     if not ray.util.client.ray.is_connected():  # Ray tells a client
@@ -137,7 +137,9 @@ def _done(
                     yield ~part
                     continue
                 worker = hands.pop(0)
-                running[worker.do.remote(part, sent)] = worker, part
+                running[worker.do.remote(part, make, sent)] = worker, part
+            if not running:
+                continue
             found, _ = ray.wait(list(running), num_returns=1, timeout=LOOK)
             if _answers(head):
                 heard = time.monotonic()
@@ -145,11 +147,16 @@ def _done(
                 raise WorkerLost(f"The head of the Ray cluster at {head} is gone.", AGAIN_OR_ONE)
             for ready in found:
                 worker, part = running.pop(ready)
-                hands.append(worker)
                 try:
                     answer = ray.get(ready)
                 except ray.exceptions.RayError as lost:
-                    raise _explained(lost, task.name(part)) from None
+                    hands = [hand for hand in hands if hand is not worker]
+                    if part in again or not (hands or running):
+                        raise _explained(lost, task.name(part)) from None
+                    again.add(part)
+                    waiting.insert(0, part)
+                    continue
+                hands.append(worker)
                 if isinstance(answer, _Unseen) and task.sends is not None:
                     if not blind:
                         note(f"ray        {answer.message} {THROUGH_STORE}")
@@ -298,7 +305,6 @@ class _Below(pickle.Unpickler):
 class RayWorker:
     """A work on any machine, made there if everything is as on the sender's machine; parts in threads."""
 
-    make: bytes
     needs: Sequence[Path]
     device: str
     threads: int
@@ -308,11 +314,16 @@ class RayWorker:
     _folder: Any = None
     _root: str = ""
 
-    def do(self, part: int, sent: Mapping[str, bytes] | None) -> BaseException | dict[str, bytes]:
-        """Do a part; what it made, by absolute name, if it was sent what it reads; the error, if there is one."""
+    def do(
+        self, part: int, make: list[Any], sent: Mapping[str, bytes] | None
+    ) -> BaseException | dict[str, bytes]:
+        """Do a part; what it made, by absolute name, if it was sent what it reads; the error, if there is one.
+
+        make: a reference to what makes the work, pickled.
+        """
         try:
             with self._lock:
-                self._begin(sent)
+                self._begin(make, sent)
             runfolder.lay(sent or {}, self._root)
             self._work(part, lambda count: None)
             if sent is None:
@@ -326,7 +337,7 @@ class RayWorker:
         except BaseException as error:
             return portable(error)
 
-    def _begin(self, sent: Mapping[str, bytes] | None) -> None:
+    def _begin(self, make: list[Any], sent: Mapping[str, bytes] | None) -> None:
         if self._work is not None:
             return
         _check(self.needs if sent is None else (), self.version)
@@ -334,9 +345,10 @@ class RayWorker:
             self._folder = TemporaryDirectory(prefix="gslopes-")
             self._root = self._folder.name
             runfolder.lay(sent, self._root)
-        make = _Below(io.BytesIO(self.make))
-        make.root = self._root
-        self._work = make.load()(self.device)
+        ray: Any = import_module("ray")
+        making = _Below(io.BytesIO(ray.get(make[0])))
+        making.root = self._root
+        self._work = making.load()(self.device)
         limit_threads(self.threads)
 
 
