@@ -115,9 +115,9 @@ def placed(path: Path) -> Iterator[Path]:
     settle([path])
 
 
-def lay(files: Mapping[str, bytes], root: str = "") -> None:
-    """Write files durably below a root by their names, the last one after all others.  Raises: StorageError."""
-    paths = [Path(root + name) for name in files]
+def lay(files: Mapping[str, bytes]) -> None:
+    """Write files durably by their names, the last one after all others.  Raises: StorageError."""
+    paths = list(map(Path, files))
     for path, data in zip(paths, files.values(), strict=True):
         if path == paths[-1]:
             settle(paths[:-1])

@@ -214,7 +214,7 @@ class Parts:
         if run.plan is not None and run.plan.source.exists():
             needs.append(run.plan.source)
         make = partial(_elsewhere, audit, *facts)
-        sends = None if self.stage.sends(run, ()) is None else self._sends
+        sends = self._sends if self.stage.sends(run) else None
         return RemoteTask(make, tuple(needs), self._described, sends)
 
     def files(self, part: int) -> list[Path]:
@@ -227,9 +227,13 @@ class Parts:
         """All that a part reads.  Raises: OSError."""
         run = self.run
         items = self.items(part)
-        paths = [run.folder / runfolder.MANIFEST, *(self.stage.sends(run, items) or ())]
+        paths = [run.folder / runfolder.MANIFEST]
         if self.stage.along:
             paths += Parts(run, maker_of(run.audit, self.stage.along)).files(part)
+            names = items["photos"].query("status == 'used'")["path"]
+            paths += [run.config.photos / name for name in names]
+        else:
+            paths += [file.path for file in items]
         return {str(path.absolute()): read_regular(path, LARGEST_TABLE) for path in paths}
 
     def _described(self, part: int) -> str:

@@ -99,8 +99,8 @@ class Stage:
     merging: reads and options on which only ``join`` and ``keep`` depend: a change leaves the parts as they are.
     threads: whether its parts may be done side by side in threads; or a function of the run that tells.
     here: its parts are only done in this process, such as those that ask models.
-    sends: the files that a part reads besides those of the stage along which it is done, by its items, for machines
-        that see neither photos nor run folder; None if these cannot do it.
+    sends: whether its parts are made from no more than photos, ``run.json`` and the parts of the stage along which it
+        is done, so that machines that do not see them can be sent it.
     when: whether the options have it; if not, what it made before is removed, but for its parts.
     goes_with: the stage with which ``--only`` does this one.
     uses: what else it is made from, as JSON has it, such as the versions of models; by name if there is ``each``.
@@ -128,7 +128,7 @@ class Stage:
     keep: Callable[[Run, str], Callable[[DataFrame], DataFrame] | None] = _every_row
     merging: Names = ()
     here: bool = False
-    sends: Callable[[Run, Any], Sequence[Path] | None] = _nothing
+    sends: Callable[[Run], bool] = _nothing
     threads: bool | Callable[[Run], bool] = False
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""

@@ -310,21 +310,11 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
-def sent_photos(run: Run, files: Sequence[PhotoFile]) -> list[Path] | None:
-    """What our own edits of photos read."""
+def are_of_photos(run: Run) -> bool:
+    """Whether pictures are made from photos alone."""
     config: RunConfig = run.config
     named = config.pairs, config.find.landmarks, config.compose.masks, config.compose.parser
-    if config.outside or any(named):
-        return None
-    return [file.path for file in files]
-
-
-def sent_originals(run: Run, part: Tables) -> list[Path]:
-    """The photos that have edits."""
-    if not part:
-        return []
-    used = part["photos"].query("status == 'used'")
-    return [run.config.photos / path for path in used["path"]]
+    return not (config.outside or any(named))
 
 
 def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
@@ -505,7 +495,7 @@ SLOPES = Audit(
             part=lambda run: run.config.part,
             threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures,
-            sends=sent_photos,
+            sends=are_of_photos,
             keep=keep_pictures,
             check=outside.conclude,
             prices=outside.prices,
@@ -521,7 +511,7 @@ SLOPES = Audit(
             when=is_gated,
             begin=check_groups,
             uses=lambda run: reader_digest(),
-            sends=sent_originals,
+            sends=are_of_photos,
         ),
         Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
         ask(
@@ -531,7 +521,7 @@ SLOPES = Audit(
             **STAGES["originals"],
             work=as_they_were,
             when=ABOUT_ORIGINALS.when,
-            sends=sent_originals,
+            sends=are_of_photos,
         ),
         ABOUT_ORIGINALS,
         Stage(**STAGES["texts"], work=judged.write_texts, here=True, when=JUDGED.when),

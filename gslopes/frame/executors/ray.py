@@ -122,29 +122,28 @@ def _done(
     again: set[int] = set()  # parts whose worker was lost, with its machine or for good
     running: dict[Any, tuple[Any, int]] = {}
     make = [ray.put(pickle.dumps(task.make))]  # it names all photos: to a machine once
-    blind: set[Any] = set()  # workers that do not see the folders
-    head = ""
-    if not ray.util.client.ray.is_connected():  # Ray tells a client
-        head = ray.get_runtime_context().gcs_address
+    blind = set()  # workers that do not see the folders
+    client = ray.util.client.ray.is_connected
+    head = "" if client() else ray.get_runtime_context().gcs_address
     heard = time.monotonic()
     try:
         while waiting or running:
             while waiting and hands:
                 part = waiting.pop()
+                sent = None
                 try:
-                    sent = task.sends(part) if task.sends and hands[0] in blind else None
+                    if hands[0] in blind:
+                        sent = task.sends(part)
                 except OSError:
                     yield ~part
                     continue
                 worker = hands.pop(0)
                 running[worker.do.remote(part, make, sent)] = worker, part
-            if not running:
-                continue
-            found, _ = ray.wait(list(running), num_returns=1, timeout=LOOK)
+            found, _ = ray.wait(list(running), timeout=LOOK) if running else ([], [])
             if _answers(head):
                 heard = time.monotonic()
             elif time.monotonic() - heard > GONE:
-                raise WorkerLost(f"The head of the Ray cluster at {head} is gone.", AGAIN_OR_ONE)
+                raise ConnectionError
             for ready in found:
                 worker, part = running.pop(ready)
                 try:
@@ -157,25 +156,28 @@ def _done(
                     waiting.insert(0, part)
                     continue
                 hands.append(worker)
-                if isinstance(answer, _Unseen) and task.sends is not None:
+                if isinstance(answer, _Unseen) and task.sends:
                     if not blind:
                         note(f"ray        {answer.message} {THROUGH_STORE}")
                     blind.add(worker)
                     waiting.append(part)
-                    continue
-                if isinstance(answer, BaseException):
+                elif isinstance(answer, BaseException):
                     raise answer
-                runfolder.lay(answer)
-                yield part
-    except BaseException:
-        if _answers(head):
-            for worker in {worker for worker, _ in running.values()}:
-                ray.kill(worker)
+                else:
+                    runfolder.lay(answer)
+                    yield part
+    except BaseException as error:
+        if not (_answers(head) if head else client()):
+            if isinstance(error, GslopesError | KeyboardInterrupt):
+                raise
+            raise WorkerLost("The head of the Ray cluster is gone.", AGAIN_OR_ONE) from error
+        for worker, _ in running.values():
+            ray.kill(worker)
         raise
 
 
 def _answers(head: str) -> bool:
-    """Whether the head of a cluster at an address can be reached; a client's, without one, always."""
+    """Whether something at an address can be reached; without one always."""
     host, _, port = head.rpartition(":")
     try:
         if head:
@@ -323,33 +325,32 @@ class RayWorker:
         """
         try:
             with self._lock:
-                self._begin(make, sent)
-            runfolder.lay(sent or {}, self._root)
+                if self._work is None:
+                    self._work = self._made(make, sent is None)
+            for name in sent or ():
+                runfolder.write_bytes(Path(self._root + name), sent[name])
             self._work(part, lambda count: None)
             if sent is None:
                 return {}
             files = self._work.files(part)
             made = {str(file).removeprefix(self._root): file.read_bytes() for file in files}
-            for name in made.keys() | sent.keys():
-                if not name.endswith(runfolder.MANIFEST):
-                    Path(self._root + name).unlink(missing_ok=True)
+            for name in [*made, *sent]:
+                if not name.endswith(runfolder.MANIFEST):  # other parts read it
+                    Path(self._root + name).unlink()
             return made
         except BaseException as error:
             return portable(error)
 
-    def _begin(self, make: list[Any], sent: Mapping[str, bytes] | None) -> None:
-        if self._work is not None:
-            return
-        _check(self.needs if sent is None else (), self.version)
-        if sent is not None:
+    def _made(self, make: list[Any], sees: bool) -> Any:
+        _check(self.needs if sees else (), self.version)
+        if not sees:
             self._folder = TemporaryDirectory(prefix="gslopes-")
             self._root = self._folder.name
-            runfolder.lay(sent, self._root)
         ray: Any = import_module("ray")
         making = _Below(io.BytesIO(ray.get(make[0])))
         making.root = self._root
-        self._work = making.load()(self.device)
         limit_threads(self.threads)
+        return making.load()(self.device)
 
 
 def _check(needs: Sequence[Path], version: str) -> None:
