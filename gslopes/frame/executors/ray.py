@@ -122,7 +122,7 @@ def _done(
     again: set[int] = set()  # parts whose worker was lost, with its machine or for good
     running: dict[Any, tuple[Any, int]] = {}
     make = [ray.put(pickle.dumps(task.make))]  # it names all photos: to a machine once
-    blind = set()  # workers that do not see the folders
+    blind: set[Any] = set()  # workers that do not see the folders
     client = ray.util.client.ray.is_connected
     head = "" if client() else ray.get_runtime_context().gcs_address
     heard = time.monotonic()
@@ -132,7 +132,7 @@ def _done(
                 part = waiting.pop()
                 sent = None
                 try:
-                    if hands[0] in blind:
+                    if hands[0] in blind and task.sends:
                         sent = task.sends(part)
                 except OSError:
                     yield ~part
@@ -327,8 +327,8 @@ class RayWorker:
             with self._lock:
                 if self._work is None:
                     self._work = self._made(make, sent is None)
-            for name in sent or ():
-                runfolder.write_bytes(Path(self._root + name), sent[name])
+            for name, data in (sent or {}).items():
+                runfolder.write_bytes(Path(self._root + name), data)
             self._work(part, lambda count: None)
             if sent is None:
                 return {}
