@@ -40,13 +40,16 @@ class RemoteTask:
     """What another process needs to do a work: without networks, which are built in that process.
 
     make: makes the work on a device; can be pickled.
-    needs: files and folders that every machine must see under the same name.
+    needs: files and folders that a machine sees under the same name.
     name: a part in words, for errors; stays here.
+    sends: the files that a part reads, by absolute name, for machines that do not see them; the work that is made there
+        has ``files``, what a part made, of which the last one commits it. None if it is only done where they are seen.
     """
 
     make: Callable[[str], Work]
     needs: tuple[Path, ...]
     name: Callable[[int], str]
+    sends: Callable[[int], Mapping[str, bytes]] | None = None
 
 
 def pack(work: Work) -> RemoteTask:

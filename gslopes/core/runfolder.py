@@ -117,6 +117,17 @@ def placed(path: Path) -> Iterator[Path]:
     settle([path])
 
 
+def lay(files: Mapping[str, bytes]) -> None:
+    """Write files durably by their names, the last one after all others.  Raises: StorageError."""
+    paths = list(map(Path, files))
+    for path, data in zip(paths, files.values(), strict=True):
+        if path == paths[-1]:
+            settle(paths[:-1])
+            kill_point("part:whole")
+        write_changed(path, data)
+    settle(paths[-1:])
+
+
 def write_table(table: Table, frame: DataFrame, path: Path) -> None:
     """``tables.write``, as ``placed``.  Raises: TableError, StorageError."""
     with placed(path) as fresh:

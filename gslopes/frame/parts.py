@@ -29,12 +29,14 @@ from gslopes.core import (
     frozen,
     kill_point,
     read_json,
+    read_regular,
     runfolder,
     show,
     tables,
 )
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask
+from gslopes.core.files import LARGEST_TABLE
 from gslopes.core.runfolder import part_path
 from gslopes.core.storage import raise_if_refused
 from gslopes.frame.result import AUDITS, find_audit
@@ -216,7 +218,28 @@ class Parts:
         needs = [folder]
         if run.plan is not None and run.plan.source.exists():
             needs.append(run.plan.source)
-        return RemoteTask(partial(_elsewhere, audit, *facts), tuple(needs), self._described)
+        make = partial(_elsewhere, audit, *facts)
+        sends = self._sends if self.stage.sends(run) else None
+        return RemoteTask(make, tuple(needs), self._described, sends)
+
+    def files(self, part: int) -> list[Path]:
+        """All that a part made, in the order of ``commit``."""
+        pictures = [file for rows in self._checked(part) for file in self._pictures(rows)]
+        tables_made = [self.file(table, part) for table in self.made]
+        return [path for path in (*pictures, self.notes(part), *tables_made) if path.exists()]
+
+    def _sends(self, part: int) -> dict[str, bytes]:
+        """All that a part reads.  Raises: OSError."""
+        run = self.run
+        items = self.items(part)
+        paths = [run.folder / runfolder.MANIFEST]
+        if self.stage.along:
+            paths += Parts(run, maker_of(run.audit, self.stage.along)).files(part)
+            names = items["photos"].query("status == 'used'")["path"]
+            paths += [run.config.photos / name for name in names]
+        else:
+            paths += [file.path for file in items]
+        return {str(path.absolute()): read_regular(path, LARGEST_TABLE) for path in paths}
 
     def _described(self, part: int) -> str:
         """A part in words."""

@@ -100,6 +100,8 @@ class Stage:
     threads: whether its parts may be done side by side in threads; or a function of the run that tells.
     here: its parts are only done in this process, such as those that ask models.
     networks: whether its parts take most of their time in networks, which a device of the machine computes faster.
+    sends: whether its parts are made from no more than photos, ``run.json`` and the parts of the stage along which it
+        is done, so that machines that do not see them can be sent it.
     when: whether the options have it; if not, what it made before is removed, but for its parts.
     goes_with: the stage with which ``--only`` does this one.
     uses: what else it is made from, as JSON has it, such as the versions of models; by name if there is ``each``.
@@ -128,6 +130,7 @@ class Stage:
     merging: Names = ()
     here: bool = False
     networks: bool = False
+    sends: Callable[[Run], bool] = _nothing
     threads: bool | Callable[[Run], bool] = False
     when: Callable[[Run], bool] | None = None
     goes_with: str = ""

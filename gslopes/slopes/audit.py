@@ -308,6 +308,13 @@ def make_pictures(run: Run, files: Sequence[PhotoFile]) -> Made:
     return rows
 
 
+def are_of_photos(run: Run) -> bool:
+    """Whether pictures are made from photos alone."""
+    config: RunConfig = run.config
+    named = config.pairs, config.find.landmarks, config.compose.masks, config.compose.parser
+    return not (config.outside or any(named))
+
+
 def keep_pictures(run: Run, table: str) -> Callable[[DataFrame], DataFrame] | None:
     """All rows; the table editing only with an editor of others."""
     if table == tables.EDITING.name and not run.config.outside:
@@ -486,6 +493,7 @@ SLOPES = Audit(
             part=lambda run: run.config.part,
             threads=lambda run: not run.config.outside,  # an editor of others is asked part by part
             begin=begin_pictures,
+            sends=are_of_photos,
             keep=keep_pictures,
             check=outside.conclude,
             prices=outside.prices,
@@ -501,12 +509,18 @@ SLOPES = Audit(
             when=is_gated,
             begin=check_groups,
             uses=lambda run: reader_digest(),
+            sends=are_of_photos,
         ),
         Stage(**STAGES["validity"], work=summarise, when=lambda run: run.has("verdicts")),
         ask(
             **STAGES["score"], gate=lambda run: run.config.gate.on is not False, most=asked_at_most
         ),
-        Stage(**STAGES["originals"], work=as_they_were, when=ABOUT_ORIGINALS.when),
+        Stage(
+            **STAGES["originals"],
+            work=as_they_were,
+            when=ABOUT_ORIGINALS.when,
+            sends=are_of_photos,
+        ),
         ABOUT_ORIGINALS,
         Stage(**STAGES["texts"], work=judged.write_texts, here=True, when=JUDGED.when),
         JUDGED,

@@ -1,19 +1,27 @@
 """Parts on the machines of a Ray cluster.
 
-Photos, run folder, models and gslopes itself must be on every machine: the folders under the same names, on a file
-system that all of them share; the rest installed. Nothing is sent but the configuration and the numbers of parts.
+Models and gslopes itself are installed on every machine. Photos and run folder best lie on a file system that all of
+them share, under the same names: nothing is sent then but the configuration and the numbers of parts.
+
+A machine that does not see them is sent what each part reads through Ray's object store. It lays the files below a
+folder of its own and does the part there; what came of it is sent back and committed by this process, the same bytes in
+the same order as if it had been done here.
 """
 
+import io
 import os
 import pickle
 import socket
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from importlib import import_module
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
@@ -26,22 +34,26 @@ from gslopes.core import (
     gslopes_version,
     limit_threads,
     progress_line,
+    runfolder,
     show,
 )
 from gslopes.core.errors import WorkerLost
-from gslopes.core.executor import pack
-from gslopes.frame.executors.one_process import cores, slots_and_threads
+from gslopes.core.executor import RemoteTask, pack
+from gslopes.frame.executors.one_process import OneProcess, cores, slots_and_threads
 
 ADDRESS = "RAY_ADDRESS"
 AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
+GONE = 30  # seconds without an answer after which a head is gone: after 60 Ray ends the process, in its own words
+LOOK = 5  # seconds between looks at the head
 PATIENCE = 20  # seconds that a cluster at an address has to answer
 SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
 AGAIN_OR_ONE = "The same command goes on from what is done; with --engine one it needs no Ray."
+THROUGH_STORE = "What it reads and makes goes through Ray's object store."
 STORE = (
     100 * 2**20
-)  # bytes of a local cluster's object store: the configuration is all that goes through it
+)  # bytes of a local cluster's object store: only what other machines do goes through it
 
 
 @frozen
@@ -77,49 +89,102 @@ class RayCluster(Notes):
                 num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again
             )(RayWorker)
             device = "cuda" if size.gpus else "cpu"
-            order = pickle.dumps(task.make), list(task.needs), device, threads, gslopes_version()
+            order = list(task.needs), device, threads, gslopes_version()
             workers = [actor.remote(*order) for _ in range(size.workers)]
             with progress_line(self.progress, parts, **line) as tick:
-                for part in _done(ray, workers * slots, list(parts), task.name):
-                    tick(parts[part])
-            for worker in workers:
-                ray.kill(worker)
+                for part in _done(ray, workers * slots, list(parts), task, self.note):
+                    if part < 0:  # a file that cannot be read is told as it is by this process
+                        OneProcess()(work, {~part: 0}, **line)
+                    tick(parts[max(part, ~part)])
+            ended = [worker.__ray_terminate__.remote() for worker in workers]
+            ray.wait(ended, num_returns=len(ended), timeout=LOOK)  # what they were sent is removed
         finally:
             if started:
                 ray.shutdown()
 
 
 def _done(
-    ray: Any, hands: list[Any], waiting: list[int], name: Callable[[int], str]
+    ray: Any,
+    hands: list[Any],
+    waiting: list[int],
+    task: RemoteTask,
+    note: Callable[[str], None],
 ) -> Iterator[int]:
-    """Each part as it is done; hands: the workers, as often as each has parts in hand.
+    """Each part as it is done, or its complement if it is to be done here.
 
     Ray starts a lost worker again, and its parts with it: what a part has written is written again, the same bytes.
 
-    Raises: WorkerLost, with the part, if workers are lost again and again; what the work raised.
+    hands: the workers, as often as each has parts in hand.
+
+    Raises: WorkerLost, with the part, if workers are lost again and again, or if the head is; what the work raised.
     """
     waiting = waiting[::-1]
+    again: set[int] = set()  # parts whose worker was lost, with its machine or for good
     running: dict[Any, tuple[Any, int]] = {}
+    make = [ray.put(pickle.dumps(task.make))]  # it names all photos: to a machine once
+    blind: set[Any] = set()  # workers that do not see the folders
+    client = ray.util.client.ray.is_connected
+    head = "" if client() else ray.get_runtime_context().gcs_address
+    heard = time.monotonic()
     try:
         while waiting or running:
             while waiting and hands:
-                worker = hands.pop(0)
                 part = waiting.pop()
-                running[worker.do.remote(part)] = worker, part
-            (ready,), _ = ray.wait(list(running), num_returns=1)
-            worker, part = running.pop(ready)
-            hands.append(worker)
-            try:
-                error = ray.get(ready)
-            except ray.exceptions.RayError as lost:
-                raise _explained(lost, name(part)) from None
-            if error is not None:
-                raise error
-            yield part
-    except BaseException:
-        for worker in {id(worker): worker for worker, _ in running.values()}.values():
+                sent = None
+                try:
+                    if hands[0] in blind and task.sends:
+                        sent = task.sends(part)
+                except OSError:
+                    yield ~part
+                    continue
+                worker = hands.pop(0)
+                running[worker.do.remote(part, make, sent)] = worker, part
+            found, _ = ray.wait(list(running), timeout=LOOK) if running else ([], [])
+            if _answers(head):
+                heard = time.monotonic()
+            elif time.monotonic() - heard > GONE:
+                raise ConnectionError
+            for ready in found:
+                worker, part = running.pop(ready)
+                try:
+                    answer = ray.get(ready)
+                except ray.exceptions.RayError as lost:
+                    hands = [hand for hand in hands if hand is not worker]
+                    if part in again or not (hands or running):
+                        raise _explained(lost, task.name(part)) from None
+                    again.add(part)
+                    waiting.insert(0, part)
+                    continue
+                hands.append(worker)
+                if isinstance(answer, _Unseen) and task.sends:
+                    if not blind:
+                        note(f"ray        {answer.message} {THROUGH_STORE}")
+                    blind.add(worker)
+                    waiting.append(part)
+                elif isinstance(answer, BaseException):
+                    raise answer
+                else:
+                    runfolder.lay(answer)
+                    yield part
+    except BaseException as error:
+        if not (_answers(head) if head else client()):
+            if isinstance(error, GslopesError | KeyboardInterrupt):
+                raise
+            raise WorkerLost("The head of the Ray cluster is gone.", AGAIN_OR_ONE) from error
+        for worker, _ in running.values():
             ray.kill(worker)
         raise
+
+
+def _answers(head: str) -> bool:
+    """Whether something at an address can be reached; without one always."""
+    host, _, port = head.rpartition(":")
+    try:
+        if head:
+            socket.create_connection((host.strip("[]"), int(port)), LOOK).close()
+    except OSError:
+        return False
+    return True
 
 
 def _explained(lost: Exception, part: str) -> GslopesError:
@@ -221,37 +286,75 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
 # -- what runs there --------------------------------------------------------------------------------------------------
 
 
+class _Unseen(UsageError):
+    """A machine does not see photos or run folder."""
+
+
+class _Below(pickle.Unpickler):
+    """Paths lie below another root, or stay if that is empty."""
+
+    root = ""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """As of all unpicklers."""
+        found = super().find_class(module, name)
+        if isinstance(found, type) and issubclass(found, PurePath):
+            return lambda *names: found(self.root + os.path.join("", *names))
+        return found
+
+
 @dataclass(eq=False)
 class RayWorker:
     """A work on any machine, made there if everything is as on the sender's machine; parts in threads."""
 
-    make: bytes
     needs: Sequence[Path]
     device: str
     threads: int
     version: str
     _lock: Lock = field(default_factory=Lock)
-    _work: Work | None = None
+    _work: Any = None
+    _folder: Any = None
+    _root: str = ""
 
-    def do(self, part: int) -> BaseException | None:
-        """Do a part; the error, if there is one."""
+    def do(
+        self, part: int, make: list[Any], sent: Mapping[str, bytes] | None
+    ) -> BaseException | dict[str, bytes]:
+        """Do a part; what it made, by absolute name, if it was sent what it reads; the error, if there is one.
+
+        make: a reference to what makes the work, pickled.
+        """
         try:
-            self._made()(part, lambda count: None)
+            with self._lock:
+                if self._work is None:
+                    self._work = self._made(make, sent is None)
+            for name, data in (sent or {}).items():
+                runfolder.write_bytes(Path(self._root + name), data)
+            self._work(part, lambda count: None)
+            if sent is None:
+                return {}
+            files = self._work.files(part)
+            made = {str(file).removeprefix(self._root): file.read_bytes() for file in files}
+            for name in [*made, *sent]:
+                if not name.endswith(runfolder.MANIFEST):  # other parts read it
+                    Path(self._root + name).unlink()
+            return made
         except BaseException as error:
             return portable(error)
-        return None
 
-    def _made(self) -> Work:
-        with self._lock:
-            if self._work is None:
-                _check(self.needs, self.version)
-                self._work = pickle.loads(self.make)(self.device)
-                limit_threads(self.threads)
-            return self._work
+    def _made(self, make: list[Any], sees: bool) -> Any:
+        _check(self.needs if sees else (), self.version)
+        if not sees:
+            self._folder = TemporaryDirectory(prefix="gslopes-")
+            self._root = self._folder.name
+        ray: Any = import_module("ray")
+        making = _Below(io.BytesIO(ray.get(make[0])))
+        making.root = self._root
+        limit_threads(self.threads)
+        return making.load()(self.device)
 
 
 def _check(needs: Sequence[Path], version: str) -> None:
-    """Raises: UsageError unless this machine has the same version, and sees the files."""
+    """Raises: UsageError unless this machine has the same version; _Unseen unless it sees the files."""
     host = socket.gethostname()
     if gslopes_version() != version:
         raise UsageError(
@@ -260,9 +363,10 @@ def _check(needs: Sequence[Path], version: str) -> None:
         )
     for path in needs:
         if not path.exists():
-            raise UsageError(
+            raise _Unseen(
                 f"The machine {host} does not see {show(path)}.",
-                "Photos and run folder must lie on a file system that all machines share, under the same names.",
+                "For this, photos and run folder must lie on a file system that all machines share, under the same"
+                " names.",
             )
 
 
