@@ -255,7 +255,7 @@ def test_no_cookie_is_sent_back(server, client):
 @pytest.mark.parametrize("drip", DRIPS)
 def test_a_dripping_reply_ends_with_the_exchange(server, drip, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 1.0)
-    with transport.client() as asking:
+    with transport.Client() as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS[drip]
         began = time.monotonic()
@@ -367,7 +367,7 @@ def test_a_call_that_hangs_is_abandoned():
 def test_an_exchange_beyond_its_deadline_leaves_no_thread_and_no_connection(server, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
     before = set(threading.enumerate())
-    with transport.client() as asking:
+    with transport.Client() as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS["header"]
         with pytest.raises(httpx.ReadTimeout):

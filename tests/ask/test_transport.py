@@ -127,7 +127,7 @@ def test_after_each_kind_of_reply_the_next_picture_is_answered_rightly(kind):
 def answered_of_others(plan: list[str], certain: tuple[int, ...] = ()) -> list[str]:
     """The kinds whose picture got what is not about it.  certain: indices of pictures that must be answered."""
     wrong = []
-    with listening(desk(plan)) as port, transport.client(seconds=5) as asking:
+    with listening(desk(plan)) as port, transport.Client(seconds=5) as asking:
         for index, kind in enumerate(plan):
             picture = b"picture %d" % index
             try:
@@ -195,7 +195,7 @@ def test_what_is_given_up_while_it_connects_is_not_sent(monkeypatch):
         ended.set()
 
     monkeypatch.setattr(socket, "create_connection", slow)
-    with listening(serve) as port, transport.client(seconds=0.2) as asking:
+    with listening(serve) as port, transport.Client(seconds=0.2) as asking:
         with pytest.raises(httpx.ConnectTimeout):
             asking.post(f"http://127.0.0.1:{port}/", content=b"picture")
         assert ended.wait(5)

@@ -142,7 +142,7 @@ class Endpoint(service.Service):
             self._url = service.address(url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
-        return transport.client(headers=headers)
+        return transport.Client(headers=headers)
 
     def _sent(self, picture: bytes, url: str, fields: Mapping[str, Any]) -> Any:
         """The reply to a request about one picture.
