@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -166,6 +167,7 @@ def manual(target: Target) -> str:
     return inspect.cleandoc(module.__doc__ or "")
 
 
+@cache
 def _read(package: str = "classifiers") -> dict[str, Any]:
     return read_toml(Path(__file__).parents[1] / package / "catalogue.toml")
 
