@@ -152,7 +152,7 @@ def scrub_json(value: object) -> object:
 
 
 def scrub_json_text(value: object) -> str:
-    """The JSON of what ``scrub_json`` gives, without blanks.  Raises: TypeError, ValueError for what JSON cannot hold."""
+    """The JSON of what ``scrub_json`` gives.  Raises: TypeError, ValueError for what JSON cannot hold."""
     text = _json(value)
     return text if _is_clean(text) else _json(_scrubbed(value))
 

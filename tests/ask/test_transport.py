@@ -8,6 +8,7 @@ import threading
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from urllib.parse import quote
 
@@ -139,6 +140,28 @@ def answered_of_others(plan: list[str], certain: tuple[int, ...] = ()) -> list[s
                 wrong.append(kind)
             assert index not in certain or reply.content == about(picture)
     return wrong
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_request_has_a_connection_of_its_own_which_ends_with_its_reply(threads):
+    ended = []
+
+    def serve(connection: socket.socket) -> None:
+        ended.append(
+            len([connection.sendall(whole(about(body))) for _, body in requests_of(connection)])
+        )
+
+    def ask(number: int) -> bool:
+        picture = b"picture %d" % number
+        return asking.post(f"http://127.0.0.1:{port}/", content=picture).content == about(picture)
+
+    with listening(serve) as port, transport.Client() as asking:
+        with ThreadPoolExecutor(threads) as pool:
+            assert all(pool.map(ask, range(20)))
+        end = time.monotonic() + 5
+        while len(ended) < 20 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert ended == [1] * 20
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -169,7 +169,7 @@ class Endpoint(service.Service):
 
     def _content(self, reply: Any) -> Any:
         """The JSON of a reply.  Raises: ValueError; the error that it holds."""
-        if problems.PATTERNS["streamed"].match(reply.text):
+        if problems.PATTERNS["streamed"].match(reply.content[:9].decode("latin-1")):
             raise self._error("service", "its reply is an event stream, not one JSON value")
         body = parse_json(reply.content)
         if isinstance(body, dict) and (error := self._error_in(body)):
