@@ -80,7 +80,7 @@ class Replies:
         port = self._serving.__enter__()  # to the end of the process: its thread is a daemon
         host = f"127.0.0.1:{port}"
         self._classifier: Any = load_classifier(f"http:http://{host}/judge", prepare=False)
-        self._classifier._client = transport.client(seconds=SECONDS)
+        self._classifier._client = transport.Client(seconds=SECONDS)
         policy = FetchPolicy(
             gap=0, seconds=SECONDS, max_bytes=1 << 20, max_attempts=1, allowed=(host,)
         )

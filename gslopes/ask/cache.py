@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from gslopes.ask.secrets import scrub_json
+from gslopes.ask.secrets import scrub_json_text
 from gslopes.core import StorageError, frozen, gslopes_version, show
 from gslopes.core.arrays import batches
 from gslopes.core.files import why_unreadable
@@ -160,7 +160,6 @@ class AnswerCache:
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
         if self._db.execute(
             "SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')"
         ).fetchone():
@@ -217,7 +216,7 @@ class AnswerCache:
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
         """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
         until = time.monotonic() + LEASE
-        with self._transaction():
+        with self._transaction(lasting=False):
             cached = self.find(classifier_id, pictures)
             in_progress = self._claimed_by_others(classifier_id, pictures)
             to_ask = {*pictures} - {*cached} - in_progress
@@ -260,7 +259,7 @@ class AnswerCache:
 
     def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Release claims without an answer."""
-        with self._transaction():
+        with self._transaction(lasting=False):
             self._delete(self._claims, classifier_id, pictures)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -352,9 +351,13 @@ class AnswerCache:
     # -- the connection -----------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """A transaction: all or nothing, with no other writer in between."""
+    def _transaction(self, *, lasting: bool = True) -> Iterator[None]:
+        """A transaction: all or nothing, with no other writer in between.
+
+        lasting: whether it also outlives a power cut when it ends; claims end with their process, anyway.
+        """
         with self._lock, sqlite_errors(self.path):
+            self._db.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -377,7 +380,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def _packed(raw: object) -> bytes:
-    text = json.dumps(scrub_json(raw), ensure_ascii=False, separators=(",", ":"))
+    text = scrub_json_text(raw)
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
 

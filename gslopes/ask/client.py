@@ -125,14 +125,14 @@ class Client:
             for key, answer in self._cache.find(fresh).items():
                 self._record(key, answer, [progress])
                 fresh.remove(key)
-            for key, data in self._fitted(progress, questions[0].photo, fresh, pictures).items():
+            fitted = self._fitted(progress, questions[0].photo, fresh, pictures)
+            for key, data in self._claimed(progress, questions, fitted).items():
                 size = sum(map(len, pending.values())) + len(data)
                 if len(pending) >= self._batch or 0 < heavy < size:
-                    self._send(pending, progress)
+                    self._send(pending)
                     pending = {}
                 pending[key] = data
-                self._about[key] = questions
-        self._send(pending, progress)
+        self._send(pending)
         progress.all_added = True
 
     def _read(self, progress: PartProgress, questions: list[Question]) -> Encoded:
@@ -179,18 +179,25 @@ class Client:
             cast("Able", self.classifier).about(photo, list(fitted.values()))
         return fitted
 
-    def _send(self, pending: Encoded, progress: PartProgress) -> None:
-        if not pending or self._halt.is_set():
-            return
-        self._in_flight |= {key: [progress] for key in pending}
-        to_ask, cached, in_progress = self._cache.claim(list(pending))
+    def _claimed(
+        self, progress: PartProgress, questions: list[Question], fitted: Encoded
+    ) -> Encoded:
+        """Those pictures of a photo that we ask about: one transaction claims them all."""
+        if not fitted or self._halt.is_set():
+            return {}
+        self._about |= dict.fromkeys(fitted, questions)
+        self._in_flight |= {key: [progress] for key in fitted}
+        to_ask, cached, in_progress = self._cache.claim(list(fitted))
         for key, answer in cached.items():
             self._record(key, answer)
-        self._claimed_elsewhere |= {key: self._about[key] for key in in_progress}
+        self._claimed_elsewhere |= dict.fromkeys(in_progress, questions)
+        return {key: data for key, data in fitted.items() if key in to_ask}
+
+    def _send(self, pending: Encoded) -> None:
         while len(self._jobs) >= 2 * self._threads and not self._halt.is_set():
             self._collect(wait(self._jobs, timeout=1, return_when=FIRST_COMPLETED).done)
-        if to_ask:
-            self._submit({key: data for key, data in pending.items() if key in to_ask})
+        if pending and not self._halt.is_set():
+            self._submit(pending)
 
     def _submit(self, pictures: Encoded) -> None:
         self._jobs.add(self._pool.submit(self._worker.ask, pictures))

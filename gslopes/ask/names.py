@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
+UNITS = {1: "levels", 2: "points ahead"}  # of choices with a number, by people
+
+
 @frozen
 class NoOptions:
     """The options of what has none."""

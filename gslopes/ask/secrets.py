@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
@@ -59,11 +59,19 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
-    # only the values of few names are read: it is asked for each answer
-    values = [os.environ.get(name, "") for name in filter(_VARIABLE.search, os.environ)]
-    for name in filter(_PROXY.search, os.environ):
-        values += _of_user(os.environ.get(name, "").rpartition("@")[0].rpartition("://")[2])
+    values = []
+    for name in filter(_is_telling, os.environ):  # it is asked for each answer
+        value = os.environ.get(name, "")
+        if _PROXY.search(name):
+            values += _of_user(value.rpartition("@")[0].rpartition("://")[2])
+        if _VARIABLE.search(name):
+            values.append(value)
     return {value for value in values if len(value) >= MIN_LENGTH}
+
+
+@cache
+def _is_telling(name: str) -> bool:
+    return bool(_VARIABLE.search(name) or _PROXY.search(name))
 
 
 def _of_user(user: str) -> list[str]:
@@ -137,12 +145,24 @@ def scrub_error(error: GslopesError) -> GslopesError:
 def scrub_json(value: object) -> object:
     """A JSON value without credentials in its texts; pictures in base64 stay as they are, and what is not JSON."""
     try:
-        text = PICTURE.sub("", json.dumps(value, ensure_ascii=False))
+        text = _json(value)
     except (TypeError, ValueError):
         return value
-    if scrub_text(text) == text:
-        return value
-    return _scrubbed(value)
+    return value if _is_clean(text) else _scrubbed(value)
+
+
+def scrub_json_text(value: object) -> str:
+    """The JSON of what ``scrub_json`` gives.  Raises: TypeError, ValueError for what JSON cannot hold."""
+    text = _json(value)
+    return text if _is_clean(text) else _json(_scrubbed(value))
+
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _is_clean(text: str) -> bool:
+    text = PICTURE.sub("", text)
+    return scrub_text(text) == text
 
 
 def _scrubbed(value: object) -> object:

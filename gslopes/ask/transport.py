@@ -4,7 +4,7 @@ Each request has a connection of its own, which ends with its reply: what a serv
 can answer no other picture. That costs two or three turns of the network a request, and 3 ms for encryption.
 Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by ``exchange`` and follows
 redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
-each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
+each exchange runs in a thread of its own, and whoever waits for it shuts its connection at the deadline.
 """
 
 import os
@@ -15,9 +15,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
+from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -48,6 +49,7 @@ _DROPPED = (
 
 _BEFORE = ("send_request_headers.started", "send_request_body.started")
 
+_ONCE = httpx.Limits(max_connections=None, max_keepalive_connections=0)  # none is used again
 _REFUSES = re.compile("40[137]|.*([Uu]sername|METHODS)")  # a proxy
 
 T = TypeVar("T")
@@ -73,8 +75,28 @@ class Permanent(httpx.TransportError):
 # -- a deadline for everything ----------------------------------------------------------------------------------------
 
 
+_IDLE: list["SimpleQueue[Callable[[], None]]"] = []  # of threads that wait for an exchange
+os.register_at_fork(after_in_child=_IDLE.clear)
+
+
+def _in_thread(work: Callable[[], None]) -> None:
+    """Do it in a thread of ours that does nothing, or in a new one; whoever hangs keeps the thread."""
+    try:
+        _IDLE.pop().put(work)
+    except IndexError:
+        threading.Thread(target=_serve, args=(work,), daemon=True).start()
+
+
+def _serve(work: Callable[[], None]) -> None:
+    queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    while True:
+        work()
+        _IDLE.append(queue)
+        work = queue.get()
+
+
 def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event | None = None) -> T:
-    """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
+    """The result of a call in another thread; it is abandoned, its connections shut, at the deadline.
 
     call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
     stop: ends it when it is set.
@@ -104,9 +126,9 @@ def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event 
             for stream in streams:  # also where a library forgets it
                 stream.close()
 
-    threading.Thread(target=target, daemon=True).start()
     try:
-        while not wait([result], min(SLICE, max(0.0, deadline - time.monotonic()))).done:
+        _in_thread(target)
+        while not _has_ended(result, min(SLICE, max(0.0, deadline - time.monotonic()))):
             if stop and stop.is_set():
                 raise Stopped
             if time.monotonic() >= deadline:
@@ -118,6 +140,12 @@ def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event 
                 stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
         raise
     return result.result()
+
+
+def _has_ended(result: Future[Any], seconds: float) -> bool:
+    with suppress(TimeoutError):
+        result.exception(seconds)
+    return result.done()
 
 
 def _raise_if_answered(stream: httpcore.NetworkStream) -> None:
@@ -170,6 +198,7 @@ class BoundedTransport(httpx.BaseTransport):
 
     def __init__(self, seconds: float = 0.0) -> None:
         self._seconds = seconds
+        self._way_to = cache(_way)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The reply, read and closed.
@@ -180,7 +209,7 @@ class BoundedTransport(httpx.BaseTransport):
         sent = False
         most = self._seconds or SECONDS
         seconds = seconds_left(most)
-        proxy = _proxy_of(request.url)
+        pool, proxy = self._way_to(request.url.scheme, request.url.host)
 
         def exchanged(trace: Trace) -> httpx.Response:
             def note(event: str, facts: Any) -> None:
@@ -191,8 +220,7 @@ class BoundedTransport(httpx.BaseTransport):
             limits = httpx.Timeout(most, connect=min(CONNECT, most))
             request.read()
             request.extensions = {"timeout": limits.as_dict(), "trace": note}
-            with _connection(proxy) as pool:
-                return _reply(pool, request)
+            return _reply(pool, request)
 
         try:
             return exchange(exchanged, time.monotonic() + seconds)
@@ -245,27 +273,28 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
     return httpx.Response(status, headers=passed, content=body, request=request)
 
 
-def _proxy_of(url: httpx.URL) -> str:
-    """The address of the proxy that the environment names for a server; empty if it names none."""
+def _way(scheme: str, host: str) -> tuple[httpx.HTTPTransport, str]:
+    """What makes a connection for each request to a server, and the address of its proxy, empty without one.
+
+    Raises: Permanent if the environment names a proxy of an unusable form.
+    """
     proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(url.host):
-        return ""
-    return proxy if "://" in proxy else f"http://{proxy}"
-
-
-def _shown(proxy: str) -> httpx.URL:
-    return httpx.URL(proxy).copy_with(username=None, password=None)
-
-
-def _connection(proxy: str) -> httpx.HTTPTransport:
+    proxy = proxies.get(scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(host):
+        proxy = ""
+    elif "://" not in proxy:
+        proxy = f"http://{proxy}"
     bundles = filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES))
     try:
-        return httpx.HTTPTransport(verify=_trusting(*bundles), proxy=proxy or None)
+        return httpx.HTTPTransport(_trusting(*bundles), proxy=proxy or None, limits=_ONCE), proxy
     except (ValueError, ImportError):
         raise Permanent(
             f"the proxy {_shown(proxy)} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
         ) from None
+
+
+def _shown(proxy: str) -> httpx.URL:
+    return httpx.URL(proxy).copy_with(username=None, password=None)
 
 
 @cache  # reading a bundle takes 50 ms, as long as some exchanges
@@ -302,9 +331,16 @@ def _lasting(error: BaseException | None) -> str:
     return ""
 
 
-def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
+class Client(httpx.Client):
     """An ``httpx.Client`` that asks by a ``BoundedTransport(seconds)``.  options: as httpx takes them."""
-    headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
-    return httpx.Client(
-        transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options
-    )
+
+    def __init__(self, seconds: float = 0.0, **options: Any) -> None:
+        headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
+        self._bounded = BoundedTransport(seconds)
+        super().__init__(transport=self._bounded, headers=headers, **options)
+
+    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """The whole reply; only to sign a request are httpx's steps needed, which cost as much as the rest."""
+        if self.auth or options.get("stream") or request.url.userinfo:
+            return super().send(request, **options)
+        return self._bounded.handle_request(request)

@@ -3,11 +3,20 @@
 Listing imports nothing, so that one broken or heavy plug-in neither slows down nor breaks the others.
 """
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import metadata
 from pkgutil import resolve_name
+from typing import Any
 
 from gslopes.core import ConfigError, UnknownName, UsageError, frozen
+
+
+@cache  # it reads a file of each package
+def _points(find: Callable[..., Iterable[Any]], group: str, *_: object) -> tuple[Any, ...]:
+    return tuple(find(group=group))
 
 
 @frozen
@@ -65,7 +74,8 @@ class Registry:
 
     def _claims(self) -> dict[str, list[Target]]:
         claims = {name: [Target(name, path)] for name, path in self.table.items()}
-        for point in metadata.entry_points(group=self.group):
+        changes = (os.path.exists(path) and os.path.getmtime(path) for path in sys.path)
+        for point in _points(metadata.entry_points, self.group, *sys.path, *changes):
             package = point.dist.name if point.dist else ""
             summary = (point.dist.metadata["Summary"] or "") if point.dist else ""
             target = Target(point.name, point.value.split("[")[0].strip(), package, summary)

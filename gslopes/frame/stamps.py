@@ -170,8 +170,8 @@ def _listing(folder: str, below: str) -> Iterator[tuple[str, int, int]]:
 def _program() -> JsonObject:
     """The version, and a digest of the program's files, which in a checkout change without it; what it builds on."""
     code = hashlib.sha256()
-    for path in sorted(PROGRAM.rglob("*")):
-        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
-            code.update(f"{path.relative_to(PROGRAM)}\0".encode() + path.read_bytes() + b"\0")
+    for name, _, _ in sorted(_listing(str(PROGRAM), "")):
+        if not {"__pycache__", "_assets"} & set(name.split("/")):
+            code.update(f"{name}\0".encode() + (PROGRAM / name).read_bytes() + b"\0")
     versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
     return {"gslopes": runtime.gslopes_version(), "code": code.hexdigest(), "versions": versions}

@@ -3,13 +3,16 @@
 import base64
 import io
 import json
+import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 from pandas import DataFrame
 from PIL import Image
@@ -34,6 +37,14 @@ _PLOT_STYLE = """\
 }"""
 
 
+class _Compiled(FileSystemBytecodeCache):
+    """Where Python keeps compiled modules; a folder that cannot be written keeps none."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
 @cache
 def templates(house: Path | str | None = None, escape: bool = True) -> Environment:
     """The templates of all pages and those in the folder ``house``; an unknown name is an error.
@@ -49,6 +60,10 @@ def templates(house: Path | str | None = None, escape: bool = True) -> Environme
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        optimized=False,  # what is compiled holds no result of our own functions, which may change
+        bytecode_cache=None
+        if sys.dont_write_bytecode
+        else _Compiled(str(TEMPLATES.parent / "__pycache__"), f"{escape:d}-%s.j2c"),
     )
     environment.globals |= {"numbers": numbers, "units": units, "words": words}
     environment.filters |= {

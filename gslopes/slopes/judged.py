@@ -14,9 +14,8 @@ from pandas import DataFrame
 
 from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
-from gslopes.ask.classifiers import chat, load_classifiers
-from gslopes.ask.classifiers.prompt import UNITS
-from gslopes.ask.names import split
+from gslopes.ask.classifiers import load_classifiers
+from gslopes.ask.names import UNITS, split
 from gslopes.ask.questions import digest, read_picture
 from gslopes.core import ConfigError, hexdigest, read_text, runfolder, tables, traits_of
 from gslopes.core.tables import Row
@@ -86,6 +85,8 @@ def write_texts(run: Run, part: Tables) -> Made:
 
 def _texts(caches: Sequence[Any], key: bytes) -> list[tuple[str, str]]:
     """(whose it is, the text) of each about a picture, by its digest."""
+    from gslopes.ask.classifiers import chat
+
     return [
         (cache.classifier.name, text)
         for cache in caches

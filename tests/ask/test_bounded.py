@@ -3,10 +3,12 @@
 import gzip
 import itertools
 import json
+import os
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -255,7 +257,7 @@ def test_no_cookie_is_sent_back(server, client):
 @pytest.mark.parametrize("drip", DRIPS)
 def test_a_dripping_reply_ends_with_the_exchange(server, drip, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 1.0)
-    with transport.client() as asking:
+    with transport.Client() as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS[drip]
         began = time.monotonic()
@@ -364,20 +366,55 @@ def test_a_call_that_hangs_is_abandoned():
     release.set()
 
 
-def test_an_exchange_beyond_its_deadline_leaves_no_thread_and_no_connection(server, monkeypatch):
+def ours() -> int:
+    """How many threads of exchanges there are."""
+    return sum("_serve" in thread.name for thread in threading.enumerate())
+
+
+def test_an_exchange_beyond_its_deadline_gives_its_thread_and_its_connection_back(
+    server, monkeypatch
+):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
-    before = set(threading.enumerate())
-    with transport.client() as asking:
+    with transport.Client() as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS["header"]
         with pytest.raises(httpx.ReadTimeout):
             asking.post(server.url, content=b"x")
-        ours = [one for one in set(threading.enumerate()) - before if "target" in one.name]
-        for thread in ours:
-            thread.join(2)
-        assert not any(thread.is_alive() for thread in ours)
+        idle = len(transport._IDLE)
+        wait_until(lambda: len(transport._IDLE) == ours())
         server.drip = b""
+        before = ours()
+        for _ in range(5):
+            assert asking.post(server.url, content=b"x").status_code == 200
+        assert ours() == before >= idle
+
+
+def wait_until(happens: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_call_that_hangs_keeps_its_thread_and_no_other(server):
+    release = threading.Event()
+    with pytest.raises(DeadlineExceeded):
+        exchange(lambda _: release.wait(30), time.monotonic() + 0.1)
+    with transport.Client() as asking:
         assert asking.post(server.url, content=b"x").status_code == 200
+    release.set()
+
+
+def test_a_child_of_a_fork_asks_by_threads_of_its_own(server):
+    with transport.Client() as asking:
+        assert asking.post(server.url, content=b"x").status_code == 200
+        child = os.fork()
+        if not child:
+            with suppress(BaseException):
+                late = time.monotonic() + 5
+                os._exit(exchange(lambda _: 7, late))
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_a_body_is_decompressed_only_as_far_as_it_may():

@@ -119,6 +119,20 @@ def test_what_one_has_claimed_another_waits_for(cache, classifier_id, tmp_path):
         assert other.claim(classifier_id, [key(2)]).to_ask == {key(2)}
 
 
+def test_answers_are_synced_to_the_disk_and_claims_need_not_be(cache, classifier_id):
+    said: list[str] = []
+    cache._db.set_trace_callback(said.append)
+    cache.claim(classifier_id, [key(1), key(2)])
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1)})
+    cache.keep_begun(classifier_id, key(2), 2)
+    cache.release(classifier_id, [key(2)])
+    writes = {"INSERT OR REPLACE INTO claims": "NORMAL", "INSERT OR IGNORE INTO answers": "FULL"}
+    writes |= {"INSERT OR REPLACE INTO begun": "FULL"}
+    for write, sync in writes.items():
+        before = said[: next(place for place, text in enumerate(said) if text.startswith(write))]
+        assert [text for text in before if "synchronous" in text][-1].endswith(sync), write
+
+
 def test_a_claim_ends_with_its_lease(cache, classifier_id, tmp_path, monkeypatch):
     monkeypatch.setattr("gslopes.ask.cache.LEASE", -1.0)
     cache.claim(classifier_id, [key(1)])

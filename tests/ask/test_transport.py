@@ -8,6 +8,7 @@ import threading
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from urllib.parse import quote
 
@@ -127,7 +128,7 @@ def test_after_each_kind_of_reply_the_next_picture_is_answered_rightly(kind):
 def answered_of_others(plan: list[str], certain: tuple[int, ...] = ()) -> list[str]:
     """The kinds whose picture got what is not about it.  certain: indices of pictures that must be answered."""
     wrong = []
-    with listening(desk(plan)) as port, transport.client(seconds=5) as asking:
+    with listening(desk(plan)) as port, transport.Client(seconds=5) as asking:
         for index, kind in enumerate(plan):
             picture = b"picture %d" % index
             try:
@@ -139,6 +140,28 @@ def answered_of_others(plan: list[str], certain: tuple[int, ...] = ()) -> list[s
                 wrong.append(kind)
             assert index not in certain or reply.content == about(picture)
     return wrong
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_request_has_a_connection_of_its_own_which_ends_with_its_reply(threads):
+    ended = []
+
+    def serve(connection: socket.socket) -> None:
+        ended.append(
+            len([connection.sendall(whole(about(body))) for _, body in requests_of(connection)])
+        )
+
+    def ask(number: int) -> bool:
+        picture = b"picture %d" % number
+        return asking.post(f"http://127.0.0.1:{port}/", content=picture).content == about(picture)
+
+    with listening(serve) as port, transport.Client() as asking:
+        with ThreadPoolExecutor(threads) as pool:
+            assert all(pool.map(ask, range(20)))
+        end = time.monotonic() + 5
+        while len(ended) < 20 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert ended == [1] * 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,7 +218,7 @@ def test_what_is_given_up_while_it_connects_is_not_sent(monkeypatch):
         ended.set()
 
     monkeypatch.setattr(socket, "create_connection", slow)
-    with listening(serve) as port, transport.client(seconds=0.2) as asking:
+    with listening(serve) as port, transport.Client(seconds=0.2) as asking:
         with pytest.raises(httpx.ConnectTimeout):
             asking.post(f"http://127.0.0.1:{port}/", content=b"picture")
         assert ended.wait(5)

@@ -56,3 +56,21 @@ def test_a_plug_in_that_cannot_be_imported_is_named(plugins, path):
     plugins(broken=path)
     with pytest.raises(UsageError, match=r"'broken'.* cannot be imported from"):
         OURS.find("broken").load()
+
+
+def test_packages_are_looked_through_once_and_again_after_one_was_installed(monkeypatch, tmp_path):
+    looked = []
+
+    def find(group: str) -> list[metadata.EntryPoint]:
+        looked.append(group)
+        return []
+
+    monkeypatch.setattr(metadata, "entry_points", find)
+    for _ in range(3):
+        OURS.find("counter")
+    assert looked == ["gslopes.things"]
+    monkeypatch.syspath_prepend(tmp_path)
+    OURS.find("counter")
+    (tmp_path / "thing-1.dist-info").mkdir()
+    OURS.find("counter")
+    assert len(looked) == 3

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -174,6 +175,7 @@ def manual(target: Target) -> str:
     return inspect.cleandoc(module.__doc__ or "")
 
 
+@cache
 def _read(package: str = "classifiers") -> JsonObject:
     return read_toml(Path(__file__).parents[1] / package / "catalogue.toml")
 

@@ -214,7 +214,7 @@ class CompatibleService(service.OnePictureService):
             name.lower(): _VARIABLE.sub(_value_of, form.replace("{key}", f"env:{variable}"))
             for name, form in (*dialect.headers.items(), *own)
         }
-        return transport.client(headers=headers, seconds=self.SECONDS, auth=signs)
+        return transport.Client(headers=headers, seconds=self.SECONDS, auth=signs)
 
     def _extended(self, body: JsonObject) -> JsonObject:
         """The body of a request, with the fields that the user adds."""

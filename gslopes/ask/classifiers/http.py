@@ -142,7 +142,7 @@ class Endpoint(service.Service):
             self._url = service.address(url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
-        return transport.client(headers=headers)
+        return transport.Client(headers=headers)
 
     def _sent(self, picture: bytes, url: str, fields: Mapping[str, Any]) -> Any:
         """The reply to a request about one picture.
@@ -169,7 +169,7 @@ class Endpoint(service.Service):
 
     def _content(self, reply: Any) -> Any:
         """The JSON of a reply.  Raises: ValueError; the error that it holds."""
-        if problems.PATTERNS["streamed"].match(reply.text):
+        if problems.PATTERNS["streamed"].match(reply.content[:9].decode("latin-1")):
             raise self._error("service", "its reply is an event stream, not one JSON value")
         body = parse_json(reply.content)
         if isinstance(body, dict) and (error := self._error_in(body)):

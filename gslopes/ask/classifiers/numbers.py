@@ -24,7 +24,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from gslopes.ask.classifiers.prompt import Prompt
@@ -34,25 +34,27 @@ _GRAMMAR = read_beside(__file__, "numbers.toml")
 _SAME = 0.02  # by which two forms of one number may differ, relative
 
 
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     for name, part in _GRAMMAR["parts"].items():
         pattern = pattern.replace(name, part)
     return re.compile(pattern)
 
 
-RULES = [(_compiled(find), by) for find, by, _ in _GRAMMAR["rules"]]
-_NARROWINGS = list(map(_compiled, _GRAMMAR["narrowings"]))
-_QUANTITY = _compiled(_GRAMMAR["quantity"])
+@cache  # 200 patterns take longer than the rest of what a command imports of gslopes
+def rules() -> list[tuple[re.Pattern[str], str]]:
+    """What rewrites a text, one after the other: a pattern and what takes its place."""
+    return [(_compiled(find), by) for find, by, _ in _GRAMMAR["rules"]]
 
 
 def said(text: str, prompt: Prompt) -> float:
     """The number that a reply, in JSON or not, says in the prompt's unit; nan if it says none, or several."""
     text = plain(text)
-    asked = _QUANTITY.search(plain(f"1 {prompt.unit} outof {prompt.most:g}"))
+    asked = _compiled(_GRAMMAR["quantity"]).search(plain(f"1 {prompt.unit} outof {prompt.most:g}"))
     if re.search(_GRAMMAR["age"], prompt.question):
         text = text.replace(" age ", " year ")
-    for narrowing in _NARROWINGS:
-        text = narrowing.sub(" ", text)
+    for narrowing in _GRAMMAR["narrowings"]:
+        text = _compiled(narrowing).sub(" ", text)
         values = list(_values(text, asked))
         if values and math.isclose(min(values), max(values), rel_tol=_SAME):
             return values[0]
@@ -67,7 +69,7 @@ def plain(text: str) -> str:
     ['about', '5000', 'usd', 'per', 'month']
     """
     text = unicodedata.normalize("NFKC", text).casefold()
-    for pattern, by in RULES:
+    for pattern, by in rules():
         text = pattern.sub(by, text)
     return text
 
@@ -78,7 +80,7 @@ def _values(text: str, asked: Any) -> Iterator[float]:
     asked: a match of 1 in that unit.
     """
     sizes = _GRAMMAR["sizes"]
-    for match in _QUANTITY.finditer(text):
+    for match in _compiled(_GRAMMAR["quantity"]).finditer(text):
         high = float(match["high"])
         low = float(match["low"] or high)
         number = (low + high) / 2 if low <= high else math.nan

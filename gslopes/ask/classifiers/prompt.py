@@ -52,6 +52,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
 from gslopes.ask.cost import said
+from gslopes.ask.names import UNITS
 from gslopes.core import (
     ConfigError,
     JsonObject,
@@ -71,7 +72,6 @@ LETTERS = 20  # options; servers give the probabilities of at most this many tok
 ANSWERS = read_beside(__file__, "answers.toml")
 Order = Sequence[int]  # places of the options, in which they are asked
 ORDER = "order"
-UNITS = {1: "levels", 2: "points ahead"}  # of choices with a number, by people
 CANNOT_TELL = "cannot tell"
 LOG = "log points"
 _DEFAULTS: tuple[object, ...] = ("", {}, "drawn", -inf, inf)

@@ -349,7 +349,7 @@ class Imagga(Vendor, OnePictureService):
 
         key, secret = self._credentials()
         address = self._address or "https://api.imagga.com"
-        return transport.client(base_url=address, auth=(key, secret))
+        return transport.Client(base_url=address, auth=(key, secret))
 
     def _answer(self, picture: bytes) -> object:
         fields = {"limit": -1, "threshold": 0.0, "language": "en"}

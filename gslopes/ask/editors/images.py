@@ -172,7 +172,7 @@ class ImagesEditor(Wished, CompatibleService):
         if not address.startswith(("https://", f"{own}/")):
             raise AnswerError("The picture that the reply names would come without encryption.")
         for _ in range(FETCHES):
-            with suppress(httpx.HTTPError, httpx.InvalidURL), transport.client() as client:
+            with suppress(httpx.HTTPError, httpx.InvalidURL), transport.Client() as client:
                 return client.get(address).raise_for_status().content
         raise AnswerError("The picture that the reply names does not come from its address.")
 

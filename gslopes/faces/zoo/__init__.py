@@ -5,7 +5,14 @@ Torch is imported when a network is built, not before.
 
 from typing import Any
 
-from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, read_spec
+from gslopes.faces.zoo.spec import (
+    ModelEntry,
+    ModelSpec,
+    editor_for,
+    identify,
+    list_models,
+    read_spec,
+)
 
 __all__ = [
     "LoadedModel",

@@ -7,19 +7,15 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
-from gslopes.core import ModelError, from_dict, frozen, frozen_identity
+from gslopes.core import ModelError, from_dict, frozen_identity
 from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditGroups, EditGroupsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo.spec import (
-    DIGEST,
     FILE,
     ModelSpec,
-    asset_names,
-    find_asset,
-    find_spec,
     folder_of,
     read,
 )
@@ -32,20 +28,6 @@ class LoadedModel:
     module: nn.Module
     spec: ModelSpec
     sha256: str
-
-
-@frozen
-class ModelEntry:
-    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights.  ends: of an editor."""
-
-    name: str
-    network: str
-    summary: str
-    path: str
-    licence: str
-    sha256: str
-    bytes: int
-    ends: tuple[str, ...] = ()
 
 
 # Networks that only training has, by their names in specs; ``training`` puts them here.
@@ -111,32 +93,6 @@ def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> str:
     if unexpected:
         return f"also has {unexpected[0]}."
     return ""
-
-
-def list_models() -> list[ModelEntry]:
-    """Every model that has a spec, with the recorded sha256 of its weights (not checked here)."""
-    entries = []
-    for name in asset_names("models", "spec.toml"):
-        spec = find_spec(name)
-        folder = find_asset("weights", name)
-        digest = ""
-        size = 0
-        if folder and (folder / FILE).is_file():
-            digest = (folder / DIGEST).read_text(encoding="ascii").split()[0]
-            size = (folder / FILE).stat().st_size
-        entries.append(
-            ModelEntry(
-                name,
-                spec.network,
-                spec.summary,
-                str(folder or ""),
-                spec.licence,
-                digest,
-                size,
-                spec.ends,
-            )
-        )
-    return entries
 
 
 # --- Weights as files: safetensors that carry their spec, and a recorded sha256 that is checked at every load -----

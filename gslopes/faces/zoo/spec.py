@@ -253,3 +253,46 @@ def regions(models: Mapping[str, Any]) -> dict[str, str]:
             same = isinstance(record, Mapping) and record.get("sha256") == digest
             by_attribute[spec.labels[0]] = str(spec.region) if same else "face"
     return by_attribute
+
+
+# -- as a list ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class ModelEntry:
+    """One line of ``gslopes list models``; sha256 is empty and bytes 0 without weights.  ends: of an editor."""
+
+    name: str
+    network: str
+    summary: str
+    path: str
+    licence: str
+    sha256: str
+    bytes: int
+    ends: tuple[str, ...] = ()
+
+
+def list_models() -> list[ModelEntry]:
+    """Every model that has a spec, with the recorded sha256 of its weights (not checked here)."""
+    entries = []
+    for name in asset_names("models", "spec.toml"):
+        spec = find_spec(name)
+        folder = find_asset("weights", name)
+        digest = ""
+        size = 0
+        if folder and (folder / FILE).is_file():
+            digest = (folder / DIGEST).read_text(encoding="ascii").split()[0]
+            size = (folder / FILE).stat().st_size
+        entries.append(
+            ModelEntry(
+                name,
+                spec.network,
+                spec.summary,
+                str(folder or ""),
+                spec.licence,
+                digest,
+                size,
+                spec.ends,
+            )
+        )
+    return entries

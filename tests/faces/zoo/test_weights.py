@@ -8,7 +8,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.files import sha256_of
 from gslopes.faces import zoo
 from gslopes.faces.zoo import loading
-from gslopes.faces.zoo.spec import ModelSpec
+from gslopes.faces.zoo.spec import DIGEST, ModelSpec
 from training.weights import save_weights
 
 SPEC = ModelSpec(
@@ -70,7 +70,7 @@ def test_damaged_lost_and_foreign_files_are_named(home):
     save_file(
         {"x": torch.zeros(1)}, folder / loading.FILE, metadata={"spec": json.dumps({"name": 3})}
     )
-    (folder / loading.DIGEST).write_text(sha256_of(folder / loading.FILE))
+    (folder / DIGEST).write_text(sha256_of(folder / loading.FILE))
     with pytest.raises(ModelError, match="not a gslopes checkpoint"):
         zoo.load("small")
     save_weights(
@@ -78,6 +78,6 @@ def test_damaged_lost_and_foreign_files_are_named(home):
     )
     with pytest.raises(ModelError, match="does not fit"):
         zoo.load("small")
-    (folder / loading.DIGEST).unlink()
+    (folder / DIGEST).unlink()
     with pytest.raises(ModelError, match="lacks"):
         zoo.load("small")
