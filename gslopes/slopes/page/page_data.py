@@ -332,10 +332,14 @@ def build_album(
     names = [photo[:12] if embed == "none" else words.printable(paths[photo]) for photo in order]
     boxes = photos["box"].map(loading.face_box)
     sweeps = []
-    for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
-        if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
-            steps = tuple(run / file for file in of_photo["file"])
-            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), steps)
+    for attribute, rows in edits.groupby("attribute", sort=True):
+        width = attributes[str(attribute)]
+        by_photo = rows.groupby("photo")["step"]
+        in_place = (by_photo.cumcount() == rows["step"]).groupby(rows["photo"])
+        full = rows[in_place.transform("all") & (by_photo.transform("size") == width)]
+        files = full["file"].to_numpy().reshape(-1, width)
+        for photo, steps in zip(full["photo"][::width], files.tolist(), strict=True):
+            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), tuple(steps))
             sweeps.append(wanted)
     files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
