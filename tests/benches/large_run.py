@@ -87,7 +87,18 @@ def write(
                     asked = some[: SAMPLE - start] if sweep in placebos else some
                     slope = np.zeros(labels) if sweep in placebos else lean
                     ours = np.array(GRID.axes["gender"]) if kind == "crossed" else along
-                    answered(writers, rng, classifier, sweep, asked, along, slope, popular, returned, ours)
+                    answered(
+                        writers,
+                        rng,
+                        classifier,
+                        sweep,
+                        asked,
+                        along,
+                        slope,
+                        popular,
+                        returned,
+                        ours,
+                    )
                     if classifier == names[0]:
                         edited(writers, rng, kind, sweep, asked, along, files, start)
 
@@ -151,7 +162,9 @@ def answered(
             "step": step,
             "value": values[step],
             "classifier": np.full(rows, classifier),
-            "label": np.array([f"label {index:04d}" for index in range(len(popular))])[own[photo, place]],
+            "label": np.array([f"label {index:04d}" for index in range(len(popular))])[
+                own[photo, place]
+            ],
             "score": np.clip(score[photo, place, step], 0, 1),
         },
     )
@@ -209,15 +222,26 @@ def edited(
             keys = _keys(photos, name, 1 + len(along))
             keys["step"] = keys["step"] - 1
             rows = n * (1 + len(along))
-            facts = {"reading": np.full(rows, reading), "score": times * np.clip(read, 0, 1).ravel()}
+            facts = {
+                "reading": np.full(rows, reading),
+                "score": times * np.clip(read, 0, 1).ravel(),
+            }
             writers(tables.READINGS, keys | facts)
         if kind != "pairs":
             kept = rng.random(n) > 0.03
-            numbers = dict.fromkeys(("tau", "shift", "off_target", "mask_share", "change", "identity"))
+            numbers = dict.fromkeys(
+                ("tau", "shift", "off_target", "mask_share", "change", "identity")
+            )
             facts = {name: pa.nulls(n) for name in numbers} | {"off_target_reading": np.full(n, "")}
             facts |= {"looked": np.full(n, 3), "found": np.full(n, 3), "mask_area": np.full(n, 0.2)}
-            said = {"kept": kept, "reason": np.where(kept, "", "not-monotone"), "detail": np.full(n, "")}
-            writers(tables.VERDICTS, {"photo": photos, "attribute": np.full(n, name), **said, **facts})
+            said = {
+                "kept": kept,
+                "reason": np.where(kept, "", "not-monotone"),
+                "detail": np.full(n, ""),
+            }
+            writers(
+                tables.VERDICTS, {"photo": photos, "attribute": np.full(n, name), **said, **facts}
+            )
 
 
 def _keys(photos: np.ndarray[Any, Any], sweep: str, width: int) -> dict[str, Any]:

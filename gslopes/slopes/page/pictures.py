@@ -17,6 +17,7 @@ from gslopes.photos.decode import named_picture, to_srgb
 from gslopes.slopes.page.loading import Corners, Embed
 
 FOLDER = "pictures"
+ID = 16
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 _WIDE = 224
 _NARROW = 128
@@ -72,8 +73,13 @@ def write(
     return written
 
 
+def folder(attribute: str) -> str:
+    """Where the strips of an attribute lie, each by its photo's ``ID`` first letters, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}"
+
+
 def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
-    name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
+    name = f"{folder(sweep.attribute)}/{sweep.photo[:ID]}.webp"
     files = [run / file for file in sweep.files]
     if _fresh(report / name, files, side * len(files)):
         return name
