@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +33,13 @@ _END = 8  # bytes: the footer's length, and the format's name
 _BOUNDED: Any = {"thrift_container_size_limit": 1 << 18, "pre_buffer": False}
 _TEXT = "BYTE_ARRAY"
 _reading = Lock()  # one reader at a time, since Arrow counts the bytes of the whole process
+
+
+class Footer(NamedTuple):
+    """What a file's end tells of it.  texts: the paths of the columns that hold texts or bytes."""
+
+    facts: pq.FileMetaData
+    texts: list[str]
 
 
 @contextmanager
@@ -57,8 +64,8 @@ def most_of(path: Path) -> int:
     return max(LARGEST_TABLE, 256 * path.stat().st_size)
 
 
-def check(path: Path, limit: int, columns: Sequence[str] | None = None) -> list[str]:
-    """The paths of the columns that hold texts or bytes.
+def check(path: Path, limit: int, columns: Sequence[str] | None = None) -> Footer:
+    """The footer.
 
     limit: bytes that it may unpack to by its footer; one of pictures, which no codec packs, in proportion to its file.
     columns: that are going to be read, all if None.
@@ -74,7 +81,7 @@ def check(path: Path, limit: int, columns: Sequence[str] | None = None) -> list[
     check_most(size, max(limit, PACKED * path.stat().st_size), "bytes")
     width = facts.num_columns if columns is None else len(columns)
     check_most(CELL // 2 * width * abs(facts.num_rows), limit, "bytes")
-    return [leaf.path for leaf in leaves if leaf.physical_type == _TEXT]
+    return Footer(facts, [leaf.path for leaf in leaves if leaf.physical_type == _TEXT])
 
 
 def read(
@@ -82,11 +89,16 @@ def read(
     columns: Sequence[str] | None = None,
     limit: int = LARGEST_TABLE,
     groups: Sequence[int] | None = None,
+    footer: Footer | None = None,
 ) -> pa.Table:
-    """Columns and groups of rows, all by default; texts are dictionaries.  limit: bytes.  Raises: as ``check``."""
-    texts = check(path, limit, columns)
+    """Columns and groups of rows, all by default; texts are dictionaries.  Raises: as ``check``.
+
+    limit: bytes.  footer: of ``check``, for a table that is read group by group: it grows with their number.
+    """
+    facts, texts = footer or check(path, limit, columns)
     batches = []
-    with _reading, opened(path, read_dictionary=texts, buffer_size=1 << 20) as parquet:
+    options: Any = {"metadata": facts, "read_dictionary": texts, "buffer_size": 1 << 20}
+    with _reading, opened(path, **options) as parquet:
         begun = pa.total_allocated_bytes()
         for batch in parquet.iter_batches(ROWS_AT_ONCE, groups, columns, use_threads=False):
             batches.append(batch)
@@ -101,8 +113,8 @@ def rows_of(
     path: Path, columns: Sequence[str] | None, where: pc.Expression | None, limit: int
 ) -> pa.Table:
     """As ``read``, the rows of a table of our own that an expression chooses, all at once."""
-    texts = check(path, limit, columns)
-    return pq.read_table(path, columns=columns, filters=where, read_dictionary=texts)
+    footer = check(path, limit, columns)
+    return pq.read_table(path, columns=columns, filters=where, read_dictionary=footer.texts)
 
 
 def check_texts(table: pa.Table, limit: int, longest: int = LARGEST_TABLE) -> None:

@@ -250,12 +250,12 @@ def read_rows(
     return table.empty()[columns]
 
 
-def read_arrow(table: Table, path: Path) -> pa.Table:
-    """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
+def read_arrow(table: Table, path: Path, where: pc.Expression | None = None) -> pa.Table:
+    """Rows as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
 
     Raises: TableError as ``read``.
     """
-    return _read(table, path).unify_dictionaries()
+    return _read(table, path, None, where).unify_dictionaries()
 
 
 def _read(

@@ -4,7 +4,7 @@ import io
 import re
 import struct
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -104,12 +104,18 @@ def _orientation(image: Image.Image) -> int:
 
 
 def named_picture(
-    path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = ""
+    path: Path | str,
+    *,
+    folder: Path | None = None,
+    load: bool = True,
+    enough: Callable[[tuple[int, int]], float] | None = None,
+    hint: str = "",
 ) -> Image.Image:
     """A picture, in its mode, that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
     load: decode its pixels; else only its header is looked at.
+    enough: (width, height) to the share of them that is needed; a JPEG may then have a half, a quarter or an eighth.
 
     Raises: UsageError as ``read_named``, and for a file that is not a picture or larger than ``decode`` takes.
     """
@@ -117,6 +123,9 @@ def named_picture(
     try:
         with _reading(data, path):
             picture = _open(data, path)
+            if enough:
+                share = enough(picture.size)
+                picture.draft(None, (int(share * picture.width), int(share * picture.height)))
             if load:
                 picture.load()
     except PhotoError as error:
@@ -290,6 +299,8 @@ def in_profile(pixels: ByteArray, icc: bytes | None) -> ByteArray:
 
 def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
     """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
+    if icc is None and image.mode == "RGB":
+        return image
     srgb = ImageCms.createProfile("sRGB")
     source: Any = io.BytesIO(icc or b"")
     if icc is None and image.mode == "LAB":

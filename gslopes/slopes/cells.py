@@ -40,7 +40,8 @@ class Picture:
         if self.group < 0:
             return photo_bytes(self.path)
         try:
-            cell = _row_group(self.path, self.column, self.group)[self.row].as_py()
+            changed = self.path.stat().st_mtime_ns
+            cell = _row_group(self.path, self.column, changed, self.group)[self.row].as_py()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise PhotoError(self.path, f"its pictures cannot be read: {error}") from error
         data = cell.get("bytes") if isinstance(cell, dict) else cell
@@ -50,8 +51,15 @@ class Picture:
 
 
 @lru_cache(maxsize=2)
-def _row_group(path: Path, column: str, group: int) -> pa.ChunkedArray:
-    return parquet_table.read(path, [column], LARGEST_GROUP, [group]).column(0)
+def _footer(path: Path, column: str, changed: int) -> parquet_table.Footer:
+    return parquet_table.check(path, LARGEST_GROUP, [column])
+
+
+@lru_cache(maxsize=2)
+def _row_group(path: Path, column: str, changed: int, group: int) -> pa.ChunkedArray:
+    """Cells of a column.  changed: when the file was written."""
+    footer = _footer(path, column, changed)
+    return parquet_table.read(path, [column], LARGEST_GROUP, [group], footer).column(0)
 
 
 def cells_of(path: Path, columns: Sequence[str]) -> DataFrame:

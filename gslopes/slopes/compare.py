@@ -10,7 +10,7 @@ from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.measures import crossed, differences
-from gslopes.slopes.measures.answers import Answers, gather, present
+from gslopes.slopes.measures.answers import Answers, present
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.page import answers as matrix
 
@@ -131,15 +131,12 @@ def _answers(run: Path) -> dict[Sweep, Answers]:
         tables.read_arrow(table, run / f"{table.name}.parquet")
         for table in (tables.SCORES, tables.ASKED)
     )
-    scores, asked, values, _ = crossed.along(scores, asked, manifest["values"])
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():
         cuts = {name: matrix.cut_of(run, name) for name in names}
-    scores = present(scores, cuts)
-    answers = (
-        one for one in gather(scores, asked, values) if not placebo.is_placebo(one.attribute)
-    )
+    sweeps = crossed.along(present(scores, cuts), asked, manifest["values"]).sweeps()
+    answers = (one for one in sweeps if not placebo.is_placebo(one.attribute))
     return {(one.classifier, one.attribute): one for one in answers}
 
 

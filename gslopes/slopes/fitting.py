@@ -124,20 +124,23 @@ def reach_of(run: Path, values: crossed.Values) -> DataFrame | None:
     from gslopes.slopes.measures.reach import log_odds, photo_reach
 
     keys = ["photo", "attribute", "reading"]
-    rows = []
+    parts = []
     frame = tables.read_rows(tables.READINGS, run)
     own_readings = frame.query("step >= 0 and reading == attribute")
     own_readings = own_readings[~own_readings["reading"].isin(MEASURES)]
-    for key, part in own_readings.sort_values("step").groupby(keys, sort=False):
-        expected_values = values.get(str(key[1]), [])
-        if len(part) == len(expected_values):  # read at all values
-            reach = photo_reach(part["score"].to_numpy(np.float64)[None], expected_values)
-            rows.append((*key, float(reach[0])))
-    if not rows:
+    for name, rows in own_readings.groupby("attribute"):
+        along = values.get(str(name), [])
+        read = rows[rows.groupby("photo")["step"].transform("size") == len(along)]
+        read = read.sort_values(["photo", "step"])  # those read at all values
+        scores = read["score"].to_numpy(np.float64).reshape(-1, 1, max(1, len(along)))
+        if len(scores):  # photo by photo, so that none is rounded by the others
+            by_photo = read[:: len(along)]
+            parts.append(by_photo[keys].assign(reach=photo_reach(scores, along)[:, 0]))
+    if not parts:
         return None
     unedited = frame.query("step == -1").drop_duplicates(keys)
     odds = unedited[keys].assign(odds=log_odds(unedited["score"]))
-    return DataFrame(rows, columns=[*keys, "reach"]).merge(odds, how="left", on=keys)
+    return pd.concat(parts).merge(odds, how="left", on=keys)
 
 
 def wordings_of(editing: DataFrame) -> dict[str, Series]:

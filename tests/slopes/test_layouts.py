@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.core import runfolder, tables
+from gslopes.core import parquet_table, runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.slopes import cells
@@ -432,10 +432,32 @@ def test_a_set_that_is_all_pictures_and_one_whose_pictures_are_a_bomb(
     monkeypatch.setattr(cells, "LARGEST_GROUP", 100)
     with pytest.raises(UsageError, match="bytes of pictures in a group of rows"):
         read_pairs(option)
-    cells._row_group.cache_clear()
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(PhotoError, match="cannot be read"):
         pairs.edits["picture"].iloc[0].read()
+
+
+def test_a_footer_is_read_as_often_for_many_groups_of_rows_as_for_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    whole = pq.ParquetFile
+
+    def counted(*given: Any, metadata: Any = None, **options: Any) -> Any:
+        parsed.append(metadata is None)
+        return whole(*given, metadata=metadata, **options)
+
+    monkeypatch.setattr(parquet_table.pq, "ParquetFile", counted)
+    footers = []
+    for groups in (3, 30):
+        path = tmp_path / f"{groups}.parquet"
+        held = [cell(draw(number, 0, 0)) for number in range(2 * groups)]
+        pq.write_table(pa.table({"image": pa.array(held, published.IMAGE)}), path, row_group_size=2)
+        parsed.clear()
+        found = [one.read() for one in cells.cells_of(path, ["image"])["image"]]
+        assert found == [one["bytes"] for one in held]
+        footers.append(sum(parsed))
+    assert footers[0] == footers[1]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])

@@ -18,7 +18,7 @@ from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.geometry import TONE
 from gslopes.slopes.measures import decision, estimators, kinds
-from gslopes.slopes.measures.answers import Answers, gather
+from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import along
 from gslopes.slopes.measures.differences import group_slopes
 from gslopes.slopes.measures.drawing import drawing_rows
@@ -151,14 +151,15 @@ class Fit:
         self.groups = about_columns(study.about, study.groups, normal_texts)
         if study.cluster:  # an identifier, which keeps its case
             self.clusters = about_columns(study.about, [study.cluster], _plain_texts)[study.cluster]
-        self.scores = (
-            scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
-        )
-        self.asked = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
-        check_status(self.asked)
-        _check_scores(self.scores, numbers=by_number)
+        if isinstance(scores, DataFrame):
+            scores = tables.check(tables.SCORES, scores)
+        if isinstance(asked, DataFrame):
+            asked = tables.check(tables.ASKED, asked)
+        check_status(asked)
+        _check_scores(scores, numbers=by_number)
         self.photos = None if study.photos is None else sorted({*map(str, study.photos)})
-        self.scores, self.asked, values, views = along(self.scores, self.asked, study.values)
+        self.tables = along(scores, asked, study.values)
+        views = self.tables.views
         self.gates = study.gates
         if views:
             names = tuple(estimator.name for estimator in estimators.contrasted(options))
@@ -167,7 +168,7 @@ class Fit:
                 self.gates = {name: study.gates[split(name)[0]] for name in views}
         self.options = options
         self.sweeps: dict[tuple[str, str], Answers] = {}
-        for sweep in gather(self.scores, self.asked, values):
+        for sweep in sorted(self.tables.sweeps(), key=lambda one: (one.classifier, one.attribute)):
             if views:
                 view = views[placebo.split(sweep.attribute)[0]]
                 sweep = replace(sweep, orders=view.orders, ends=view.ends)
@@ -184,8 +185,8 @@ class Fit:
         if by_number:
             self._measure()
         self.wished = {
-            name: asked_about(self.asked, EDITOR, name, values[name], self.photos)
-            for name in study.lost.keys() & values.keys()
+            name: self._asked(EDITOR, name, self.photos)
+            for name in study.lost.keys() & self.tables.values.keys()
         }
         labels = {label for sweep in self.sweeps.values() for label in sweep.labels}
         self.truths = _truths(study.about, study.truth, labels)
@@ -205,6 +206,11 @@ class Fit:
         if counted is not None and placebo.split(attribute)[0] in self.gates:
             sweep = sweep.among(counted).labelled()
         return replace(sweep, units=self.units(sweep.photos))
+
+    def _asked(self, classifier: str, attribute: str, photos: Collection[str] | None) -> Asked:
+        """What became of its questions along a sweep, about these photos."""
+        rows = self.tables.asked_of(attribute)
+        return asked_about(rows, classifier, attribute, self.tables.values[attribute], photos)
 
     def counted(self, attribute: str) -> Sequence[str] | None:
         """Ids of the photos that count and whose sweeps the gate kept; None: all."""
@@ -248,9 +254,7 @@ class Fit:
             yield "gating", gating_rows(everyone, self.gates[attribute], options)
             if not len(sweep.photos):
                 return  # the gate dropped them all: nothing but the sample of them is left
-        asked = asked_about(
-            self.asked, classifier, attribute, sweep.values, self.counted(attribute)
-        )
+        asked = self._asked(classifier, attribute, self.counted(attribute))
         balance, depend = self._balance(sweep, asked)
         yield "balance", balance
         if attribute in self.wished:
@@ -258,7 +262,8 @@ class Fit:
             depend += [f"the editor's {losses}" for losses in self.balance_of_editor(attribute)[1]]
         rows = estimators.slope_rows(sweep, options)
         if asked.lost.any():
-            observed = observed_slopes(self.scores, classifier, attribute, sweep.labels, asked)
+            scores = self.tables.scores_of(attribute)
+            observed = observed_slopes(scores, classifier, attribute, sweep.labels, asked)
             codes = codes_of(self.units(asked.photos), len(asked.photos))
             ends = np.column_stack(bounds(observed, asked, codes))
             by_label = DataFrame(ends, sweep.labels, ["worst_low", "worst_high"])

@@ -83,7 +83,7 @@ class Answers:
 
     def among(self, photos: Iterable[str]) -> "Answers":
         """About these photos alone, as far as they are there."""
-        return self.only(np.isin(self.photos.astype(str), list(photos) or [""]))
+        return self.only(isin(self.photos, photos))
 
     def at_step(self, step: int) -> "Answers":
         """The same for one of the values, with K = 1."""
@@ -203,8 +203,8 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         cells = asked_photo[questions].astype(np.int64) * width + asked_step[questions]
         complete = np.bincount(np.unique(cells) // width, minlength=len(photos)) == width
         threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
-        names_of, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
-        ids, photo_codes = _ranks(photos, complete)
+        names_of, label_codes = ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
+        ids, photo_codes = ranks(photos, complete)
         rows = rows[complete[photo[rows]]]
         steps = step[rows]
         number = score[rows]
@@ -249,7 +249,12 @@ def encode(*columns: pa.ChunkedArray) -> tuple[Int32Array, Objects]:
     return codes.astype(np.int32, copy=False), names
 
 
-def _ranks(names: Objects, keep: Flags) -> tuple[Objects, Int32Array]:
+def isin(names: Objects, others: Iterable[str]) -> Flags:
+    """(n,) which of the names are among others, by their hashes."""
+    return np.fromiter(map({*others}.__contains__, names), bool, len(names))
+
+
+def ranks(names: Objects, keep: Flags) -> tuple[Objects, Int32Array]:
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
     codes = np.flatnonzero(keep)
     order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)

@@ -19,19 +19,18 @@ what is permuted for the interaction is what they leave, and the test is exact i
 exchangeable. If only the mean interaction is 0, it holds with many photos, as the statistic is studentised.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from gslopes.core import placebo
+from gslopes.core import frozen_identity, placebo
 from gslopes.core.arrays import Array, Int8Array, Integers
 from gslopes.core.crossed import Grid, Values, grid_of
-from gslopes.slopes.measures.answers import values_by_attribute
+from gslopes.slopes.measures.answers import Answers, encode, gather, values_by_attribute
 from gslopes.stats.rounding import places
 
 
@@ -114,15 +113,55 @@ def _view(
     return View(steps, values[steps], np.array(orders, np.int8), ends[:, steps])
 
 
-def along(
-    scores: pa.Table, asked: pa.Table, passed: Values | None
-) -> tuple[pa.Table, pa.Table, Mapping[str, Array], dict[str, View]]:
-    """Tables of answers, along the views of a grid if the passed values are of one, the values of each sweep, and the
-    views.  passed: as of ``answers.values_by_attribute``.
+@frozen_identity
+class Along:
+    """Tables of answers; if they are of a grid, along its views, of which one at a time takes memory.
+
+    values: of each sweep.  views: by name, without those of placebos.  named: name, placebos' too, to sweep and view.
     """
+
+    scores: pa.Table
+    asked: pa.Table
+    values: Mapping[str, Array]
+    views: Mapping[str, View] = field(default_factory=dict)
+    named: Mapping[str, tuple[str, View]] = field(default_factory=dict)
+
+    def scores_of(self, attribute: str) -> pa.Table:
+        """Those along a sweep, and maybe others."""
+        return self._rows(self.scores, attribute)
+
+    def asked_of(self, attribute: str) -> pa.Table:
+        """As ``scores_of``."""
+        return self._rows(self.asked, attribute)
+
+    def _rows(self, table: pa.Table, attribute: str) -> pa.Table:
+        """A picture's row in a view."""
+        if not self.named:
+            return table
+        sweep, view = self.named[attribute]
+        codes, sweeps = encode(table.column("attribute"))
+        step = table.column("step").to_numpy()
+        new_step = np.full(step.max(initial=view.steps.max()) + 1, -1)
+        new_step[view.steps] = np.arange(len(view.steps))
+        rows = np.flatnonzero((sweeps == sweep)[codes] & (new_step[step] >= 0))
+        name = pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [attribute])
+        new_columns = {"attribute": name, "step": pa.array(new_step[step[rows]], pa.int16())}
+        part = table.take(pa.array(rows))
+        for column, content in new_columns.items():
+            part = part.set_column(part.column_names.index(column), column, content)
+        return part
+
+    def sweeps(self) -> Iterator[Answers]:
+        """As ``answers.gather``, in no order."""
+        for name in self.named or [""]:
+            yield from gather(self.scores_of(name), self.asked_of(name), self.values)
+
+
+def along(scores: pa.Table, asked: pa.Table, passed: Values | None) -> Along:
+    """Tables along the views of a grid if the passed values are of one; they are as of ``values_by_attribute``."""
     grid = grid_of(passed or {})
     if grid is None:
-        return scores, asked, values_by_attribute(scores, asked, passed), {}
+        return Along(scores, asked, values_by_attribute(scores, asked, passed))
     by_name = views(grid)
     sweeps = {"": grid.name}
     sweeps |= {f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}
@@ -132,22 +171,4 @@ def along(
         for kind, sweep in sweeps.items()
     }
     values = {name: view.values for name, (_, view) in named.items()}
-    return _along(scores, named), _along(asked, named), values, by_name
-
-
-def _along(table: pa.Table, named: Mapping[str, tuple[str, View]]) -> pa.Table:
-    """A picture's row in each view that has it.  named: view to its sweep and steps."""
-    attribute = table.column("attribute").cast(pa.string())
-    step = table.column("step").to_numpy()
-    parts = []
-    for name, (sweep, view) in named.items():
-        new_step = np.full(step.max(initial=view.steps.max()) + 1, -1)
-        new_step[view.steps] = np.arange(len(view.steps))
-        own = pc.equal(attribute, sweep).to_numpy(zero_copy_only=False)
-        rows = np.flatnonzero(own & (new_step[step] >= 0))
-        part = table.take(pa.array(rows))
-        content = {column: part.column(column) for column in table.column_names}
-        content["attribute"] = pa.array([name] * len(rows), pa.string())
-        content["step"] = pa.array(new_step[step[rows]], pa.int16())
-        parts.append(pa.table(content))
-    return pa.concat_tables(parts).unify_dictionaries()
+    return Along(scores, asked, values, by_name, named)

@@ -71,16 +71,20 @@ def explained_rows(answers: Answers, moved: DataFrame, options: FitOptions) -> D
     if member.shape[0] < len(names) + SPARE:
         note = FEW
     # sums over all units, and over all but each: of products within, and per label with its answers
-    products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
-    within = _left_out(products)
+    squares = np.einsum("nkp,nkq->npq", z, z)
+    products = member @ squares.reshape(len(z), -1)
+    within = _left_out(products.reshape(-1, *squares.shape[1:]))
     inverse = doubles(np.linalg.pinv(within))
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
     alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
     rows = []
     for row, numbers in _by_label(part, part.labels, note, options):
         if not row["note"]:
-            of_label = _left_out(doubles(member @ np.einsum("nkp,nk->np", z, numbers)))
-            row |= _attributed(within, inverse, of_label, names, alike)
+            has = numbers.any(axis=1)
+            of_photo = np.zeros_like(z[:, 0])
+            of_photo[has] = np.einsum("nkp,nk->np", z[has], numbers[has])
+            of_label = _left_out(doubles(member @ of_photo))
+            row |= _attributed(within, inverse[:, 0], of_label, names, alike)
         rows.append(row)
     return _framed(part, rows)
 
@@ -134,7 +138,10 @@ def _by_label(
     ]
     measures = part.measures_of(labels)
     for index, label in enumerate(labels):
-        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
+        numbers = np.zeros((len(part.photos), len(by_step)))
+        for column, sums in zip(numbers.T, by_step, strict=True):
+            cells = slice(*sums.indptr[index : index + 2])
+            column[sums.indices[cells]] = sums.data[cells]
         rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
         row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
         yield row, numbers
@@ -177,8 +184,11 @@ def _attributed(
     names: list[str],
     alike: str,
 ) -> Row:
-    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
-    fitted = np.einsum("upq,uq->up", inverse, answers)[:, 0]
+    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.
+
+    inverse: (1 + U, 1 + readings), its first rows.  alike: a reading, or empty.
+    """
+    fitted = np.einsum("uq,uq->u", inverse, answers)
     slopes = answers[:, 0] / within[:, 0, 0]
     row = _shared(slopes, fitted)
     if alike and row.get("note") != NOT_APART:

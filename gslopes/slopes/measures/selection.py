@@ -38,7 +38,7 @@ from scipy import sparse, special
 from gslopes.core import TableError, frozen_identity
 from gslopes.core.arrays import Array, Flags, Int8Array, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
-from gslopes.slopes.measures.answers import Answers, joined, of_pair
+from gslopes.slopes.measures.answers import Answers, encode, isin, joined, of_pair, ranks
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions
 from gslopes.stats import clusters, ols, rounding
 from gslopes.stats.contrast import Units, contrast
@@ -72,7 +72,7 @@ class Asked:
 
     def beside(self, wished: Self) -> Self:
         """With the photos that an editor did not give at all values, about which nobody could be asked."""
-        lost = ~wished.complete & ~np.isin(wished.photos, self.photos)
+        lost = ~wished.complete & ~isin(wished.photos, self.photos)
         unasked = np.where(wished.lost, wished.status, 0)[lost]
         photos = np.append(self.photos, wished.photos[lost])
         return replace(self, photos=photos, status=np.vstack([self.status, unasked]))
@@ -97,13 +97,18 @@ def asked_about(
 ) -> Asked:
     """One classifier's questions along one attribute; with ``photos``, only about those photos."""
     rows = _rows_of(asked, classifier, attribute)
-    names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), dtype=str)
-    codes = [STATUS.index(text) + 1 for text in rows.column("status").to_pylist()]
-    counted = np.ones(len(names), bool) if photos is None else np.isin(names, list(photos))
-    ids, row = np.unique(names[counted], return_inverse=True)
+    photo, names = encode(rows.column("photo"))
+    text, texts = encode(rows.column("status"))
+    codes = np.array([STATUS.index(status) + 1 for status in texts], dtype=np.int8)[text]
+    known = np.bincount(photo, minlength=len(names)) > 0
+    if photos is not None:
+        known &= isin(names, photos)
+    ids, places = ranks(names, known)
+    counted = known[photo]
     table = np.zeros((len(ids), len(values)), dtype=np.int8)
-    table[row, rows.column("step").to_numpy()[counted]] = np.array(codes, dtype=np.int8)[counted]
-    return Asked(ids.astype(object), values, table)
+    step = rows.column("step").to_numpy()[counted]
+    table[places[photo[counted]], step] = codes[counted]
+    return Asked(ids, values, table)
 
 
 def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | None]) -> Estimate:

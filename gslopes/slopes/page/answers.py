@@ -30,8 +30,9 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
         of_pair(classifier, attribute) & (pc.field("step") >= 0) & (pc.field("step") < len(values))
     )
     scores, asked = (
-        tables.check(table, tables.read_rows(table, run, None, where))
+        tables.read_arrow(table, file, where) if file.exists() else table.schema.empty_table()
         for table in (tables.SCORES, tables.ASKED)
+        for file in [run / f"{table.name}.parquet"]
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})
     names = np.empty(0, dtype=object)

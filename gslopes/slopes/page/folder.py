@@ -280,7 +280,7 @@ class WalkPage(Page):
                 run, self.folder, source.steps, self.config.embed, tick
             )
             self.entries: dict[str, Content] = {}
-            self.scores: dict[str, Content] = {}
+            self.scores: dict[str, page_data.PhotoScores] = {}
             screens = []
             for finding in source.findings:
                 screens.append(self._draw_finding(finding))
@@ -315,10 +315,10 @@ class WalkPage(Page):
         """
         run = self.run.folder
         decided = decisions.decide(finding.read)
-        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        answers = finding.answers
         content = page_data.finding(finding, answers, self.pictures.index, decided)
         page_data.write_script(self.folder, finding.key, content)
-        self.scores[finding.key] = page_data.photo_scores(answers)
+        self.scores[finding.key] = page_data.photo_scores(answers, self.pictures.index)
         classifier = words.printable(finding.classifier)
         head = {
             "key": finding.key,

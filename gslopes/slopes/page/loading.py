@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +24,9 @@ from gslopes.core import (
 )
 from gslopes.core.arrays import Array, doubles
 from gslopes.report import fonts, inline, words
+from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import NEVER
+from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.decisions import HOUSE
 
 Outcome = tuple[int, str]  # how many, and why
@@ -33,13 +36,14 @@ Corners = tuple[float, float, float, float]  # left, top, right, bottom
 Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
 
 
-@frozen_identity
+@dataclass(frozen=True, eq=False)
 class Finding:
     """One classifier along one attribute.
 
     key: names its data files.  values: (K,), or none if unknown.
     rows: of the slopes table, all estimators.  placebo: see ``placebos``.
     outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, if faces are drawn.
+    run: the folder.
     """
 
     key: str
@@ -50,6 +54,12 @@ class Finding:
     placebo: DataFrame
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     drawn: Drawn = field(default_factory=dict)
+    run: Path = Path()
+
+    @cached_property
+    def answers(self) -> Answers:
+        """See ``answers.read``; read once."""
+        return matrix.read(self.run, self.classifier, self.attribute, self.values)
 
     def of(self, estimator: str) -> DataFrame:
         """The rows of one estimator."""
@@ -115,7 +125,7 @@ def load(run: Path) -> RunTables:
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = placebo_rows.query("classifier == @classifier and attribute == @attribute")
         asked = outcomes.get((classifier, grid.name) if grid else key, {})
-        facts = values[attribute], rows, fake, asked, drawn.get(key, {})
+        facts = values[attribute], rows, fake, asked, drawn.get(key, {}), run
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
     return RunTables(run, manifest, slopes, values, findings)
 

@@ -1,22 +1,25 @@
 """What the page's scripts read: columns of numbers, one small file for each finding, its groups, and a few photos."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity, placebo, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Integers, doubles
+from gslopes.core.records import FloatArray
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.slopes.measures.answers import Answers, of_pair
 from gslopes.slopes.measures.reach import HALF
 from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page import decisions, loading, pictures
+from gslopes.slopes.page.pictures import ID
 
 Places = Mapping[str, int]
 Cells = list[list[Any]]
@@ -91,25 +94,40 @@ def _columns(rows: DataFrame, labels: list[str], names: Sequence[str]) -> Conten
     return {name: numbers.rounded(by_label[name], 8) for name in names}
 
 
-def photo_scores(answers: Answers) -> dict[str, Cells]:
-    """Photo to rows of label, slope of its score per unit, K scores in thousandths (null: not returned).
+@frozen_identity
+class PhotoScores:
+    """One classifier's scores of the album's photos, in the order of their places.
 
-    Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
+    place, label, slope: (R,) the photo, the label of ``labels``, the slope of its score per unit.  scores: (R, K).
     """
-    result: dict[str, Cells] = {}
-    if not len(answers.values):
-        return result
-    slopes = matrix.slopes(answers)
-    scores = matrix.scores(answers)
+
+    labels: list[str]
+    place: Integers
+    label: NDArray[np.int32]
+    slope: Array
+    scores: FloatArray
+
+    def rows(self, start: int, stop: int) -> Iterator[tuple[int, list[Any]]]:
+        """Places from start on with a row each: label, slope, K scores in thousandths (null: not returned)."""
+        part = slice(*np.searchsorted(self.place, [start, stop]))
+        columns = [column[part].tolist() for column in (self.place, self.label, self.slope)]
+        for place, label, slope, scores in zip(*columns, doubles(self.scores[part]), strict=True):
+            yield place, [self.labels[label], round(slope, 4), _thousandths(scores)]
+
+
+def photo_scores(answers: Answers, index: Places) -> PhotoScores:
+    """Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
+
+    index: photo to its place in the explorer's list.
+    """
+    rows = matrix.strongest(answers) if len(answers.values) else np.empty(0, int)
+    of_photo = np.array([index.get(photo, -1) for photo in answers.photos], int)
+    place = of_photo[answers.photo[rows]]
+    rows = rows[np.argsort(place, kind="stable")]
+    slopes = matrix.slopes(answers)[rows] if len(rows) else np.empty(0)
     labels = [words.readable(label) for label in answers.labels]
-    for row in matrix.strongest(answers).tolist():
-        content = [
-            labels[answers.label[row]],
-            round(float(slopes[row]), 4),
-            _thousandths(scores[row]),
-        ]
-        result.setdefault(answers.photos[answers.photo[row]], []).append(content)
-    return result
+    scores = np.where(answers.present[rows], answers.score[rows], np.float32(np.nan))
+    return PhotoScores(labels, np.sort(place), answers.label[rows], slopes, scores)
 
 
 def _estimators(slopes: DataFrame, labels: list[str]) -> Content:
@@ -169,8 +187,10 @@ def _varying_photos(
 
 def _thousandths(scores: Array) -> list[float | None]:
     """Whole ones, or with two digits more if the scores differ by little.  scores: (K,)."""
-    digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
-    return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
+    numbers = scores.tolist()
+    known = [number for number in numbers if number == number]
+    digits = 2 if max(known) - min(known) < 0.02 else None
+    return [round(1000 * number, digits) if number == number else None for number in numbers]
 
 
 # -- groups, differences between them ---------------------------------------------------------------------------------
@@ -332,10 +352,14 @@ def build_album(
     names = [photo[:12] if embed == "none" else words.printable(paths[photo]) for photo in order]
     boxes = photos["box"].map(loading.face_box)
     sweeps = []
-    for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
-        if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
-            steps = tuple(run / file for file in of_photo["file"])
-            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), steps)
+    for attribute, rows in edits.groupby("attribute", sort=True):
+        width = attributes[str(attribute)]
+        by_photo = rows.groupby("photo")["step"]
+        in_place = (by_photo.cumcount() == rows["step"]).groupby(rows["photo"])
+        full = rows[in_place.transform("all") & (by_photo.transform("size") == width)]
+        files = full["file"].to_numpy().reshape(-1, width)
+        for photo, steps in zip(full["photo"][::width], files.tolist(), strict=True):
+            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), tuple(steps))
             sweeps.append(wanted)
     files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
@@ -354,13 +378,16 @@ def photo_listing(
     why: Iterable[tuple[str, str, str]],
     credited: Mapping[str, dict[str, str]],
 ) -> Content:
-    """The file with the list: names, and for each attribute and photo its strip, if any.
+    """The file with the list: names, and by attribute the folder of the strips, in which they have the names of ids.
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  credited: photo to credit.
     """
-    files = {
-        name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes
-    }
+    strips = {}
+    for name in attributes:
+        have = [(photo, name) in album.files for photo in album.photos]
+        if any(have):
+            without = np.flatnonzero(~np.array(have)).tolist()
+            strips[name] = {"folder": pictures.folder(name), "without": without}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
@@ -368,17 +395,16 @@ def photo_listing(
     by_place = {
         index: credited[photo] for index, photo in enumerate(album.photos) if photo in credited
     }
-    return {"names": album.names, "files": files, "dropped": dropped, "credits": by_place}
+    ids = [photo[:ID] for photo in album.photos] if strips else []
+    lists = {"names": album.names, "ids": ids}
+    return {**lists, "strips": strips, "dropped": dropped, "credits": by_place}
 
 
-def scores_files(album: Album, scores: Mapping[str, Mapping[str, Cells]]) -> list[Content]:
-    """The scores of a few photos a file, in the order of the list.
-
-    scores: key of a finding (``f0``) to photo to rows; see ``photo_scores``.
-    """
-    chunks = []
+def scores_files(album: Album, scores: Mapping[str, PhotoScores]) -> Iterator[Content]:
+    """The scores of a few photos a file, in the order of the list.  scores: key of a finding (``f0``) to them."""
     for start in range(0, len(album.photos), PHOTOS_A_FILE):
-        photos = album.photos[start : start + PHOTOS_A_FILE]
-        chunk = [{key: by[photo] for key, by in scores.items() if photo in by} for photo in photos]
-        chunks.append({"start": start, "photos": chunk})
-    return chunks
+        photos: list[dict[str, Cells]] = [{} for _ in album.photos[start : start + PHOTOS_A_FILE]]
+        for key, of_finding in scores.items():
+            for place, row in of_finding.rows(start, start + PHOTOS_A_FILE):
+                photos[place - start].setdefault(key, []).append(row)
+        yield {"start": start, "photos": photos}

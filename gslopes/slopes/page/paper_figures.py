@@ -70,7 +70,7 @@ def write(
         values = source.values[attribute]
         suffix = f"-{runfolder.slug(attribute)}" if len(attributes) > 1 else ""
         for number, label in enumerate(labels or [common_label(findings, plain)]):
-            curves = lines(source.run, findings, label) if label else []
+            curves = lines(findings, label) if label else []
             if curves:
                 name = f"figure2{suffix}-{runfolder.slug(label)}" if number else f"figure2{suffix}"
                 drawn[name] = label_figure(curves, values, label=label, attribute=attribute)
@@ -132,7 +132,7 @@ def common_label(findings: Sequence[Finding], plain: frozenset[str]) -> str:
     return str(order["label"].iloc[0])
 
 
-def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
+def lines(findings: Sequence[Finding], label: str) -> list[Line]:
     """Every classifier's curve of a label, if it has a slope of it."""
     curves = []
     for finding in findings:
@@ -141,7 +141,7 @@ def lines(run: Path, findings: Sequence[Finding], label: str) -> list[Line]:
         if rows.empty:
             continue
         row = rows.iloc[0]
-        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        answers = finding.answers
         if row["label"] not in answers.labels:
             continue
         shares = matrix.curves(answers)[0][answers.labels == row["label"]][0]
@@ -160,10 +160,7 @@ def answered(
 
     asked_for: labels, any case; without, ``labels_of`` chooses.
     """
-    by_classifier = {
-        one.classifier: matrix.read(run, one.classifier, one.attribute, one.values)
-        for one in findings
-    }
+    by_classifier = {one.classifier: one.answers for one in findings}
     common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
     positions = (
         np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist()
@@ -241,7 +238,7 @@ def pipeline(run: Path, findings: Sequence[Finding]) -> Pipeline | None:
     findings: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the central picture.
     """
     for finding in findings:
-        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        answers = finding.answers
         last = len(answers.photos) - 1
         picked = np.linspace(0, last, 4 if last >= 0 else 0).round().astype(int)
         chosen = answers.photos[np.unique(picked)].tolist()

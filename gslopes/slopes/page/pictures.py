@@ -10,25 +10,29 @@ import numpy as np
 from PIL import Image
 
 from gslopes.core import UsageError, frozen, runfolder
+from gslopes.core.arrays import batches
 from gslopes.core.records import ByteArray
+from gslopes.frame.executors.one_process import cores
 from gslopes.photos.decode import named_picture, to_srgb
 from gslopes.slopes.page.loading import Corners, Embed
 
 FOLDER = "pictures"
+ID = 16
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 _WIDE = 224
 _NARROW = 128
+_AT_ONCE = 1000  # sweeps that wait for a thread
 _MANY = 500  # pixels of a square; the narrow one for more sweeps than _MANY
 
 
 @frozen
 class Wanted:
-    """One sweep: the photo's id, the attribute, its face's box or None, and the K files of its pictures."""
+    """One sweep: the photo's id, the attribute, its face's box or None, and the K files, as the run's table has them."""
 
     photo: str
     attribute: str
     box: Corners | None
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
 
 
 def write(
@@ -54,13 +58,14 @@ def write(
     side = (
         _WIDE if len(sweeps) <= _MANY else _NARROW
     )  # smaller for many sweeps, so that the folder stays small
-    with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
-        names = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
-        written = {}
-        for sweep, name in zip(sweeps, names, strict=True):
-            if name:
-                written[sweep.photo, sweep.attribute] = name
-            tick(1)
+    written = {}
+    with ThreadPoolExecutor(cores()) as workers:  # Pillow lets go of the interpreter
+        for some in batches(sweeps, _AT_ONCE):
+            names = workers.map(lambda sweep: _make(report, run, sweep, side), some)
+            for sweep, name in zip(some, names, strict=True):
+                if name:
+                    written[sweep.photo, sweep.attribute] = name
+                tick(1)
     keep = {report / name for name in written.values()}
     for file in (report / FOLDER).rglob("*"):
         if file.is_file() and file not in keep:
@@ -68,11 +73,17 @@ def write(
     return written
 
 
+def folder(attribute: str) -> str:
+    """Where the strips of an attribute lie, each by its photo's ``ID`` first letters, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}"
+
+
 def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
-    name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
-    if _fresh(report / name, sweep.files, side * len(sweep.files)):
+    name = f"{folder(sweep.attribute)}/{sweep.photo[:ID]}.webp"
+    files = [run / file for file in sweep.files]
+    if _fresh(report / name, files, side * len(files)):
         return name
-    squares = [picture(file, sweep.box, run, side) for file in sweep.files]
+    squares = [picture(file, sweep.box, run, side) for file in files]
     if all(square is None for square in squares):
         return ""
     grey = np.full((side, side, 3), 128, np.uint8)
@@ -100,11 +111,18 @@ def picture(path: Path, box: Corners | None, run: Path, side: int = _PIXELS) -> 
     path: the file.  box: the face, in the photo frame, None: the middle of the picture.
     run: the run folder, which a table that came from somewhere else may not leave.  side: S.
     """
+    sizes = []
+
+    def enough(size: tuple[int, int]) -> float:
+        sizes.append(size)
+        left, _, right, _ = window(size, box)
+        return min(1, side / (right - left))
+
     try:
-        image = named_picture(path.relative_to(run), folder=run)
+        image = named_picture(path.relative_to(run), folder=run, enough=enough)
     except (UsageError, ValueError):
         return None
-    region = window(image.size, box)
+    region = np.divide(window(sizes[0], box), round(sizes[0][0] / image.width)).tolist()
     image = to_srgb(image, image.info.get("icc_profile"))
     return np.asarray(
         image.resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)

@@ -135,6 +135,14 @@ function outward(text, address) {
   return /^https?:\/\//.test(address) ? el("a", { href: address, rel: "noreferrer noopener" }, text) : text;
 }
 
+// The picture of a photo's sweep: K squares; null if the report has none.
+function stripOf(album, attribute, photo) {
+  const strips = album.strips[attribute];
+  if (!strips) return null;
+  strips.lacking ??= new Set(strips.without);
+  return strips.lacking.has(photo) ? null : `${strips.folder}/${album.ids[photo]}.webp`;
+}
+
 // Who made a collected photo, under which licence, and where it was found.
 function credit(album, photo) {
   const source = album.credits?.[photo];

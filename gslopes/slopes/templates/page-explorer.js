@@ -20,7 +20,7 @@ function explorerApp(root, album) {
   function steps() { return ATTRIBUTES[state.attribute].values.length; }
 
   function crop(photo, step) {
-    const file = album.files[state.attribute]?.[photo], K = steps();
+    const file = stripOf(album, state.attribute, photo), K = steps();
     if (!file) return null;
     const image = el("img", { src: file, alt: "", loading: "lazy", class: "cells" }); // K squares, one of them in the frame
     image.style.width = `${100 * K}%`;

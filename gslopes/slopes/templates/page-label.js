@@ -94,7 +94,7 @@ function grid(titles, rows, name) {
 }
 
 function movedPhoto(album, section, photo, slope, scores) {
-  const file = album.files[section.attribute]?.[photo], name = album.names[photo], side = slope < 0 ? "neg" : "pos";
+  const file = stripOf(album, section.attribute, photo), name = album.names[photo], side = slope < 0 ? "neg" : "pos";
   const strip = file ? el("div", { class: "strip" }, el("img", { src: file, loading: "lazy", alt: `${name} at all values` })) : null;
   const numbers = el("div", { class: `strip scores ${side}` }, ...apart(scores).map((score) => el("span", {}, score)));
   const open = el("button", { class: "plain", onclick: () => showPhoto(photo, section.attribute) }, "Open in the explorer");

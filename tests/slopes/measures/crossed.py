@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
 from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.slopes.measures.analysis import FitTables, analyse
-from gslopes.slopes.measures.answers import gather
 from gslopes.slopes.measures.crossed import along, views
 from gslopes.slopes.measures.estimators import slope_rows
 from gslopes.slopes.measures.options import FitOptions, Study
@@ -52,10 +50,8 @@ def interactions(
             tables.check(table, frame)
             for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True)
         )
-        own = [
-            table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]
-        ]
-        (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
+        sweeps = along(*given, GIVEN).sweeps()
+        (sweep,) = (one for one in sweeps if one.attribute == GRID.name)
         yield slope_rows(replace(sweep, orders=CROSSED[GRID.name].orders), options)
 
 

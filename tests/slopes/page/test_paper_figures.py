@@ -73,7 +73,7 @@ def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_thos
 ) -> None:
     source = load(run)
     label = paper_figures.common_label(source.findings, frozenset())
-    found = paper_figures.lines(run, source.findings, label)
+    found = paper_figures.lines(source.findings, label)
     assert [line.classifier for line in found] == ["a", "b"]
     for line, finding in zip(found, source.findings, strict=True):
         row = finding.of("paper").set_index("label").loc[label]
