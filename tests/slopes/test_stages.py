@@ -1,6 +1,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -234,3 +235,15 @@ def test_a_run_begun_with_other_versions_says_so_and_goes_on(faces, tmp_path, ca
     (run / "parts" / "synthesise.json").unlink()  # of other versions, too
     gslopes.synthesise(faces.photos, run, executor=OneProcess(True), **options)
     assert 'torch is "1.0" there and' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("side", "trims"), [(224, 0), (2000, 1)])
+def test_memory_goes_back_after_parts_of_large_photos_only(monkeypatch, side, trims):
+    calls = []
+    monkeypatch.setattr(stages.runtime, "trim_heap", lambda: calls.append(1))
+    made = {"photos": [{"width": side, "height": side}] * 32, "edits": []}
+    run = SimpleNamespace(
+        config=SimpleNamespace(outside=False), tick=None, once=lambda kind: lambda *args: made
+    )
+    assert stages.make_pictures(run, []) is made
+    assert len(calls) == trims

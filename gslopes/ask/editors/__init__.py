@@ -88,7 +88,8 @@ def is_outside(text: str) -> bool:
     if text.startswith(GIVEN):
         return True
     base = full_name(text).partition(",")[0].partition(":")[0]
-    return any(base == target.name for target in REGISTRY.targets())
+    # the default editor has no name: nothing is looked up among installed packages
+    return bool(base) and any(base == target.name for target in REGISTRY.targets())
 
 
 _ALONE = Setting()

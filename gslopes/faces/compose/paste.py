@@ -115,6 +115,7 @@ def _drawn(
         layers = (layers @ floats(LUMA))[..., None]
         photo = photo[..., :1]
     weight = footprint.weight[..., None]
+    lit = photo + OFFSET
     motion = footprint.motion
     edit = layers[0]
     last = -1
@@ -126,7 +127,7 @@ def _drawn(
         # with a weight of 0 the photo comes out as it went in, in every blend
         if blend == "ratio":
             mixed = np.expm1(np.float32(share) * edit)
-            mixed *= photo + OFFSET
+            mixed *= lit
             mixed += photo
         else:
             mixed = edit + photo

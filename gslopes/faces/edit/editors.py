@@ -190,11 +190,11 @@ class _FieldEditor(_ZooEditor):
             if not drawn:
                 columns = (ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share)
                 ends += map(Ends, *(column.cpu().numpy() for column in columns))
-            logs = (255 * x + OFFSET).log()
             for rows in slices(len(x) * drawn, few):
+                logs = (255 * x[rows] + OFFSET).log()
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
-                pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
+                pictures = (logs[:, None] + edits).exp_().sub_(OFFSET)  # (few, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
         fields, distances, *tones = map(np.concatenate, zip(*kept, strict=True))
         tone = None

@@ -206,9 +206,11 @@ class Areas:
     def __init__(self, pictures: list[Tensor]) -> None:
         device = pictures[0].device
         self.shapes = [tuple(picture.shape[:2]) for picture in pictures]
-        self.sums = torch.cat([_running_sums(picture).view(-1, 3) for picture in pictures])
-        lengths = [0, *((height + 1) * (width + 1) for height, width in self.shapes)]
-        self.starts = torch.tensor(lengths, device=device).cumsum(0)
+        lengths = [(height + 1) * (width + 1) for height, width in self.shapes]
+        self.sums = torch.empty((sum(lengths), 3), dtype=torch.int32, device=device)
+        for picture, sums in zip(pictures, self.sums.split(lengths), strict=True):
+            _running_sums(picture, sums)
+        self.starts = torch.tensor([0, *lengths], device=device).cumsum(0)
         self.sides = torch.tensor(self.shapes, device=device).flip(1)
 
     def levels(self, scale: float) -> Iterator[tuple[list[int], tuple[int, int]]]:
@@ -258,7 +260,7 @@ class Areas:
         pitch = self.sides[owner, :1] + 1
         rows = torch.cat([y0, y1], 1) * pitch + self.starts[owner][:, None]
         index = rows[:, :, None] + torch.cat([x0, x1], 1)[:, None]  # (n, 2 size, 2 size)
-        corners = self.sums.index_select(0, index.reshape(-1)).view(len(owner), 2, size, 2, size, 3)
+        corners = _taken(self.sums, index.reshape(-1), 0).view(len(owner), 2, size, 2, size, 3)
         total = (
             corners[:, 1, :, 1] - corners[:, 0, :, 1] - corners[:, 1, :, 0] + corners[:, 0, :, 0]
         )
@@ -266,16 +268,18 @@ class Areas:
         return (total.float() / pixels[..., None]).permute(0, 3, 1, 2)
 
 
-def _running_sums(picture: Tensor) -> Tensor:
-    """Of all pixels above and to the left, (H + 1, W + 1, 3) int32.
+def _running_sums(picture: Tensor, sums: Tensor) -> None:
+    """Write those of all pixels above and to the left into (H + 1) (W + 1) rows of three, int32.
 
     They may run over in large pictures; differences come back, since no bin holds 8 million pixels.
     """
+    height, width = picture.shape[:2]
+    sums = sums.view(height + 1, width + 1, 3)
     if picture.device.type == "cpu":
-        return torch.from_numpy(cv2.integral(picture.numpy(), sdepth=cv2.CV_32S))
-    sums = picture.new_zeros((picture.shape[0] + 1, picture.shape[1] + 1, 3), dtype=torch.int32)
+        cv2.integral(picture.numpy(), sums.numpy(), sdepth=cv2.CV_32S)
+        return
+    sums.zero_()
     torch.cumsum(picture.cumsum(0, dtype=torch.int32), 1, dtype=torch.int32, out=sums[1:, 1:])
-    return sums
 
 
 def _taken(sums: Tensor, index: Tensor, axis: int) -> Tensor:

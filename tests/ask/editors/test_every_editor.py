@@ -108,6 +108,11 @@ def test_another_packages_editor_is_found_by_its_entry_point(monkeypatch):
         load_editor("invertin")
 
 
+def test_nothing_is_looked_up_for_the_default_editor(monkeypatch):
+    monkeypatch.setattr(metadata, "entry_points", lambda group: pytest.fail(group))
+    assert not is_outside("")
+
+
 # -- gslopes list editors
 
 

@@ -77,6 +77,29 @@ def test_crops_are_those_of_area_interpolation(seed, size):
         )
 
 
+def test_sums_and_crops_of_pictures_of_mixed_sizes_are_exact():
+    generator = np.random.default_rng(3)
+    pictures = [
+        generator.integers(0, 256, (*shape, 3), np.uint8)
+        for shape in ((40, 31), (1, 1), (25, 60), (40, 31))
+    ]
+    areas = Areas([torch.from_numpy(picture) for picture in pictures])
+    for index, picture in enumerate(pictures):
+        sums = areas.sums[areas.starts[index] : areas.starts[index + 1]]
+        plain = np.pad(picture.astype(np.int32).cumsum(0).cumsum(1), ((1, 0), (1, 0), (0, 0)))
+        np.testing.assert_array_equal(sums.numpy(), plain.reshape(-1, 3))
+    inside = torch.tensor([[2, 3, 31, 40], [0, 0, 1, 1], [9, 1, 60, 20]])
+    crops = areas.resized(inside, torch.tensor([0, 1, 2]), 24)
+    for (x0, y0, x1, y1), picture, crop in zip(inside.tolist(), pictures, crops, strict=False):
+        part = picture[y0:y1, x0:x1].astype(np.float32)
+        for row, column in ((0, 0), (7, 23), (23, 11)):
+            low = [row * len(part) // 24, column * part.shape[1] // 24]
+            high = [-(-(row + 1) * len(part) // 24), -(-(column + 1) * part.shape[1] // 24)]
+            under = part[low[0] : high[0], low[1] : high[1]]
+            total = under.sum((0, 1)) / np.float32(under[..., 0].size)
+            np.testing.assert_array_equal(crop[:, row, column].numpy(), total)
+
+
 @given(st.integers(0, 10_000), st.integers(12, 90), st.integers(12, 90), st.integers(1, 3))
 def test_a_level_of_the_pyramid_is_that_of_area_interpolation(seed, height, width, count):
     torch.manual_seed(seed)
