@@ -188,12 +188,12 @@ class _RunOptions(TypedDict, total=False):
     device: str | None
     """Where the networks run. [auto|cpu|cuda[:N]; default: auto]"""
     engine: Literal["auto", "one", "ray"] | None
-    """Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose machines
-    all have gslopes and see photos and run folder under the same paths; auto takes Ray where there is a GPU and
-    Ray is installed. [default: auto]
+    """Where the work runs: on this machine (one, auto), whose GPU, if it has one, serves several processes; or on a
+    Ray cluster ($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder
+    under the same paths. [default: auto]
     """
     workers: int | None
-    """Threads, or workers of the cluster. [default: one per core, or GPU]"""
+    """Threads; processes that share a GPU; or workers of the cluster. [default: one per core, two with a GPU]"""
     cross: bool | None
     """Edit each photo at every pair of values of two attributes, and fit how one's slope depends on the other."""
     grid: Sequence[int] | str | None

@@ -3,10 +3,10 @@
     python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--placebo] [--agree 64]
                                        [--trace] [--served | --workers 8]
 
-``--served`` is the default of a machine with a GPU: workers that one process serves, from their start on; and from the
-first part that is written to the last.  ``--workers`` are processes that walk their share of the photos side by side, as
-Ray's do; the time is from the moment at which all have their models to the end of the last.  ``--trace`` gives the share
-of that time with a busy GPU, as its driver counts it.
+``--served`` is the default of a machine with a GPU: workers that one process serves, from their start on; and from
+the first part that is written to the last.  ``--workers`` are processes that walk their share of the photos side by
+side, as Ray's do; the time is from the moment at which all have their models to the end of the last.  ``--trace`` gives
+the share of that time with a busy GPU, as its driver counts it.
 
 With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
 than one (files are PNG for that). The rate gives the time for the paper's 64,500 photos.
