@@ -2,10 +2,11 @@
 
     python tests/benches/bench_resume.py [--photos 40] [--rounds 7] [--out results/resume.json]
 
-Each command is a process of its own, all in turn. The peers are what most of the time goes into, ``import pandas``, and
-what no such command needs, ``import torch``. ``again`` is a finished audit of drawn faces from Python, ``again (command)``
-the same by the command line. ``goes on, first line`` is the time until an audit says its first word whose answers, and all
-that is made of them, are missing; it is killed then. Modules are compiled beforehand, as they are once installed.
+Each command is a process of its own, all in turn. The peers are what most of the time goes into, ``import pandas``,
+and what no such command needs, ``import torch``. ``again`` is a finished audit of drawn faces from Python, ``again
+(command)`` the same by the command line. ``goes on, first line`` is the time until an audit says its first word whose
+answers, and all that is made of them, are missing; it is killed then. Modules are compiled beforehand, as they are once
+installed.
 """
 
 from __future__ import annotations
