@@ -80,19 +80,19 @@ os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def _in_thread(work: Callable[[], None]) -> None:
-    """Do it in a thread of ours that does nothing, or in a new one; whoever hangs keeps the thread."""
+    """Do it in a thread of ours that does nothing, or in a new one; what hangs keeps its thread."""
     try:
-        _IDLE.pop().put(work)
+        queue = _IDLE.pop()
     except IndexError:
-        threading.Thread(target=_serve, args=(work,), daemon=True).start()
+        queue = SimpleQueue()
+        threading.Thread(target=_serve, args=(queue,), daemon=True).start()
+    queue.put(work)
 
 
-def _serve(work: Callable[[], None]) -> None:
-    queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+def _serve(queue: "SimpleQueue[Callable[[], None]]") -> None:
     while True:
-        work()
+        queue.get()()
         _IDLE.append(queue)
-        work = queue.get()
 
 
 def exchange(call: Callable[[Trace], T], deadline: float, stop: threading.Event | None = None) -> T:

@@ -14,8 +14,9 @@ from typing import Any
 from gslopes.core import ConfigError, UnknownName, UsageError, frozen
 
 
-@cache  # it reads a file of each package
-def _points(find: Callable[..., Iterable[Any]], group: str, *_: object) -> tuple[Any, ...]:
+@cache
+def _points(find: Callable[..., Iterable[Any]], group: str, *changes: float) -> tuple[Any, ...]:
+    """The entry points of a group, which reads a file of each package.  changes: times of the folders of packages."""
     return tuple(find(group=group))
 
 
@@ -74,8 +75,8 @@ class Registry:
 
     def _claims(self) -> dict[str, list[Target]]:
         claims = {name: [Target(name, path)] for name, path in self.table.items()}
-        changes = (os.path.exists(path) and os.path.getmtime(path) for path in sys.path)
-        for point in _points(metadata.entry_points, self.group, *sys.path, *changes):
+        changes = map(os.path.getmtime, filter(os.path.exists, sys.path))
+        for point in _points(metadata.entry_points, self.group, *changes):
             package = point.dist.name if point.dist else ""
             summary = (point.dist.metadata["Summary"] or "") if point.dist else ""
             target = Target(point.name, point.value.split("[")[0].strip(), package, summary)

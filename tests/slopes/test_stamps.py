@@ -41,7 +41,7 @@ OTHERS = {
     "platformdirs",
     "pyarrow",
 }
-OTHERS |= {"pi_heif", "pillow_heif", "safetensors", "six"}
+OTHERS |= {"cloudpickle", "cython_runtime", "pi_heif", "pillow_heif", "rich", "safetensors", "six"}
 UNUSED = {
     "ask.classifiers.chat",
     "ask.classifiers.numbers",

@@ -126,6 +126,18 @@ def test_listing_imports_no_library():
     assert heavy == "[]"
 
 
+@pytest.mark.parametrize(
+    "name", ["celeba-tagger", "http:http://127.0.0.1:9/judge", "python:json:dumps"]
+)
+def test_what_needs_no_device_yet_looks_for_none(name):
+    code = (
+        f"import sys; from gslopes.ask.classifiers import load_classifier as l; l({name!r}, 'auto', prepare=False);"
+        "print({'torch', 'gslopes.ask.classifiers.numbers'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_an_unknown_classifier_names_the_nearest():
     with pytest.raises(UnknownName, match="Did you mean 'celeba-tagger'"):
         load_classifier("celeba-tager")
