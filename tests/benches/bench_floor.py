@@ -173,11 +173,11 @@ def rates(sample: np.ndarray, folder: Path) -> dict[str, float]:
     out = torch.empty_like(bytes_in)
 
     def disk() -> None:
-        with (folder / "one").open("wb") as file:
+        name = folder / f"disk-{time.monotonic_ns()}"
+        with name.with_suffix(".partial").open("wb", buffering=0) as file:
             file.write(data)
-            file.flush()
             os.fsync(file.fileno())
-        (folder / "one").replace(folder / "two")
+        name.with_suffix(".partial").replace(name)
 
     runs: dict[str, tuple[float, Callable[[], object]]] = {
         "matrix products": (2 * 1024**3, lambda: matrix @ matrix),
