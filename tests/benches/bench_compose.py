@@ -4,8 +4,9 @@
 
 One face, an astronaut's, in a photo made as large as puts so many pixels from side to side of the chip; K = 7 values of
 gender, or of race with the head. Milliseconds of the processor a face on one thread, and the floor: each pixel of the
-box sampled once a picture if parts move, and once for each layer, the motion and the mask, at the rate of OpenCV's cubic
-``remap``; and the layers, 12 bytes a pixel, read twice and the pictures, 3 bytes, written once at the rate of a copy.
+box sampled once a picture if parts move, and once for each layer, the motion and the mask, at the rate of OpenCV's
+cubic ``remap``; and the layers, 12 bytes a pixel, read twice and the pictures, 3 bytes, written once at the rate of a
+copy. A gray edit has one channel, so that it may be below that floor.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -90,7 +92,10 @@ def main() -> None:
     cases = {(side, gray): Case(side, gray) for side in SIDES for gray in (False, True)}
     rows = []
     for side in SIDES:
-        runs = {way: lambda way=way: cases[side, way[1]].composed(way[0], way[2]) for way in WAYS}
+        runs = {
+            (blend, gray, head): partial(cases[side, gray].composed, blend, head)
+            for blend, gray, head in WAYS
+        }
         seconds = measure.in_turn(runs, args.rounds, clock=time.thread_time)
         for (blend, gray, head), times in seconds.items():
             composite = runs[blend, gray, head]()
@@ -106,7 +111,10 @@ def main() -> None:
             )  # fmt: skip
     machine = measure.machine(packages=("torch", "opencv-contrib-python-headless"))
     facts = {"bench": "compose", "machine": machine, "values": len(VALUES), "rounds": args.rounds}
-    facts |= {"cubic_ns_a_pixel": round(1e9 * cubic, 2), "copy_gb_a_second": round(1e-9 / memory, 1)}
+    facts |= {
+        "cubic_ns_a_pixel": round(1e9 * cubic, 2),
+        "copy_gb_a_second": round(1e-9 / memory, 1),
+    }
     measure.say({**facts, "faces": rows}, args.out)
 
 

@@ -114,7 +114,7 @@ def _drawn(
     if gray:
         layers = (layers @ floats(LUMA))[..., None]
         photo = photo[..., :1]
-    weight = footprint.weight[..., None].repeat(photo.shape[-1], 2)
+    weight = footprint.weight[..., None]
     lit = photo + OFFSET
     motion = footprint.motion
     edit = layers[0]
