@@ -45,7 +45,7 @@ from bench_synthesis import prepare  # noqa: E402
 
 from gslopes.core import runfolder, tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
-from gslopes.faces.compose import paste, skin  # noqa: E402
+from gslopes.faces.compose import skin  # noqa: E402
 from gslopes.faces.compose.encode import BLOCK, Variants  # noqa: E402
 from gslopes.faces.edit.editors import _FieldEditor  # noqa: E402
 from gslopes.faces.networks.mtcnn import Areas, Mtcnn  # noqa: E402
@@ -87,7 +87,9 @@ class Clock:
             self.turn()
             self._steps.pop()
 
-    def time(self, owner: Any, name: str, step: str, work: Callable[..., float] | None = None) -> None:
+    def time(
+        self, owner: Any, name: str, step: str, work: Callable[..., float] | None = None
+    ) -> None:
         """Time a function.  work: of its result and arguments, the units of its floor; None for a network's."""
         run = getattr(owner, name)
 
@@ -112,11 +114,15 @@ def of_pixels(photo: Any, *_: Any) -> float:
 
 
 def of_crops(result: torch.Tensor, *_: Any) -> float:
-    return 4 * 5 * float(result.numel())  # four corners of each number are read, one number is written
+    return (
+        4 * 5 * float(result.numel())
+    )  # four corners of each number are read, one number is written
 
 
 def of_sums(_: None, areas: Areas, *__: Any) -> float:
-    return 2.0 * areas.sums.nbytes  # torn from one memory, written to another; bytes of the photo are few
+    return (
+        2.0 * areas.sums.nbytes
+    )  # torn from one memory, written to another; bytes of the photo are few
 
 
 def of_compose(composite: Any, *_: Any) -> float:
@@ -128,7 +134,9 @@ def of_compose(composite: Any, *_: Any) -> float:
 
 def of_file(_: bytes, files: Variants, patch: Any, box: Any, *__: Any) -> float:
     rows = BLOCK * (-(-box[3] // BLOCK) - box[1] // BLOCK)
-    return float(rows * files.pixels.shape[1] + files.pixels[..., 0].size / 7)  # the photo once for all
+    return float(
+        rows * files.pixels.shape[1] + files.pixels[..., 0].size / 7
+    )  # the photo once for all
 
 
 def instrument(clock: Clock, finder: Any, editors: Any) -> None:
@@ -142,7 +150,9 @@ def instrument(clock: Clock, finder: Any, editors: Any) -> None:
     clock.time(finder.detector.onet, "forward", "find, O-Net")
     clock.time(stimuli, "warp", "align", lambda chip, *_: float(chip[..., 0].size))
     clock.time(skin, "class_probabilities", "mask, parser")
-    clock.time(skin.ParserMasker, "__call__", "mask, softening", lambda masks, *_: 2.0 * masks.nbytes)
+    clock.time(
+        skin.ParserMasker, "__call__", "mask, softening", lambda masks, *_: 2.0 * masks.nbytes
+    )
     clock.time(_FieldEditor, "_swept", "edit, the rest", lambda *_: 0.0)
     for editor in editors.values():
         clock.time(editor.network, "forward", "edit, editor")
@@ -173,11 +183,11 @@ def rates(sample: np.ndarray, folder: Path) -> dict[str, float]:
     out = torch.empty_like(bytes_in)
 
     def disk() -> None:
-        with (folder / "one").open("wb") as file:
+        name = folder / f"disk-{time.monotonic_ns()}"
+        with name.with_suffix(".partial").open("wb", buffering=0) as file:
             file.write(data)
-            file.flush()
             os.fsync(file.fileno())
-        (folder / "one").replace(folder / "two")
+        name.with_suffix(".partial").replace(name)
 
     runs: dict[str, tuple[float, Callable[[], object]]] = {
         "matrix products": (2 * 1024**3, lambda: matrix @ matrix),
@@ -187,7 +197,9 @@ def rates(sample: np.ndarray, folder: Path) -> dict[str, float]:
         "JPEG, encoding": (size, lambda: written(sample)),
         "disk": (1, disk),
     }
-    seconds = measure.in_turn({name: run for name, (_, run) in runs.items()}, 9, clock=time.thread_time)
+    seconds = measure.in_turn(
+        {name: run for name, (_, run) in runs.items()}, 9, clock=time.thread_time
+    )
     return {name: runs[name][0] / min(times) for name, times in seconds.items()}
 
 

@@ -137,16 +137,21 @@ class Head:
         Within the face they do not change.
         """
         size = len(self.face)
-        face = padded(self.face)[..., None]
+        # as many channels as the layers have: NumPy is slow where a pixel has another number
+        face = padded(self.face)[..., None].repeat(layers.shape[-1], 2)
         near = smoothed(face, NEAR * size, cv2.BORDER_CONSTANT) + MEAN
+        outside = 1 - face
         total = max(float(self.face.sum()), 1e-6)
-        wide = np.empty((len(layers), *self.mask.shape, layers.shape[-1]), np.float32)
+        wide = np.empty((len(layers), *face.shape), np.float32)
         for out, layer in zip(wide, layers, strict=True):
             inner = padded(layer) * face
             mean = inner.sum((0, 1)) / total
-            carried = smoothed(inner, NEAR * size, cv2.BORDER_CONSTANT)
-            around = (carried + MEAN * mean) / near
-            out[:] = inner + (1 - face) * around
+            around = smoothed(inner, NEAR * size, cv2.BORDER_CONSTANT)
+            rows = around.reshape(len(around), -1)
+            rows += np.tile(MEAN * mean, len(around))
+            around /= near
+            around *= outside
+            np.add(inner, around, out=out)
         return wide
 
     def matted(self, bust: ByteArray) -> "Head":

@@ -74,7 +74,8 @@ def toned(
         if tone.scale:
             even = MATT if luma_after < luma_before else 0.0
         lighter = even * evenly + (1 - even) * step(light, luma_before, luma_after)
-        layer += skin[..., None] * (lighter[..., None] + rich[..., None] * turned - mean)
+        for channel in range(3):
+            layer[..., channel] += skin * (lighter + rich * turned[channel] - mean[channel])
 
 
 def offset(colour: Array, ends: Any, onwards: bool) -> Array:

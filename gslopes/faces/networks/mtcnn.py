@@ -273,8 +273,7 @@ def _running_sums(picture: Tensor, sums: Tensor) -> None:
 
     They may run over in large pictures; differences come back, since no bin holds 8 million pixels.
     """
-    height, width = picture.shape[:2]
-    sums = sums.view(height + 1, width + 1, 3)
+    sums = sums.unflatten(0, (-1, picture.shape[1] + 1))
     if picture.device.type == "cpu":
         cv2.integral(picture.numpy(), sums.numpy(), sdepth=cv2.CV_32S)
         return

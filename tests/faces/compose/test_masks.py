@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,8 @@ from gslopes.core.records import Motion
 from gslopes.faces.compose.masks import (
     CHEST,
     LEAST,
+    MEAN,
+    NEAR,
     Head,
     central_face,
     head_mask,
@@ -126,6 +129,21 @@ def test_the_neck_gets_the_edit_of_the_face_and_the_face_keeps_its_own(head: Hea
     neck = wide[:, S : S + 10, BUST // 2 - 8 : BUST // 2 + 8]
     np.testing.assert_allclose(neck.mean((1, 2)), np.stack([tone, tone]), atol=1.5)
     assert neck.std((1, 2)).max() < 2  # smooth: the texture of the face is not drawn on the neck
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_layers_are_widened_to_the_bit_as_written_pixel_by_pixel(head: Head, channels) -> None:
+    def blurred(plane: np.ndarray) -> np.ndarray:
+        smooth = cv2.GaussianBlur(plane, (0, 0), NEAR * S, borderType=cv2.BORDER_CONSTANT)
+        return smooth.reshape(plane.shape)
+
+    layers = np.random.default_rng(1).normal(0, 1, (3, S, S, channels)).astype(np.float32)
+    face = padded(head.face)[..., None]
+    for layer, wide in zip(layers, head.widened(layers), strict=True):
+        inner = padded(layer) * face
+        mean = inner.sum((0, 1)) / float(head.face.sum())
+        around = (blurred(inner) + MEAN * mean) / (blurred(face) + MEAN)
+        np.testing.assert_array_equal(wide, inner + (1 - face) * around)
 
 
 @pytest.mark.parametrize("blend", ["difference", "ratio"])

@@ -56,6 +56,19 @@ def test_skin_gets_the_tone_of_the_other_end_whatever_the_network_said_of_it(lab
         )  # eyes and what is around the face
 
 
+def test_tones_of_several_values_are_those_of_each_alone_and_go_with_the_share_of_skin() -> None:
+    chip, shares = face((50, 10, 14)), np.array([-1.0, -0.3, 0.8], np.float32)
+    layers = np.random.default_rng(2).normal(0, 0.2, (3, S, S, 3)).astype(np.float32)
+    together = toned(layers, chip, SKIN, Tone(shares, ENDS))
+    for row, share in enumerate(shares):
+        alone = toned(layers[row : row + 1], chip, SKIN, Tone(shares[row : row + 1], ENDS))
+        np.testing.assert_array_equal(together[row], alone[0])
+        assert np.ptp(together[row][SKIN > 0] - layers[row][SKIN > 0]) > 0.01, share
+    half = np.where(np.arange(S) < S // 2, SKIN, 0.75 * SKIN).astype(np.float32)
+    fainter = toned(layers, chip, half, Tone(shares, ENDS))
+    np.testing.assert_allclose(fainter - layers, half[..., None] * (together - layers), atol=1e-6)
+
+
 def test_form_stays_and_gray_shine_stays_gray() -> None:
     chip = face((36, 10, 14))
     chip[30:34, 30:34] = 200
