@@ -134,8 +134,8 @@ def _by_label(
     ]
     measures = part.measures_of(labels)
     for index, label in enumerate(labels):
-        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], axis=1)
-        rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
+        numbers = np.stack([sums[[index]].toarray()[0] for sums in by_step], 1)
+        rare = int((np.ptp(numbers, 1) > 0).sum()) < options.min_varying
         row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
         yield row, numbers
 
@@ -154,11 +154,11 @@ def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str],
     z = np.array(
         [np.broadcast_to(values, (n, len(values))), *(read[name].to_numpy(float) for name in names)]
     )
-    level = z.mean(axis=2, keepdims=True)
+    level = z.mean(2, keepdims=True)
     z = np.moveaxis(settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2)
     spread = np.zeros(1 + len(names))
     if n:
-        spread = np.sqrt(np.square(z).mean(axis=(0, 1)))
+        spread = np.sqrt(np.square(z).mean((0, 1)))
     wide = spread > 0
     z = z[:, :, wide]
     z[:, :, 1:] /= spread[wide][1:]
@@ -167,7 +167,7 @@ def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str],
 
 def _left_out(products: Array) -> Array:
     """(1 + U, ...) the sum over all units, and over all but each.  products: (U, ...)."""
-    return products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
+    return products.sum(0) - np.concatenate([np.zeros_like(products[:1]), products])
 
 
 def _attributed(

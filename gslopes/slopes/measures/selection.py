@@ -68,7 +68,7 @@ class Asked:
     @property
     def complete(self) -> Flags:
         """(n,) answered at all values."""
-        return (self.status == 1).all(axis=1)
+        return (self.status == 1).all(1)
 
     def beside(self, wished: Self) -> Self:
         """With the photos that an editor did not give at all values, about which nobody could be asked."""
@@ -97,12 +97,12 @@ def asked_about(
 ) -> Asked:
     """One classifier's questions along one attribute; with ``photos``, only about those photos."""
     rows = _rows_of(asked, classifier, attribute)
-    names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), dtype=str)
+    names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), str)
     codes = [STATUS.index(text) + 1 for text in rows.column("status").to_pylist()]
     counted = np.ones(len(names), bool) if photos is None else np.isin(names, list(photos))
     ids, row = np.unique(names[counted], return_inverse=True)
-    table = np.zeros((len(ids), len(values)), dtype=np.int8)
-    table[row, rows.column("step").to_numpy()[counted]] = np.array(codes, dtype=np.int8)[counted]
+    table = np.zeros((len(ids), len(values)), np.int8)
+    table[row, rows.column("step").to_numpy()[counted]] = np.array(codes, np.int8)[counted]
     return Asked(ids.astype(object), values, table)
 
 
@@ -114,7 +114,7 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
 
     units: gives the codes of photos' clusters, or None if each photo is a unit.
     """
-    complete = (asked.status > 0).all(axis=1)
+    complete = (asked.status > 0).all(1)
     lost = doubles(asked.status[complete] == STATUS.index(status) + 1)
     codes = clusters.codes_of(units(asked.photos[complete]), len(lost))
     most = kinds.steepest("rate", asked.values)
@@ -123,10 +123,10 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     if sums.shape[1] < 2:
         return mean._replace(p=nan)
     p = 1.0
-    gaps = sums - sums.mean(axis=0)
+    gaps = sums - sums.mean(0)
     if gaps.any():
         freedom = len(gaps) - 1
-        statistic = np.square(gaps.sum(axis=1)).sum() / np.square(gaps).sum()
+        statistic = np.square(gaps.sum(1)).sum() / np.square(gaps).sum()
         p = min(1.0, 2 * np.fmin(mean.p, special.chdtrc(freedom, freedom * statistic)))
     return mean._replace(p=float(p))
 
