@@ -28,12 +28,12 @@ def centre_of(values: Array) -> int:
 
 def doubles(numbers: ArrayLike) -> Array:
     """Numbers in 64 bits."""
-    return np.asarray(numbers, dtype=np.float64)
+    return np.asarray(numbers, np.float64)
 
 
 def floats(numbers: ArrayLike) -> NDArray[np.float32]:
     """Numbers in 32 bits."""
-    return np.asarray(numbers, dtype=np.float32)
+    return np.asarray(numbers, np.float32)
 
 
 def quotients(top: ArrayLike, bottom: Array, otherwise: ArrayLike = np.nan) -> Array:

@@ -48,7 +48,7 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     # the part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo
     corners = doubles([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)])
     around = corners @ cv2.invertAffineTransform(matrix).T
-    margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
+    margin = 0.25 * float(np.ptp(around, 0).max()) + 8
     height, width = pixels.shape[:2]
     x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
     matrix = matrix.copy()

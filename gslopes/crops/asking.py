@@ -103,9 +103,7 @@ def pictures_asked(
     if persons is None:
         persons = [portrait.person for portrait in people.portraits]
     drawn = [pictures_of(people, persons, variant) for variant in config.variants]
-    return np.concatenate(
-        [np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)]
-    )
+    return np.concatenate([np.insert(pairs, 0, number, 1) for number, pairs in enumerate(drawn)])
 
 
 # -- the stage of pairs -----------------------------------------------------------------------------------------------

@@ -200,8 +200,8 @@ def _wide(scores: DataFrame, index: pd.MultiIndex) -> DataFrame:
 def _highest(scores: DataFrame) -> Integers:
     """(pictures,) column of the highest score; -1 if no label was returned."""
     numbers = scores.fillna(-np.inf).to_numpy(float)
-    tied = ~exceeds(numbers.max(axis=1, initial=-np.inf)[:, None], numbers)
-    return np.where(scores.notna().any(axis=1), tied.argmax(axis=1), -1)
+    tied = ~exceeds(numbers.max(1, initial=-np.inf)[:, None], numbers)
+    return np.where(scores.notna().any(axis=1), tied.argmax(1), -1)
 
 
 def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame:
@@ -228,7 +228,7 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
     shape = change.shape
     cells = np.indices(shape).reshape(2, -1)
     beyond = exceeds(np.abs(np.array(scores) - 0.5), 0.5)  # no score, but a number
-    most = np.where(beyond.any(axis=(0, 2)), np.inf, 1)
+    most = np.where(beyond.any((0, 2)), np.inf, 1)
     units = Units.of(
         change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)), most
     )

@@ -84,7 +84,7 @@ def pilot_of(edit: Answers, fakes: Mapping[str, Answers], label: str, least: int
     order = np.argsort(edit.codes, kind="stable")
     single = [slopes_by_measure(sweep.single, labels).sums for sweep in sweeps]
     slopes = np.stack([sums.toarray()[:, order] for sums in single])
-    changes = edit.present.any(axis=1) & ~edit.present.all(axis=1)
+    changes = edit.present.any(1) & ~edit.present.all(1)
     varies = np.zeros(slopes.shape[1:], bool)
     varies[edit.places_in(labels)[edit.label[changes]], edit.photo[changes]] = True
     varies = varies[:, order] | (slopes[0] != 0)

@@ -155,7 +155,7 @@ def asymmetry(grid: Array) -> float:
     >>> round(asymmetry(np.tile(20.0 * np.arange(10), (10, 1))), 4)
     129.7895
     """
-    apart = np.sort(abs(grid - grid[:, ::-1]), axis=None)
+    apart = np.sort(abs(grid - grid[:, ::-1]), None)
     return float(OF_RANGE * apart[int(UNEQUAL * (apart.size - 1))] / (np.ptp(grid) + MORE))
 
 
@@ -283,7 +283,7 @@ def checked_crop(
 
     Raises: AnswerError if it is empty or reaches out further.
     """
-    corners = np.cumsum([(crop.left, crop.top), (crop.width, crop.height)], axis=0)
+    corners = np.cumsum([(crop.left, crop.top), (crop.width, crop.height)], 0)
     inner = np.clip(corners, 0, (width, height))
     if min(crop.width, crop.height) < 1 or abs(corners - inner).max() > 1:
         raise AnswerError(

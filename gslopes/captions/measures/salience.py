@@ -79,7 +79,7 @@ def fit(
     if why := _constant(mentioned) or _lacking(design, group, y):
         return Salience(*counts, False, note=why)
     candidates = _standard(
-        np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
+        np.delete(np.stack([sizes, places, sizes > 0], 2), tested, 1).reshape(n, -1)
     )
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, doubles(group > 0), GROUP_LEVEL, limit)

@@ -141,13 +141,13 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     )
     answers = np.where(finite, values, 0)[None]
     first = np.argsort(~finite, 1, kind="stable")  # unknown answers come last
-    weights = np.take_along_axis(weights, first, axis=1)
+    weights = np.take_along_axis(weights, first, 1)
     generator = np.random.default_rng([seed, 5])
     hits = 0
     for part in slices(permutations, _CHUNK):
         keys = generator.random((len(range(permutations)[part]), *values.shape))
         order = np.argsort(np.where(finite, keys, 2), 2, kind="stable")
-        drawn = abs((np.take_along_axis(answers, order, axis=2) * weights).sum(2).mean(1))
+        drawn = abs((np.take_along_axis(answers, order, 2) * weights).sum(2).mean(1))
         hits += int((drawn >= limit).sum())
     return float(permutation.permutation_p(hits, permutations))
 

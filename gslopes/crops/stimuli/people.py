@@ -207,7 +207,7 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
         drawn = published_draws(groups, config.draws, config.seed)
         return np.column_stack(np.unique(drawn, axis=0, return_counts=True))
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
-    return np.insert(np.concatenate([pairs, pairs[:, ::-1]]), 2, 0, axis=1)
+    return np.insert(np.concatenate([pairs, pairs[:, ::-1]]), 2, 0, 1)
 
 
 def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:

@@ -383,8 +383,8 @@ class Fit:
         cluster = self.study.cluster
         largest = float(sizes.max()) / used if used else np.nan
         effective = effective_units(sizes)
-        refused = int((asked.status == 2).any(axis=1).sum())
-        lost = int(asked.lost.any(axis=1).sum())
+        refused = int((asked.status == 2).any(1).sum())
+        lost = int(asked.lost.any(1).sum())
         row: dict[str, object] = {
             "classifier": sweep.classifier,
             "attribute": sweep.attribute,

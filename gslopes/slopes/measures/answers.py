@@ -99,7 +99,7 @@ class Answers:
 
     def measures_of(self, labels: Iterable[str]) -> Objects:
         """(L,) the measure by which each of the labels is judged."""
-        return np.array([self.measures.get(label, "presence") for label in labels], dtype=object)
+        return np.array([self.measures.get(label, "presence") for label in labels], object)
 
     def by_number(self, labels: Objects) -> Flags:
         """(L,) whether each of the labels is judged by its number."""
@@ -135,7 +135,7 @@ class Answers:
         """(L, K) photos with the label at each step."""
         size = len(self.labels)
         return np.stack(
-            [np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1
+            [np.bincount(self.label[column], minlength=size) for column in self.present.T], 1
         )
 
     def facts(self) -> Row:
@@ -212,7 +212,7 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         # pairs of label and photo that occur, sorted
         key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[rows]]
         row, pairs = pd.factorize(key, sort=True)
-        table = np.full((len(pairs), width), np.nan, dtype=np.float32)
+        table = np.full((len(pairs), width), np.nan, np.float32)
         table[row, steps] = number
         # a label returned twice for one picture
         higher = np.flatnonzero(number > table[row, steps])
@@ -242,10 +242,10 @@ def encode(*columns: pa.ChunkedArray) -> tuple[Int32Array, Objects]:
         else:
             chunks += [chunk.dictionary_encode().cast(kind) for chunk in column.chunks]
     if not chunks:
-        return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
+        return np.empty(0, np.int32), np.empty(0, object)
     unified = pa.chunked_array(chunks, type=kind).unify_dictionaries()
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in unified.chunks])
-    names = np.array(unified.chunk(0).dictionary.to_pylist(), dtype=object)
+    names = np.array(unified.chunk(0).dictionary.to_pylist(), object)
     return codes.astype(np.int32, copy=False), names
 
 
@@ -257,8 +257,8 @@ def isin(names: Objects, others: Iterable[str]) -> Flags:
 def ranks(names: Objects, keep: Flags) -> tuple[Objects, Int32Array]:
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
     codes = np.flatnonzero(keep)
-    order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)
-    new_codes = np.full(len(names), -1, dtype=np.int32)
+    order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), np.int64)
+    new_codes = np.full(len(names), -1, np.int32)
     new_codes[codes[order]] = np.arange(len(codes), dtype=np.int32)
     return names[codes][order], new_codes
 
@@ -271,7 +271,7 @@ def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
 
 def all_labels(one: Answers, other: Answers) -> Objects:
     """The labels of either sweep, sorted."""
-    return np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
+    return np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), object)
 
 
 def active_photos(one: Answers, other: Answers, labels: Objects) -> Integers:
@@ -395,7 +395,7 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
         return scores
     classifier = scores.column("classifier")
     score = scores.column("score").to_numpy()
-    keep = np.ones(len(scores), dtype=bool)
+    keep = np.ones(len(scores), bool)
     for name, cut in cuts.items():
         own = pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(own)

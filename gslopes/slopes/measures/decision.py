@@ -240,7 +240,7 @@ def placebo_step(
     tested = rows["p_test"].to_numpy(float)
     q_placebo = np.full(len(rows), nan)
     if steps:
-        largest = np.minimum(np.max(list(steps.values()), axis=0) * LEVEL / STEP, 1.0)
+        largest = np.minimum(np.max(list(steps.values()), 0) * LEVEL / STEP, 1.0)
         largest = np.where(holds, largest, 1.0)
         q_step = benjamini_hochberg(np.where(family & ~np.isnan(tested), largest, nan))
         further_too = holds & is_finding(q_step)

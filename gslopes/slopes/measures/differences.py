@@ -85,7 +85,7 @@ def group_slopes(
     Returns frames with the columns of core.tables.GROUPS and DIFFERENCES.
     """
     texts = ["" if value is None or value != value else str(value) for value in groups]
-    names = np.array(texts, dtype=object)
+    names = np.array(texts, object)
     rows = []
     pairs = []
     for estimator in contrasted(options):
@@ -113,7 +113,7 @@ def _group(answers: Answers, estimator: Estimator, options: FitOptions) -> tuple
     sums = moments(numbers)
     varies = varying(numbers)
     lines = linear(estimator.kind, sums, answers.values)
-    rare = np.asarray(varies < options.min_varying, dtype=bool)
+    rare = np.asarray(varies < options.min_varying, bool)
     columns = {
         name: np.where(varies > 0, value, nan)
         for name, value in columns_of(lines, "slope", "intercept", "t", "p").items()
@@ -254,11 +254,11 @@ def paired_differences(
         codes = named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
         first, second = replace(first, units=codes), replace(second, units=codes)
     old, new = slopes_by_measure(first, labels), slopes_by_measure(second, labels)
-    by = np.array([measures.get(label, "presence") for label in labels], dtype=object)
+    by = np.array([measures.get(label, "presence") for label in labels], object)
     common = np.isin(labels, first.labels) & np.isin(labels, second.labels)
     one_sided = (by == "value") & ~common
     shares = [
-        Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0)
+        Series(run.counts().mean(1), run.labels).reindex(labels, fill_value=0)
         for run in (first, second)
     ]
     return other.frame(

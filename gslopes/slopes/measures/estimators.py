@@ -169,7 +169,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     scale = SCALE[kind]
     photos = sums.photos or nan
     error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
-    middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
+    middle = settled(sums.first.mean(1) / photos - sums.slopes.mean * values.mean(), error, 1)
     return infer(sums, scale * middle, scale, steepest(kind, values))
 
 

@@ -142,7 +142,7 @@ def _by_label(
         for column, sums in zip(numbers.T, by_step, strict=True):
             cells = slice(*sums.indptr[index : index + 2])
             column[sums.indices[cells]] = sums.data[cells]
-        rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
+        rare = int((np.ptp(numbers, 1) > 0).sum()) < options.min_varying
         row = {"label": label, "measure": measures[index], "note": RARE if rare else note}
         yield row, numbers
 
@@ -161,11 +161,11 @@ def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str],
     z = np.array(
         [np.broadcast_to(values, (n, len(values))), *(read[name].to_numpy(float) for name in names)]
     )
-    level = z.mean(axis=2, keepdims=True)
+    level = z.mean(2, keepdims=True)
     z = np.moveaxis(settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2)
     spread = np.zeros(1 + len(names))
     if n:
-        spread = np.sqrt(np.square(z).mean(axis=(0, 1)))
+        spread = np.sqrt(np.square(z).mean((0, 1)))
     wide = spread > 0
     z = z[:, :, wide]
     z[:, :, 1:] /= spread[wide][1:]
@@ -174,7 +174,7 @@ def _moves(values: Array, read: DataFrame, names: list[str]) -> tuple[list[str],
 
 def _left_out(products: Array) -> Array:
     """(1 + U, ...) the sum over all units, and over all but each.  products: (U, ...)."""
-    return products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
+    return products.sum(0) - np.concatenate([np.zeros_like(products[:1]), products])
 
 
 def _attributed(

@@ -81,10 +81,10 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
         pictures += len(sweep.photos) * len(sweep.values)
         odds, errors = _log_odds(sweep.score)
         facts = {
-            "returned": sweep.present.sum(axis=1),
-            "beyond": beyond(sweep.score).any(axis=1),
-            "varying": (sweep.present != sweep.present[:, :1]).any(axis=1),
-            "moving": (_levelled(odds, errors) != odds[:, :1]).any(axis=1),
+            "returned": sweep.present.sum(1),
+            "beyond": beyond(sweep.score).any(1),
+            "varying": (sweep.present != sweep.present[:, :1]).any(1),
+            "moving": (_levelled(odds, errors) != odds[:, :1]).any(1),
         }
         sums = pd.DataFrame(facts, dtype=int).groupby(sweep.label).sum()
         parts.append(sums.rename(index=sweep.labels.item))
@@ -114,7 +114,7 @@ def measured(sweep: Answers, measures: Texts) -> Answers:
     numbered = sweep.measures_of(sweep.labels) == "value"
     if not numbered.any():
         return sweep
-    complete = numbered[sweep.label] & sweep.present.all(axis=1)
+    complete = numbered[sweep.label] & sweep.present.all(1)
     keep = np.bincount(sweep.photo[complete], minlength=len(sweep.photos)) == numbered.sum()
     return sweep.only(keep)
 
@@ -149,7 +149,7 @@ def numbers(sweep: Answers, pairs: Integers) -> tuple[FloatArray, FloatArray]:
     score[odds] = above - floor
     errors[odds] = error + floor_error
     levelled = floats(_levelled(score, errors))
-    return levelled, floats(errors.max(axis=1, initial=0))
+    return levelled, floats(errors.max(1, initial=0))
 
 
 def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:

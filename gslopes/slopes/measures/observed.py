@@ -83,7 +83,7 @@ def observed_rows(
             group=pair[0],
             other=pair[1],
             measure=sweep.measures_of(labels),
-            slope=slopes.sums[:, both].sum(axis=1) / both.sum(),
+            slope=slopes.sums[:, both].sum(1) / both.sum(),
             distance=distance.difference[0] if np.isfinite(distance.low[0]) else nan,
             distance_low=distance.low[0],
             distance_high=distance.high[0],
@@ -113,7 +113,7 @@ def _compared(
     high = gap.high.copy()
     for row in np.flatnonzero(~by_number & np.isfinite(gap.se)):
         low[row], high[row] = _shares_apart(answers.sums[[row]].toarray().ravel() > 0, sides, units)
-    having = np.asarray((answers.sums[:, both] > 0).sum(axis=1)).ravel()
+    having = np.asarray((answers.sums[:, both] > 0).sum(1)).ravel()
     fewest = np.where(by_number, n, np.minimum(having, n + n_other - having))
     smaller = min(len(np.unique(units[side])) for side in sides)
     rare = np.minimum(fewest, smaller) < options.min_varying
@@ -127,8 +127,8 @@ def _compared(
     return {
         "n": n,
         "n_other": n_other,
-        "mean": answers.sums[:, first].sum(axis=1) / n,
-        "mean_other": answers.sums[:, second].sum(axis=1) / n_other,
+        "mean": answers.sums[:, first].sum(1) / n,
+        "mean_other": answers.sums[:, second].sum(1) / n_other,
         "observed": gap.difference,
         "ci_low": low,
         "ci_high": high,

@@ -113,7 +113,7 @@ class Presence:
 
         def short(shift: float) -> float:
             """How much the mean slope is below the one asked for, by the median of b."""
-            rates = special.ndtr(shift * _LIFTS[:, None] * _VALUES - limit).mean(axis=0)
+            rates = special.ndtr(shift * _LIFTS[:, None] * _VALUES - limit).mean(0)
             return float(slope - rates @ _WEIGHTS)
 
         shift = 0.0
@@ -124,14 +124,14 @@ class Presence:
         rng = np.random.default_rng(0)
         own = np.sqrt(1 - self.noise) * rng.standard_normal((2, size, 1), np.float32) - limit
         moves = shift * rng.permutation(np.resize(_LIFTS, size))[:, None] * _VALUES
-        along = np.repeat(own + np.stack([moves, 0 * moves]), each, axis=1)
-        still = np.repeat(own, each, axis=1)
+        along = np.repeat(own + np.stack([moves, 0 * moves]), each, 1)
+        still = np.repeat(own, each, 1)
         sweeps = []
         for level in (along, *[still] * len(placebo.KINDS)):
             chance = rng.standard_normal((2, size * each, len(_VALUES)), np.float32)
             sweeps.append(level + np.sqrt(self.noise) * chance > 0)
         slopes = rounding.settled(np.stack(sweeps) @ _WEIGHTS, np.abs(_WEIGHTS).sum())
-        varies = sweeps[0].any(axis=2) & ~sweeps[0].all(axis=2)
+        varies = sweeps[0].any(2) & ~sweeps[0].all(2)
         rows = np.minimum(np.arange(self.labels), 1)
         return Pool(slopes, varies, np.full(size, each), rows, apart=True)
 
@@ -156,7 +156,7 @@ class Pilot:
     @property
     def labels(self) -> int:
         """How many of them a run of the pilot's size judges."""
-        varying = _any(self.seen.varies, self.seen.sizes).sum(axis=1)
+        varying = _any(self.seen.varies, self.seen.sizes).sum(1)
         return int((varying >= self.least).sum())
 
     @property
@@ -180,7 +180,7 @@ class Pilot:
         mean = tested.difference[0]
         means[0, 0] = np.copysign(slope, mean)
         gaps = seen.slopes - tested.difference.reshape(*shape[:2], 1)
-        spread, *still = gaps[:, 0].var(axis=1)
+        spread, *still = gaps[:, 0].var(1)
         excess = max(spread - np.mean(still), 0.0)
         inside = tested.low[0] <= means[0, 0] <= tested.high[0]
         if sure[0] and not inside and excess > 0:
@@ -259,7 +259,7 @@ def _is_found(
 ) -> bool:
     """Whether the first label is a finding of one audit that is drawn."""
     places, sizes = pool.drawn(rng, units)
-    varying = _any(pool.varies[places], sizes).sum(axis=1)
+    varying = _any(pool.varies[places], sizes).sum(1)
     trusted = enough(doubles(sizes))
     slopes = pool.slopes[0][places]
     own = contrast(_units(slopes, sizes))

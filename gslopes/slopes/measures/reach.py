@@ -105,7 +105,7 @@ def reach_rows(
     read = np.isfinite(reaches)
     parts = [("", "", read)]
     for column, texts in groups:
-        names = np.array(texts, dtype=object)
+        names = np.array(texts, object)
         parts += [(column, name, read & (names == name)) for name in sorted(set(texts)) if name]
     frames = []
     for column, group, keep in parts:

@@ -68,7 +68,7 @@ class Asked:
     @property
     def complete(self) -> Flags:
         """(n,) answered at all values."""
-        return (self.status == 1).all(axis=1)
+        return (self.status == 1).all(1)
 
     def beside(self, wished: Self) -> Self:
         """With the photos that an editor did not give at all values, about which nobody could be asked."""
@@ -99,13 +99,13 @@ def asked_about(
     rows = _rows_of(asked, classifier, attribute)
     photo, names = encode(rows.column("photo"))
     text, texts = encode(rows.column("status"))
-    codes = np.array([STATUS.index(status) + 1 for status in texts], dtype=np.int8)[text]
+    codes = np.array([STATUS.index(status) + 1 for status in texts], np.int8)[text]
     known = np.bincount(photo, minlength=len(names)) > 0
     if photos is not None:
         known &= isin(names, photos)
     ids, places = ranks(names, known)
     counted = known[photo]
-    table = np.zeros((len(ids), len(values)), dtype=np.int8)
+    table = np.zeros((len(ids), len(values)), np.int8)
     step = rows.column("step").to_numpy()[counted]
     table[places[photo[counted]], step] = codes[counted]
     return Asked(ids, values, table)
@@ -119,7 +119,7 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
 
     units: gives the codes of photos' clusters, or None if each photo is a unit.
     """
-    complete = (asked.status > 0).all(axis=1)
+    complete = (asked.status > 0).all(1)
     lost = doubles(asked.status[complete] == STATUS.index(status) + 1)
     codes = clusters.codes_of(units(asked.photos[complete]), len(lost))
     most = kinds.steepest("rate", asked.values)
@@ -128,10 +128,10 @@ def loss_trend(asked: Asked, status: str, units: Callable[[Objects], Integers | 
     if sums.shape[1] < 2:
         return mean._replace(p=nan)
     p = 1.0
-    gaps = sums - sums.mean(axis=0)
+    gaps = sums - sums.mean(0)
     if gaps.any():
         freedom = len(gaps) - 1
-        statistic = np.square(gaps.sum(axis=1)).sum() / np.square(gaps).sum()
+        statistic = np.square(gaps.sum(1)).sum() / np.square(gaps).sum()
         p = min(1.0, 2 * np.fmin(mean.p, special.chdtrc(freedom, freedom * statistic)))
     return mean._replace(p=float(p))
 

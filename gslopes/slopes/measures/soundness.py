@@ -42,6 +42,6 @@ def _rows(fit: Fit, classifier: str, attribute: str) -> Iterator[tuple[object, .
             for step, value in [(-1, None), *enumerate(sweep.values)]:
                 chosen = answered if step < 0 else answered[:, [step]]
                 asked = doubles(np.bincount(units)) * chosen.shape[1]
-                hits = doubles(np.bincount(units, chosen.sum(axis=1)))
+                hits = doubles(np.bincount(units, chosen.sum(1)))
                 ends = share_interval(hits, asked)
                 yield column, group, step, value, len(units), chosen.mean(), *ends

@@ -202,11 +202,11 @@ def _as_answers(answers: Answers, rows: Sequence[_Row]) -> Answers:
     A photo that a row is not about never has it.
     """
     wrongs = [row.wrong & row.keep[:, None] & (not row.never) for row in rows]
-    photos = [np.flatnonzero(wrong.any(axis=1)) for wrong in wrongs]
+    photos = [np.flatnonzero(wrong.any(1)) for wrong in wrongs]
     present = np.concatenate([wrong[photo] for wrong, photo in zip(wrongs, photos, strict=True)])
     return replace(
         answers,
-        labels=np.array([f"{place:09}" for place in range(len(wrongs))], dtype=object),
+        labels=np.array([f"{place:09}" for place in range(len(wrongs))], object),
         photo=np.concatenate(photos).astype(np.int32),
         label=np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32),
         present=present,
@@ -275,7 +275,7 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
 
     if truth.label:
         present = _present(answers, truth.label)
-        true = np.array([str(text).strip().casefold() in YES for text in cells], dtype=bool)
+        true = np.array([str(text).strip().casefold() in YES for text in cells], bool)
         wrong = present != true[:, None]
         if plain(truth.label) not in returned:
             note = never(f"“{truth.label}”")
@@ -286,7 +286,7 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
         yield _Row((truth.column, truth.label, MISS), labelled & true, ~present, note)
         yield _Row((truth.column, truth.label, "false alarm"), labelled & ~true, present, note)
         return
-    texts = np.array([plain(text) for text in cells], dtype=object)
+    texts = np.array([plain(text) for text in cells], object)
     wrong = ~_right(answers, texts)
     able = labelled & np.isin(texts.astype(str), list(returned))
     if able.any():
@@ -303,8 +303,8 @@ def _judged(answers: Answers, truth: Truth, returned: Collection[str]) -> Iterat
 
 def _present(answers: Answers, label: str) -> Flags:
     """(n, K) whether a label was returned."""
-    present = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
-    same = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)
+    present = np.zeros((len(answers.photos), len(answers.values)), bool)
+    same = np.array([plain(name) == plain(label) for name in answers.labels], bool)
     pairs = same[answers.label]
     np.logical_or.at(present, answers.photo[pairs], answers.present[pairs])
     return present
@@ -315,9 +315,9 @@ def _right(answers: Answers, texts: Objects) -> Flags:
     best = np.full((len(answers.photos), len(answers.values)), -np.inf)
     score = np.where(answers.present, answers.score, -np.inf)
     np.maximum.at(best, answers.photo, score)
-    names = np.array([plain(name) for name in answers.labels], dtype=object)
+    names = np.array([plain(name) for name in answers.labels], object)
     pairs = names[answers.label] == texts[answers.photo]
-    right = np.zeros(best.shape, dtype=bool)
+    right = np.zeros(best.shape, bool)
     top = answers.present[pairs] & ~rounding.exceeds(best[answers.photo[pairs]], score[pairs])
     np.logical_or.at(right, answers.photo[pairs], top)
     return right
