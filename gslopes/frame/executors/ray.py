@@ -272,8 +272,9 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
     cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
     shared = min(SHARING * cards, max(cards, cpus // CORES_WITH_GPU))
-    workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
-    # no more than the smallest machine has, or some workers would wait forever
+    workers = workers or (shared if accelerated else max(2, cpus // CORES_EACH))
+    # no more than there are, or than the smallest machine has, or some workers would wait forever
+    workers = min(parts, workers, max(1, cpus))
     cpus_each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = (
         f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"

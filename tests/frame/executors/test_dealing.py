@@ -177,6 +177,13 @@ def test_what_answers(address, there):
     assert rays._answers(address) is there
 
 
+@pytest.mark.parametrize(("cpus", "wanted"), [([1], None), ([1], 8), ([1, 1], 8), ([0], None)])
+def test_no_worker_waits_for_a_core_that_is_not_there(cpus, wanted):
+    machines = [{"Alive": True, "Resources": {"CPU": count}} for count in cpus]
+    size = rays._size(SimpleNamespace(nodes=lambda: machines), wanted, 100, gpus=False)
+    assert (size.workers, size.cpus) == (max(1, sum(cpus)), 1)
+
+
 @frozen
 class Named:
     """Paths in fields, and in what these hold."""
