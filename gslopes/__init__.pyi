@@ -189,8 +189,8 @@ class _RunOptions(TypedDict, total=False):
     """Where the networks run. [auto|cpu|cuda[:N]; default: auto]"""
     engine: Literal["auto", "one", "ray"] | None
     """Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose machines
-    all have gslopes and see photos and run folder under the same paths; auto takes Ray where there is a GPU and
-    Ray is installed. [default: auto]
+    all have gslopes, and best see photos and run folder under the same paths; auto takes Ray where there is a GPU
+    and Ray is installed. [default: auto]
     """
     workers: int | None
     """Threads, or workers of the cluster. [default: one per core, or GPU]"""

@@ -337,7 +337,7 @@ class RayWorker:
             made = {str(file).removeprefix(self._root): file.read_bytes() for file in files}
             for name in [*made, *sent]:
                 if not name.endswith(runfolder.MANIFEST):  # other parts read it
-                    Path(self._root + name).unlink()
+                    Path(self._root + name).unlink(missing_ok=True)
             return made
         except BaseException as error:
             return portable(error)
