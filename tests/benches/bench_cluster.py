@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -139,35 +140,35 @@ def rates(home: Path, facts: dict[str, Any]) -> dict[str, bytes]:
     """One process, then clusters of 1, 2 and 3 nodes with both kinds of disk; the files of the first."""
     photos = home / "shared" / "photos"
     one = home / "shared" / "one"
-    facts["one process, one thread"] = Command(photos, one).ended()
+    facts["one_process"] = Command(photos, one).ended()
     expected = files(one)
-    facts["kilobytes a photo"] = moved(photos, one)
+    facts["kilobytes_a_photo"] = moved(photos, one)
+    facts["runs"] = []
     for count in (1, 2, 3):
         for disk, hidden in (("shared disk", None), ("object store", home / "shared")):
             run = home / "shared" / f"run{count}{disk[:6]}"
             with Nodes(count, hidden, head_cores=0) as nodes:
                 told = Command(photos, run, nodes.address, count).ended()
-                facts[f"{count} nodes, {disk}"] = told | {"store_peak_mib": store_mib(nodes)}
+                about = {"nodes": count, "files": disk, "store_peak_mib": store_mib(nodes)}
+                facts["runs"].append(about | told)
             compared(expected, run)
     return expected
 
 
 def on_paper(facts: dict[str, Any]) -> dict[str, Any]:
     """A million such photos, if each core is as fast as that of the node that works alone through the object store."""
-    alone = facts["1 nodes, object store"]
-    busiest = facts["3 nodes, object store"]["driver_ms_a_photo"]
+    alone = facts["runs"][1]
+    busiest = facts["runs"][-1]["driver_ms_a_photo"]
     hours = MILLION / alone["photos_a_second"] / 3600
     return {
-        "core_hours": round(hours, 1),
-        "hours on 32 cores": round(hours / 32, 1),
-        "cores that the process which deals parts keeps busy": round(
+        "core_hours": round(hours),
+        "hours_on_32_cores": round(hours / 32, 1),
+        "cores_that_one_dealing_process_keeps_busy": round(
             1000 / busiest / alone["photos_a_second"]
         ),
-        "gigabytes sent, sent back": [round(size) for size in facts["kilobytes a photo"].values()],
+        "gigabytes": {way: round(size) for way, size in facts["kilobytes_a_photo"].items()},
         "pictures": 3 * MILLION,
-        "cost, if a core costs so much an hour": {
-            str(price): round(hours * price, 2) for price in PRICES
-        },
+        "costs": [{"core_hour": price, "all": round(hours * price, 2)} for price in PRICES],
     }
 
 
@@ -175,28 +176,26 @@ def with_kills(home: Path) -> dict[str, Any]:
     """A worker, a node and the head of a cluster without a shared disk are killed; the same command goes on."""
     photos = home / "shared" / "many"
     one, run = (home / "shared" / name for name in ("many-one", "many-run"))
-    facts: dict[str, Any] = {"one process": Command(photos, one).ended()}
+    facts: dict[str, Any] = {"one_process": Command(photos, one).ended()}
     with Nodes(3, home / "shared", head_cores=0) as nodes:
         command = Command(photos, run, nodes.address, 3)
         command.wait_for(0.2)
-        worker = next(pid for pid, name in below(nodes.others[0].pid) if "RayWorker" in name)
-        os.kill(worker, signal.SIGKILL)
+        workers = [pid for pid, name in below(nodes.others[0].pid) if "RayWorker" in name]
+        os.kill(workers[0], signal.SIGKILL)
         command.wait_for(0.4)
         kill(nodes.others[1])
         command.wait_for(0.6)
         kill(nodes.head)
         began = time.perf_counter()
         _, said = command.process.communicate()
-        facts["seconds from the head's death to the sentence"] = round(
-            time.perf_counter() - began, 1
-        )
-        facts["the sentence"] = re.findall(r"WorkerLost: (.*)", said)[-1]
+        facts["seconds_to_the_sentence"] = round(time.perf_counter() - began, 1)
+        facts["sentence"] = re.findall(r"WorkerLost: (.*)", said)[-1]
     before = command.parts()
     with Nodes(3, home / "shared", head_cores=0) as nodes:
         facts["again"] = Command(photos, run, nodes.address, 3).ended()
     after = Command.parts(command)
     assert before.items() <= after.items(), "a part was done again"
-    facts |= {"parts before the head's death": len(before), "parts": len(after)}
+    facts |= {"parts_before": len(before), "parts": len(after)}
     compared(files(one), run)
     return facts | {"files": f"{len(files(one))}, equal to the byte"}
 
@@ -213,34 +212,30 @@ def timed(does: Callable[[], Any]) -> float:
 
 def growth(home: Path) -> dict[str, Any]:
     """Two sizes of each, so that it is seen whether time is in proportion."""
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = {"merges": [], "lists": [], "folders": []}
     for parts in (250, 1000):
         run = home / str(parts)
         for part in range(parts):
             _write_part(run, part)
-        facts[f"merge of {parts} parts of 32 photos"] = {
+        merges = {
             table.name: timed(partial(runfolder.merge, run, table, ["synthesise"], parts))
             for table in (tables.PHOTOS, tables.EDITS)
-        } | {"peak_mib": measure.peak_mib()}
+        }
+        facts["merges"].append({"parts": parts, **merges})
     for count in (20_000, 80_000):
         names = [f"{number:09d}.jpg" for number in range(count)]
         data = pickle.dumps([PhotoFile(Path("/photos", name), name) for name in names])
-        before = measure.peak_mib()
         seconds = timed(partial(pickle.loads, data))
-        facts[f"list of {count} photos"] = {
-            "bytes": len(data),
-            "seconds_to_read": seconds,
-            "mib_more": measure.peak_mib() - before,
-        }
+        facts["lists"].append({"photos": count, "bytes": len(data), "seconds_to_read": seconds})
         folder = home / f"edits{count}"
         folder.mkdir()
         making = timed(partial(_fill, folder, names))
+        tracemalloc.start()
         digest = timed(partial(_digest, folder))
-        facts[f"folder of {count} pictures"] = {
-            "make": making,
-            "digest": digest,
-            "peak_mib": measure.peak_mib(),
-        }
+        held = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+        about = {"pictures": count, "make": making, "digest": digest, "digest_mib": round(held, 1)}
+        facts["folders"].append(about)
     return facts
 
 
@@ -289,10 +284,10 @@ def main() -> None:
             prepare(args.source, home / "shared" / "photos", args.photos, 224)
             facts["photos"] = args.photos
             rates(home, facts)
-            facts["a million photos, on paper"] = on_paper(facts)
+            facts["million"] = on_paper(facts)
         if args.kills:
             prepare(args.source, home / "shared" / "many", args.kills, 224)
-            facts |= {"photos with kills": args.kills, "kills": with_kills(home)}
+            facts |= {"photos_with_kills": args.kills, "kills": with_kills(home)}
     facts["files"] = "tables and pictures equal to the byte in all runs"
     measure.say(facts, args.out)
 
