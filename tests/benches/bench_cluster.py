@@ -185,7 +185,7 @@ def with_kills(home: Path) -> dict[str, Any]:
         command.wait_for(0.2)
         kill(nodes.others[1])
         command.wait_for(0.3)
-        kill(nodes.head)
+        nodes.behead()
         began = time.perf_counter()
         _, said = command.process.communicate()
         facts["seconds_to_the_sentence"] = round(time.perf_counter() - began, 1)

@@ -66,6 +66,13 @@ class Nodes:
         """One node more."""
         return self._start(1, "--address", self.address, hidden=self.hidden)
 
+    def behead(self) -> None:
+        """End the head's service alone: a command here holds on to the object store of the head's node, which stays."""
+        os.kill(self.head.pid, signal.SIGSTOP)  # it would end the others
+        for pid, command in below(self.head.pid):
+            if command.endswith("gcs_server"):
+                os.kill(pid, signal.SIGKILL)
+
     def _start(
         self, cores: int, *options: str, hidden: Path | None = None
     ) -> subprocess.Popen[bytes]:

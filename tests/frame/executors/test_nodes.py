@@ -132,8 +132,10 @@ def test_a_killed_worker_node_or_head_moves_no_byte(shared, expected, what):
         if what == "worker":
             pids = [pid for pid, command in below(nodes.others[0].pid) if "RayWorker" in command]
             os.kill(pids[0], signal.SIGKILL)
+        elif what == "head":
+            nodes.behead()
         else:
-            kill(nodes.head if what == "head" else nodes.others[0])
+            kill(nodes.others[0])
         code, said = ended(audit)
         assert "Traceback" not in said
         assert code == (1 if what == "head" else 3), said
