@@ -189,8 +189,8 @@ class _RunOptions(TypedDict, total=False):
     """Where the networks run. [auto|cpu|cuda[:N]; default: auto]"""
     engine: Literal["auto", "one", "ray"] | None
     """Where the work runs: on this machine (one, auto), whose GPU, if it has one, serves several processes; or on a
-    Ray cluster ($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder
-    under the same paths. [default: auto]
+    Ray cluster ($RAY_ADDRESS, or one started here) whose machines all have gslopes, and best see photos and run
+    folder under the same paths. [default: auto]
     """
     workers: int | None
     """Threads; processes that share a GPU; or workers of the cluster. [default: one per core, two with a GPU]"""

@@ -1,6 +1,6 @@
 """A walk on a Ray cluster of several nodes on this machine, with a shared disk and without, and with kills.
 
-    OMP_NUM_THREADS=1 python tests/benches/bench_cluster.py PHOTOS [--photos 240] [--kills 240] [--out results/cluster.json]
+    python tests/benches/bench_cluster.py PHOTOS [--photos 240] [--kills 10000] [--out results/cluster.json]
 
 Each node is the processes of ``ray start``, with a core; the head does no work. Without a shared disk the other nodes
 see an empty file system in the place of photos and run folder (``unshare -m``, which needs root), so that all goes
@@ -10,8 +10,8 @@ the cluster. With kills: a worker, then a node, then the head, after which the s
 
     python tests/benches/bench_cluster.py --growth [--out results/growth-cluster.json]
 
-What grows with the photos at the process that deals parts: the merge of tables, the list of photos that a worker gets, and
-the digest of a folder of pictures.
+What grows with the photos at the process that deals parts: the merge of tables, the list of photos that a worker gets,
+and the digest of a folder of pictures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
+from bench_synthesis import prepare  # noqa: E402
 
+from gslopes.core import hexdigest, runfolder, tables  # noqa: E402
+from gslopes.frame.stamps import _digest  # noqa: E402
+from gslopes.photos.folder import PhotoFile  # noqa: E402
 from tests.frame.executors.nodes import Nodes, below, kill  # noqa: E402
 from tests.frame.executors.test_walk import files  # noqa: E402
 
@@ -42,22 +48,36 @@ PART = 16
 WALK = """
 import json, sys, time
 import gslopes, measure
-photos, run, engine = sys.argv[1:]
+from gslopes.frame.executors import ray as rays
+
+photos, run, engine, workers = sys.argv[1:]
+deal, spent = rays._done, [0.0]
+
+def dealt(*args):
+    began = time.process_time()
+    yield from deal(*args)
+    spent.append(time.process_time() - began)
+
+rays._done = dealt
 began = time.perf_counter()
-options = {"engine": engine, "workers": 1 if engine == "one" else None}
+options = {"engine": engine, "workers": int(workers)}
 gslopes.synthesise(photos, run, config=run + ".toml", device="cpu", placebo=False, **options)
-print(json.dumps({"seconds": time.perf_counter() - began, "peak": measure.peak_mib()}))
+facts = {"seconds": time.perf_counter() - began, "peak": measure.peak_mib(), "dealing": sum(spent)}
+print(json.dumps(facts))
 """
+MILLION = 1_000_000
+PRICES = (0.01, 0.03, 0.05)  # assumed, in any currency, of a core for an hour
 
 
 class Command:
     """A walk in a process of its own."""
 
-    def __init__(self, photos: Path, run: Path, address: str = "") -> None:
+    def __init__(self, photos: Path, run: Path, address: str = "", workers: int = 1) -> None:
         lines = f"part = {PART}\n[edit]\nsteps = 3\nattributes = ['gender']\n"
         Path(f"{run}.toml").write_text(lines)
         self.photos, self.run = len([*photos.iterdir()]), run
-        command = [sys.executable, "-c", WALK, photos, run, "ray" if address else "one"]
+        command = [sys.executable, "-c", WALK, photos, run]
+        command += ["ray" if address else "one", str(workers)]
         path = f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'benches'}"
         env = os.environ | {"RAY_ADDRESS": address, "PYTHONPATH": path}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -84,6 +104,7 @@ class Command:
             "seconds": round(told["seconds"], 1),
             "photos_a_second": round(rate, 2),
             "driver_peak_mib": told["peak"],
+            "driver_ms_a_photo": round(told["dealing"] / self.photos * 1000, 2),
         }
 
 
@@ -119,45 +140,63 @@ def rates(home: Path, facts: dict[str, Any]) -> dict[str, bytes]:
     """One process, then clusters of 1, 2 and 3 nodes with both kinds of disk; the files of the first."""
     photos = home / "shared" / "photos"
     one = home / "shared" / "one"
-    facts["one process, one thread"] = Command(photos, one).ended()
+    facts["one_process"] = Command(photos, one).ended()
     expected = files(one)
-    facts["kilobytes a photo"] = moved(photos, one)
+    facts["kilobytes_a_photo"] = moved(photos, one)
+    facts["runs"] = []
     for count in (1, 2, 3):
         for disk, hidden in (("shared disk", None), ("object store", home / "shared")):
             run = home / "shared" / f"run{count}{disk[:6]}"
             with Nodes(count, hidden, head_cores=0) as nodes:
-                told = Command(photos, run, nodes.address).ended()
-                facts[f"{count} nodes, {disk}"] = told | {"store_peak_mib": store_mib(nodes)}
+                told = Command(photos, run, nodes.address, count).ended()
+                about = {"nodes": count, "files": disk, "store_peak_mib": store_mib(nodes)}
+                facts["runs"].append(about | told)
             compared(expected, run)
     return expected
+
+
+def on_paper(facts: dict[str, Any]) -> dict[str, Any]:
+    """A million such photos, if each core is as fast as that of the node that works alone through the object store."""
+    alone = facts["runs"][1]
+    busiest = facts["runs"][-1]["driver_ms_a_photo"]
+    hours = MILLION / alone["photos_a_second"] / 3600
+    return {
+        "core_hours": round(hours),
+        "hours_on_32_cores": round(hours / 32, 1),
+        "cores_that_one_dealing_process_keeps_busy": round(
+            1000 / busiest / alone["photos_a_second"]
+        ),
+        "gigabytes": {way: round(size) for way, size in facts["kilobytes_a_photo"].items()},
+        "pictures": 3 * MILLION,
+        "costs": [{"core_hour": price, "all": round(hours * price, 2)} for price in PRICES],
+    }
 
 
 def with_kills(home: Path) -> dict[str, Any]:
     """A worker, a node and the head of a cluster without a shared disk are killed; the same command goes on."""
     photos = home / "shared" / "many"
     one, run = (home / "shared" / name for name in ("many-one", "many-run"))
-    facts: dict[str, Any] = {"one process": Command(photos, one).ended()}
+    facts: dict[str, Any] = {"one_process": Command(photos, one).ended()}
     with Nodes(3, home / "shared", head_cores=0) as nodes:
-        command = Command(photos, run, nodes.address)
+        command = Command(photos, run, nodes.address, 3)
+        command.wait_for(0.1)
+        workers = [pid for pid, name in below(nodes.others[0].pid) if "RayWorker" in name]
+        os.kill(workers[0], signal.SIGKILL)
         command.wait_for(0.2)
-        worker = next(pid for pid, name in below(nodes.others[0].pid) if "RayWorker" in name)
-        os.kill(worker, signal.SIGKILL)
-        command.wait_for(0.4)
         kill(nodes.others[1])
-        command.wait_for(0.6)
-        kill(nodes.head)
+        command.wait_for(0.3)
+        nodes.behead()
         began = time.perf_counter()
         _, said = command.process.communicate()
-        facts["seconds from the head's death to the sentence"] = round(
-            time.perf_counter() - began, 1
-        )
-        facts["the sentence"] = re.findall(r"WorkerLost: (.*)", said)[-1]
+        facts["seconds_to_the_sentence"] = round(time.perf_counter() - began, 1)
+        # what is left may be done before the head counts as gone
+        facts["sentence"] = [*re.findall(r"WorkerLost: (.*)", said), ""][0]
     before = command.parts()
     with Nodes(3, home / "shared", head_cores=0) as nodes:
-        facts["again"] = Command(photos, run, nodes.address).ended()
+        facts["again"] = Command(photos, run, nodes.address, 3).ended()
     after = Command.parts(command)
     assert before.items() <= after.items(), "a part was done again"
-    facts |= {"parts before the head's death": len(before), "parts": len(after)}
+    facts |= {"parts_before": len(before), "parts": len(after)}
     compared(files(one), run)
     return facts | {"files": f"{len(files(one))}, equal to the byte"}
 
@@ -174,56 +213,54 @@ def timed(does: Callable[[], Any]) -> float:
 
 def growth(home: Path) -> dict[str, Any]:
     """Two sizes of each, so that it is seen whether time is in proportion."""
-    import numpy as np
-    import pandas as pd
-
-    from gslopes.core import hexdigest, runfolder, tables
-    from gslopes.frame.stamps import _digest
-    from gslopes.photos.folder import PhotoFile
-
-    facts: dict[str, Any] = {}
-    steps = np.linspace(-2, 2, 7)
-    for parts in (500, 2000):
+    facts: dict[str, Any] = {"merges": [], "lists": [], "folders": []}
+    for parts in (250, 1000):
         run = home / str(parts)
         for part in range(parts):
-            ids = [hexdigest(f"{part} {row}") for row in range(32)]
-            photos = [
-                {**tables.PHOTOS.blank, "photo": name, "path": name, "status": "used"}
-                for name in ids
-            ]
-            edits = [
-                {"photo": name, "attribute": "gender", "step": step, "value": value}
-                | {"file": f"edits/gender/{name[:16]}-{step}.jpg", "mask_area": 0.1}
-                for name in ids
-                for step, value in enumerate(steps)
-            ]
-            for table, rows in ((tables.PHOTOS, photos), (tables.EDITS, edits)):
-                path = runfolder.part_path(run, "synthesise", table, part)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                tables.write(table, tables.frame_of(table, pd.DataFrame(rows)), path)
-        facts[f"merge of {parts} parts of 32 photos"] = {
-            table.name: timed(
-                lambda table=table: runfolder.merge(run, table, ["synthesise"], parts)
-            )
+            _write_part(run, part)
+        merges = {
+            table.name: timed(partial(runfolder.merge, run, table, ["synthesise"], parts))
             for table in (tables.PHOTOS, tables.EDITS)
-        } | {"peak_mib": measure.peak_mib()}
+        }
+        facts["merges"].append({"parts": parts, **merges})
     for count in (20_000, 80_000):
-        listed = [
-            PhotoFile(Path(f"/photos/{name:09d}.jpg"), f"{name:09d}.jpg") for name in range(count)
-        ]
-        data = pickle.dumps(listed)
-        seconds = timed(lambda data=data: pickle.loads(data))
-        facts[f"list of {count} photos"] = {"bytes": len(data), "seconds_to_read": seconds}
+        names = [f"{number:09d}.jpg" for number in range(count)]
+        data = pickle.dumps([PhotoFile(Path("/photos", name), name) for name in names])
+        seconds = timed(partial(pickle.loads, data))
+        facts["lists"].append({"photos": count, "bytes": len(data), "seconds_to_read": seconds})
         folder = home / f"edits{count}"
         folder.mkdir()
-        making = timed(
-            lambda: [(folder / f"{n:016x}-0.jpg").write_bytes(b"x") for n in range(count)]
-        )
-        facts[f"folder of {count} pictures"] = {
-            "make": making,
-            "digest": timed(lambda: _digest(folder)),
-        }
+        making = timed(partial(_fill, folder, names))
+        tracemalloc.start()
+        digest = timed(partial(_digest, folder))
+        held = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+        about = {"pictures": count, "make": making, "digest": digest, "digest_mib": round(held, 1)}
+        facts["folders"].append(about)
     return facts
+
+
+def _fill(folder: Path, names: list[str]) -> None:
+    for name in names:
+        (folder / name).write_bytes(b"x")
+
+
+def _write_part(run: Path, part: int) -> None:
+    """A part's tables: 32 photos, seven values of each."""
+    ids = [hexdigest(f"{part} {row}") for row in range(32)]
+    photos = [
+        {**tables.PHOTOS.blank, "photo": name, "path": name, "status": "used"} for name in ids
+    ]
+    edits = [
+        {"photo": name, "attribute": "gender", "step": step, "value": step - 3.0}
+        | {"file": f"edits/gender/{name[:16]}-{step}.jpg", "mask_area": 0.1}
+        for name in ids
+        for step in range(7)
+    ]
+    for table, rows in ((tables.PHOTOS, photos), (tables.EDITS, edits)):
+        path = runfolder.part_path(run, "synthesise", table, part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tables.write(table, tables.frame_of(table, rows), path)
 
 
 def main() -> None:
@@ -243,16 +280,15 @@ def main() -> None:
         if args.growth:
             measure.say(facts | growth(home), args.out)
             return
-        from bench_synthesis import prepare
-
         (home / "shared").mkdir()
         if args.photos:
             prepare(args.source, home / "shared" / "photos", args.photos, 224)
             facts["photos"] = args.photos
             rates(home, facts)
+            facts["million"] = on_paper(facts)
         if args.kills:
             prepare(args.source, home / "shared" / "many", args.kills, 224)
-            facts |= {"photos with kills": args.kills, "kills": with_kills(home)}
+            facts |= {"photos_with_kills": args.kills, "kills": with_kills(home)}
     facts["files"] = "tables and pictures equal to the byte in all runs"
     measure.say(facts, args.out)
 

@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -123,8 +124,9 @@ def _done(
     running: dict[Any, tuple[Any, int]] = {}
     make = [ray.put(pickle.dumps(task.make))]  # it names all photos: to a machine once
     blind: set[Any] = set()  # workers that do not see the folders
-    client = ray.util.client.ray.is_connected
-    head = "" if client() else ray.get_runtime_context().gcs_address
+    head = ""  # of a client
+    if not ray.util.client.ray.is_connected():
+        head = ray.get_runtime_context().gcs_address
     heard = time.monotonic()
     try:
         while waiting or running:
@@ -140,7 +142,7 @@ def _done(
                 worker = hands.pop(0)
                 running[worker.do.remote(part, make, sent)] = worker, part
             found, _ = ray.wait(list(running), timeout=LOOK) if running else ([], [])
-            if _answers(head):
+            if _answers(ray, head):
                 heard = time.monotonic()
             elif time.monotonic() - heard > GONE:
                 raise ConnectionError
@@ -167,24 +169,23 @@ def _done(
                     runfolder.lay(answer)
                     yield part
     except BaseException as error:
-        if not (_answers(head) if head else client()):
-            if isinstance(error, GslopesError | KeyboardInterrupt):
-                raise
+        if _answers(ray, head):
+            for worker, _ in running.values():
+                ray.kill(worker)
+        elif not isinstance(error, GslopesError | KeyboardInterrupt):
             raise WorkerLost("The head of the Ray cluster is gone.", AGAIN_OR_ONE) from error
-        for worker, _ in running.values():
-            ray.kill(worker)
         raise
 
 
-def _answers(head: str) -> bool:
-    """Whether something at an address can be reached; without one always."""
+def _answers(ray: Any, head: str) -> bool:
+    """Whether a cluster's head can be reached, at its address or by a client's connection."""
+    if not head:
+        return ray.util.client.ray.is_connected()
     host, _, port = head.rpartition(":")
-    try:
-        if head:
-            socket.create_connection((host.strip("[]"), int(port)), LOOK).close()
-    except OSError:
-        return False
-    return True
+    with suppress(OSError):
+        socket.create_connection((host.strip("[]"), int(port)), LOOK).close()
+        return True
+    return False
 
 
 def _explained(lost: Exception, part: str) -> GslopesError:
@@ -272,8 +273,9 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
     cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
     shared = min(SHARING * cards, max(cards, cpus // CORES_WITH_GPU))
-    workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
-    # no more than the smallest machine has, or some workers would wait forever
+    workers = workers or (shared if accelerated else max(2, cpus // CORES_EACH))
+    # no more than there are, or than the smallest machine has, or some workers would wait forever
+    workers = min(parts, workers, max(1, cpus))
     cpus_each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = (
         f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
@@ -336,7 +338,7 @@ class RayWorker:
             made = {str(file).removeprefix(self._root): file.read_bytes() for file in files}
             for name in [*made, *sent]:
                 if not name.endswith(runfolder.MANIFEST):  # other parts read it
-                    Path(self._root + name).unlink()
+                    Path(self._root + name).unlink(missing_ok=True)
             return made
         except BaseException as error:
             return portable(error)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,13 @@ class Nodes:
         """One node more."""
         return self._start(1, "--address", self.address, hidden=self.hidden)
 
+    def behead(self) -> None:
+        """End the head's service alone: a command here holds on to the object store of the head's node, which stays."""
+        os.kill(self.head.pid, signal.SIGSTOP)  # it would end the others
+        for pid, command in below(self.head.pid):
+            if command.endswith("gcs_server"):
+                os.kill(pid, signal.SIGKILL)
+
     def _start(
         self, cores: int, *options: str, hidden: Path | None = None
     ) -> subprocess.Popen[bytes]:
@@ -74,14 +82,13 @@ class Nodes:
             empty = 'mount -t tmpfs none "$0" && exec "$@"'
             command = ["unshare", "-m", "sh", "-c", empty, str(hidden), *command]
         env = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
-        node = subprocess.Popen(
-            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/"
-        )
-        assert node.stdout is not None
-        for line in node.stdout:
-            if b"will now block" in line or b"--block" in line:
-                return node
-        raise RuntimeError("a node did not start")
+        said = Path(self.temp, f"said-{time.monotonic_ns()}.txt")
+        with said.open("wb") as log:
+            node = subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd="/")
+        while b"--block" not in said.read_bytes():
+            assert node.poll() is None, said.read_text()
+            time.sleep(0.1)
+        return node
 
     def __enter__(self) -> "Nodes":
         return self

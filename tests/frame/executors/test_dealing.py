@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -172,9 +173,18 @@ def test_an_answer_that_cannot_be_written_here_is_the_disk_s_error(tmp_path):
         dealt(ray, [ray.worker(unseen)], sends)
 
 
-@pytest.mark.parametrize(("address", "there"), [("", True), ("127.0.0.1:1", False)])
-def test_what_answers(address, there):
-    assert rays._answers(address) is there
+def test_a_head_is_asked_at_its_address():
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        assert rays._answers(None, address)
+    assert not rays._answers(None, address)
+
+
+@pytest.mark.parametrize(("cpus", "wanted"), [([1], None), ([1], 8), ([1, 1], 8), ([0], None)])
+def test_no_worker_waits_for_a_core_that_is_not_there(cpus, wanted):
+    machines = [{"Alive": True, "Resources": {"CPU": count}} for count in cpus]
+    size = rays._size(SimpleNamespace(nodes=lambda: machines), wanted, 100, gpus=False)
+    assert (size.workers, size.cpus) == (max(1, sum(cpus)), 1)
 
 
 @frozen
