@@ -211,9 +211,8 @@ def edited(
         return
     readings = ["gender", "race", "young", "smiling", "luminance", "sharpness"]
     readings += {"pairs": ["background", "identity"], "outside": ["background"]}.get(kind, [])
-    axes = {"gender": GRID.axes["gender"], "race": GRID.axes["race"]} if kind == "crossed" else {}
-    for name in axes or {sweep: values}:
-        along = np.array(sorted({*axes[name]})) if axes else values
+    axes = dict(zip(GRID.names, map(np.array, GRID.values), strict=True))
+    for name, along in (axes if kind == "crossed" else {sweep: values}).items():
         own = [f"{name}" if one == "gender" and kind != "crossed" else one for one in readings]
         for reading in sorted(own):
             read = rng.normal(0, 0.05, (n, 1 + len(along))) + rng.random((n, 1)) * 0.3 + 0.3
