@@ -56,7 +56,8 @@ def test_pictures_keep_their_colours_whatever_their_profile(tmp_path: Path) -> N
     photo(tmp_path / "a.jpg", (700, 700))
     photo(tmp_path / "b.jpg", (700, 700), icc_profile=profile)
     plain, profiled = (picture(tmp_path / name, None, tmp_path) for name in ("a.jpg", "b.jpg"))
-    assert plain is not None and profiled is not None
+    assert plain is not None
+    assert profiled is not None
     assert np.abs(plain.astype(int) - profiled).max() <= 2
 
 
