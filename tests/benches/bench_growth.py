@@ -98,7 +98,7 @@ def drawn_run(kind: str) -> Callable[[Path, int], None]:
     """A hundred answers a photo, 1,000 labels, groups, readings, verdicts, placebos of a sample."""
 
     def draw(folder: Path, answers: int) -> None:
-        import large_run
+        from tests.benches import large_run
 
         large_run.write(folder / "run", kind, answers // 100, answers, 1000)
 
