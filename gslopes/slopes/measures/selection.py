@@ -171,7 +171,7 @@ def observed_slopes(
     pairs = rows.select(["photo", "label", "step"]).unify_dictionaries()
     pairs = pairs.group_by(pairs.column_names).aggregate([])
     photo, label = (
-        pd.Index(names).get_indexer(known)[codes]
+        pd.Index(names).get_indexer(pd.Index(known))[codes]
         for names, (codes, known) in (
             (asked.photos, encode(pairs.column("photo"))),
             (labels, encode(pairs.column("label"))),
