@@ -28,6 +28,7 @@ from gslopes.core import (
 from gslopes.core.arrays import floats
 from gslopes.core.records import ByteArray
 
+Size = tuple[int, int]  # width and height
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 # libjpeg's limit: a longer photo could be read, but its counterfactuals not written.
@@ -108,14 +109,14 @@ def named_picture(
     *,
     folder: Path | None = None,
     load: bool = True,
-    enough: Callable[[tuple[int, int]], float] | None = None,
+    enough: Callable[[Size], Size] | None = None,
     hint: str = "",
 ) -> Image.Image:
     """A picture, in its mode, that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
     load: decode its pixels; else only its header is looked at.
-    enough: (width, height) to the share of them that is needed; a JPEG may then have a half, a quarter or an eighth.
+    enough: its size to the least one that will do: a JPEG may then be decoded at a half, a quarter or an eighth.
 
     Raises: UsageError as ``read_named``, and for a file that is not a picture or larger than ``decode`` takes.
     """
@@ -124,8 +125,7 @@ def named_picture(
         with _reading(data, path):
             picture = _open(data, path)
             if enough:
-                share = enough(picture.size)
-                picture.draft(None, (int(share * picture.width), int(share * picture.height)))
+                picture.draft(None, enough(picture.size))
             if load:
                 picture.load()
     except PhotoError as error:

@@ -125,9 +125,9 @@ def reach_of(run: Path, values: crossed.Values) -> DataFrame | None:
 
     keys = ["photo", "attribute", "reading"]
     parts = []
-    frame = tables.read_rows(tables.READINGS, run)
-    own_readings = frame.query("step >= 0 and reading == attribute")
-    own_readings = own_readings[~own_readings["reading"].isin(MEASURES)]
+    own = pc.field("reading") == pc.field("attribute")
+    frame = tables.read_rows(tables.READINGS, run, [*keys, "step", "score"], own)
+    own_readings = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES)]
     for name, rows in own_readings.groupby("attribute"):
         along = values.get(str(name), [])
         read = rows[rows.groupby("photo")["step"].transform("size") == len(along)]
@@ -180,8 +180,9 @@ def moved_of(run: Path) -> DataFrame | None:
         return None
     if crossed.grid_of(manifest["values"]):  # read along each attribute, not in each picture
         return None
-    frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
-    return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
+    others = pc.field("reading").isin([*JUDGED, "luminance", "background"])
+    others &= (pc.field("step") >= 0) & (pc.field("reading") != pc.field("attribute"))
+    return tables.read_rows(tables.READINGS, run, None, others)
 
 
 def steps_of(run: Path, values: crossed.Values) -> dict[str, Series]:
@@ -196,8 +197,8 @@ def steps_of(run: Path, values: crossed.Values) -> dict[str, Series]:
     manifest = runfolder.read_manifest(run)
     if placebo.of_a_set(manifest) or manifest["editor"]:
         return {}
-    frame = tables.read_rows(tables.READINGS, run)
-    frame = frame.query("step >= 0 and reading == 'luminance' and attribute != @TONE")
+    read = (pc.field("reading") == "luminance") & (pc.field("step") >= 0)
+    frame = tables.read_rows(tables.READINGS, run, None, read & (pc.field("attribute") != TONE))
     steps = {}
     for name, rows in frame.groupby("attribute"):
         read = rows.pivot(index="photo", columns="step", values="score").dropna()
@@ -225,8 +226,8 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
 
 def tones_of(run: Path) -> Series | None:
     """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
-    unedited = "reading == 'luminance' and step == -1"
-    rows = tables.read_rows(tables.READINGS, run).query(unedited).drop_duplicates("photo")
+    unedited = (pc.field("reading") == "luminance") & (pc.field("step") == -1)
+    rows = tables.read_rows(tables.READINGS, run, None, unedited).drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None
     third = pd.qcut(

@@ -40,7 +40,8 @@ class Kind:
     """One thing that grows.
 
     sizes: of ``unit``.  prepare: draws the inputs into a folder.  work: what is timed; more facts of it, or None.
-    command: whether it is timed as a separate process, from its start to its end.
+    command: whether it is timed as a separate process, from its start to its end.  kept: whether ``work`` leaves the
+        inputs as they were.
     """
 
     sizes: tuple[int, ...]
@@ -48,6 +49,7 @@ class Kind:
     prepare: Callable[[Path, int], None]
     work: Callable[[Path, int], dict[str, Any] | None]
     command: bool = False
+    kept: bool = False
 
 
 # -- the walk ---------------------------------------------------------------------------------------------------------
@@ -90,6 +92,54 @@ def fit(folder: Path, size: int) -> dict[str, Any]:
     )
     analyse(scores, questions, options=FitOptions(permutations=200))
     return {"rows": pq.read_metadata(folder / "scores.parquet").num_rows}
+
+
+def drawn_run(kind: str) -> Callable[[Path, int], None]:
+    """A hundred answers a photo, 1,000 labels, groups, readings, verdicts, placebos of a sample."""
+
+    def draw(folder: Path, answers: int) -> None:
+        from tests.benches import large_run
+
+        large_run.write(folder / "run", kind, answers // 100, answers, 1000)
+
+    return draw
+
+
+def fit_run(folder: Path, size: int) -> dict[str, Any]:
+    """All that a run's fit does, and beside it a plain one, which reads the same answers and does the slopes alone."""
+    from gslopes.core import runfolder
+    from gslopes.slopes.config import FitConfig
+    from gslopes.slopes.fitting import fit_folder
+
+    run = folder / "run"
+    manifest = runfolder.read_manifest(run)
+    about = {"photos_csv": run / "people.csv", "groups": ("region",)}
+    fit_folder(run, FitConfig(permutations=200, **about), manifest["values"], 0)
+    peak = measure.peak_mib()
+    began, busy = time.perf_counter(), time.process_time()
+    plain_fit(run)
+    spent = {"plain": time.perf_counter() - began, "plain_processor": time.process_time() - busy}
+    rows = pq.read_metadata(run / "scores.parquet").num_rows
+    both = {"peak_mib": peak, "plain_peak_mib": measure.peak_mib()}
+    return {"rows": rows, "less": spent, **spent, **both}
+
+
+def plain_fit(run: Path) -> None:
+    """The slope of each photo and label, and the mean's t over photos: pandas and NumPy, no permutation, no group."""
+    import pandas as pd
+
+    scores = pd.read_parquet(run / "scores.parquet")
+    scores = scores[scores["attribute"] == scores["attribute"].iloc[0]]
+    values = np.sort(scores["value"].unique()).astype(float)
+    centred = values - values.mean()
+    weights = 100 * centred / (centred @ centred)
+    scores["slope"] = weights[scores["step"]]
+    slopes = scores.groupby(["label", "photo"], observed=True)["slope"].sum()
+    count = scores["photo"].nunique()
+    sums = slopes.groupby(level=0).agg(["sum", lambda column: (column**2).sum()])
+    mean = sums.iloc[:, 0] / count
+    se = np.sqrt((sums.iloc[:, 1] / count - mean**2) / (count - 1))
+    assert len(mean / se)
 
 
 # -- report -----------------------------------------------------------------------------------------------------------
@@ -318,6 +368,12 @@ KINDS = {
         lambda folder, n: fit_tables(folder, n // 56, 100),
         fit,
     ),
+    **{
+        f"fit-{kind}": Kind(
+            (100_000, 1_000_000, 10_000_000), "answer", drawn_run(kind), fit_run, kept=True
+        )
+        for kind in ("audit", "crossed", "pairs", "outside")
+    },
     "fit-labels": Kind(
         (10, 100, 1000), "label", lambda folder, n: fit_tables(folder, 1000, n), fit
     ),
@@ -341,6 +397,8 @@ def once(kind: Kind, folder: Path, size: int) -> dict[str, Any]:
     began, busy = time.perf_counter(), time.process_time()
     more = kind.work(folder / "sized", size) or {}
     wall, processor = time.perf_counter() - began, time.process_time() - busy
+    if peer := more.pop("less", None):
+        wall, processor = wall - peer["plain"], processor - peer["plain_processor"]
     return {"seconds": wall, "processor": processor, "peak_mib": measure.peak_mib(), **more}
 
 
@@ -350,7 +408,9 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as position:
         for turn in range(rounds):
             for size in kind.sizes:
-                folder = Path(position) / (str(size) if kind.command else f"{size}-{turn}")
+                folder = Path(position) / (
+                    str(size) if kind.command or kind.kept else f"{size}-{turn}"
+                )
                 for part, count in (("warm", kind.sizes[0]), ("sized", size)):
                     if not (folder / part).exists():
                         (folder / part).mkdir(parents=True)

@@ -75,7 +75,7 @@ def write(
     placebos = {placebo.name(name, one): v for name, v in sweeps.items() for one in placebo.KINDS}
     photo_rows(run, rng, ids)
     lean = np.where(np.arange(labels) % 10 == 0, rng.normal(0, 0.4, labels), 0)
-    popular = 1 / np.arange(1, labels + 1)
+    popular = 1 / np.arange(10, labels + 10)
     with Writers(run) as writers:
         for classifier in names:
             for start in range(0, photos, AT_ONCE):
@@ -143,9 +143,11 @@ def answered(
     """What a classifier says of a sweep of some photos: twice as many labels come and go as a picture has."""
     n, width = len(photos), len(values)
     many = min(2 * returned, len(popular))
-    draw = rng.choice(len(popular), (n, 4 * many), p=popular / popular.sum())
-    own = np.sort(draw, axis=1)
-    first = np.concatenate([np.ones((n, 1), bool), np.diff(own, axis=1) > 0], axis=1)
+    own = rng.choice(len(popular), (n, 2 * many + 8), p=popular / popular.sum())
+    order = np.argsort(own, axis=1, kind="stable")
+    new = np.diff(np.take_along_axis(own, order, axis=1), axis=1, prepend=-1) > 0
+    first = np.empty_like(new)  # each label once
+    np.put_along_axis(first, order, new, axis=1)
     first &= np.cumsum(first, axis=1) <= many
     score = rng.random((n, own.shape[1], 1)) + rng.normal(0, 0.15, (n, own.shape[1], width))
     score += lean[own][..., None] * along / 2
@@ -211,9 +213,8 @@ def edited(
         return
     readings = ["gender", "race", "young", "smiling", "luminance", "sharpness"]
     readings += {"pairs": ["background", "identity"], "outside": ["background"]}.get(kind, [])
-    axes = {"gender": GRID.axes["gender"], "race": GRID.axes["race"]} if kind == "crossed" else {}
-    for name in axes or {sweep: values}:
-        along = np.array(sorted({*axes[name]})) if axes else values
+    axes = dict(zip(GRID.names, map(np.array, GRID.values), strict=True))
+    for name, along in (axes if kind == "crossed" else {sweep: values}).items():
         own = [f"{name}" if one == "gender" and kind != "crossed" else one for one in readings]
         for reading in sorted(own):
             read = rng.normal(0, 0.05, (n, 1 + len(along))) + rng.random((n, 1)) * 0.3 + 0.3

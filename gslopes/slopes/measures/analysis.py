@@ -209,8 +209,8 @@ class Fit:
 
     def _asked(self, classifier: str, attribute: str, photos: Collection[str] | None) -> Asked:
         """What became of its questions along a sweep, about these photos."""
-        rows = self.tables.asked_of(attribute)
-        return asked_about(rows, classifier, attribute, self.tables.values[attribute], photos)
+        asked = self.tables.rows(self.tables.asked, attribute)
+        return asked_about(asked, classifier, attribute, self.tables.values[attribute], photos)
 
     def counted(self, attribute: str) -> Sequence[str] | None:
         """Ids of the photos that count and whose sweeps the gate kept; None: all."""
@@ -262,7 +262,7 @@ class Fit:
             depend += [f"the editor's {losses}" for losses in self.balance_of_editor(attribute)[1]]
         rows = estimators.slope_rows(sweep, options)
         if asked.lost.any():
-            scores = self.tables.scores_of(attribute)
+            scores = self.tables.rows(self.tables.scores, attribute)
             observed = observed_slopes(scores, classifier, attribute, sweep.labels, asked)
             codes = codes_of(self.units(asked.photos), len(asked.photos))
             ends = np.column_stack(bounds(observed, asked, codes))

@@ -126,16 +126,8 @@ class Along:
     views: Mapping[str, View] = field(default_factory=dict)
     named: Mapping[str, tuple[str, View]] = field(default_factory=dict)
 
-    def scores_of(self, attribute: str) -> pa.Table:
-        """Those along a sweep, and maybe others."""
-        return self._rows(self.scores, attribute)
-
-    def asked_of(self, attribute: str) -> pa.Table:
-        """As ``scores_of``."""
-        return self._rows(self.asked, attribute)
-
-    def _rows(self, table: pa.Table, attribute: str) -> pa.Table:
-        """A picture's row in a view."""
+    def rows(self, table: pa.Table, attribute: str) -> pa.Table:
+        """Those of one of the tables along a sweep, and maybe others."""
         if not self.named:
             return table
         sweep, view = self.named[attribute]
@@ -145,16 +137,16 @@ class Along:
         new_step[view.steps] = np.arange(len(view.steps))
         rows = np.flatnonzero((sweeps == sweep)[codes] & (new_step[step] >= 0))
         name = pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [attribute])
-        new_columns = {"attribute": name, "step": pa.array(new_step[step[rows]], pa.int16())}
-        part = table.take(pa.array(rows))
-        for column, content in new_columns.items():
-            part = part.set_column(part.column_names.index(column), column, content)
-        return part
+        part = table.take(rows).drop_columns(["attribute", "step"])
+        steps = pa.array(new_step[step[rows]], pa.int16())
+        return part.append_column("attribute", name).append_column("step", steps)
 
     def sweeps(self) -> Iterator[Answers]:
         """As ``answers.gather``, in no order."""
         for name in self.named or [""]:
-            yield from gather(self.scores_of(name), self.asked_of(name), self.values)
+            yield from gather(
+                self.rows(self.scores, name), self.rows(self.asked, name), self.values
+            )
 
 
 def along(scores: pa.Table, asked: pa.Table, passed: Values | None) -> Along:

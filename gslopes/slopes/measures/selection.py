@@ -167,10 +167,14 @@ def observed_slopes(
 ) -> Units:
     """Each photo's slope of the presence of each label, in points, as if what was not answered lacked it."""
     rows = _rows_of(scores, classifier, attribute)
-    pairs = rows.group_by(["photo", "label", "step"]).aggregate([])
+    pairs = rows.select(["photo", "label", "step"]).unify_dictionaries()
+    pairs = pairs.group_by(pairs.column_names).aggregate([])
     photo, label = (
-        pd.Index(names).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
-        for name, names in (("photo", asked.photos), ("label", labels))
+        pd.Index(names).get_indexer(pd.Index(known))[codes]
+        for names, (codes, known) in (
+            (asked.photos, encode(pairs.column("photo"))),
+            (labels, encode(pairs.column("label"))),
+        )
     )
     step = pairs.column("step").to_numpy().astype(np.int64)
     counted = (photo >= 0) & (label >= 0)

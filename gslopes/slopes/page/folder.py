@@ -280,7 +280,6 @@ class WalkPage(Page):
                 run, self.folder, source.steps, self.config.embed, tick
             )
             self.entries: dict[str, Content] = {}
-            self.scores: dict[str, page_data.PhotoScores] = {}
             screens = []
             for finding in source.findings:
                 screens.append(self._draw_finding(finding))
@@ -318,7 +317,6 @@ class WalkPage(Page):
         answers = finding.answers
         content = page_data.finding(finding, answers, self.pictures.index, decided)
         page_data.write_script(self.folder, finding.key, content)
-        self.scores[finding.key] = page_data.photo_scores(answers, self.pictures.index)
         classifier = words.printable(finding.classifier)
         head = {
             "key": finding.key,
@@ -362,7 +360,8 @@ class WalkPage(Page):
             self.pictures, list(self.source.steps), reasons, self.credited
         )
         page_data.write_script(self.folder, "photos", content)
-        for number, chunk in enumerate(page_data.scores_files(self.pictures, self.scores)):
+        sweeps = {finding.key: finding.answers for finding in self.source.findings}
+        for number, chunk in enumerate(page_data.scores_files(self.pictures, sweeps)):
             page_data.write_script(self.folder, f"scores-{number}", chunk)
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from gslopes.core import frozen_identity, placebo, runfolder, tables
-from gslopes.core.arrays import Array, Integers, doubles
-from gslopes.core.records import FloatArray
+from gslopes.core.arrays import Array
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.slopes.measures.answers import Answers, of_pair
@@ -92,42 +90,6 @@ def _columns(rows: DataFrame, labels: list[str], names: Sequence[str]) -> Conten
     """Columns with a number for each label."""
     by_label = _by_label(rows, labels)[list(names)].astype(float)
     return {name: numbers.rounded(by_label[name], 8) for name in names}
-
-
-@frozen_identity
-class PhotoScores:
-    """One classifier's scores of the album's photos, in the order of their places.
-
-    place, label, slope: (R,) the photo, the label of ``labels``, the slope of its score per unit.  scores: (R, K).
-    """
-
-    labels: list[str]
-    place: Integers
-    label: NDArray[np.int32]
-    slope: Array
-    scores: FloatArray
-
-    def rows(self, start: int, stop: int) -> Iterator[tuple[int, list[Any]]]:
-        """Places from start on with a row each: label, slope, K scores in thousandths (null: not returned)."""
-        part = slice(*np.searchsorted(self.place, [start, stop]))
-        columns = [column[part].tolist() for column in (self.place, self.label, self.slope)]
-        for place, label, slope, scores in zip(*columns, doubles(self.scores[part]), strict=True):
-            yield place, [self.labels[label], round(slope, 4), _thousandths(scores)]
-
-
-def photo_scores(answers: Answers, index: Places) -> PhotoScores:
-    """Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
-
-    index: photo to its place in the explorer's list.
-    """
-    rows = matrix.strongest(answers) if len(answers.values) else np.empty(0, int)
-    of_photo = np.array([index.get(photo, -1) for photo in answers.photos], int)
-    place = of_photo[answers.photo[rows]]
-    rows = rows[np.argsort(place, kind="stable")]
-    slopes = matrix.slopes(answers)[rows] if len(rows) else np.empty(0)
-    labels = [words.readable(label) for label in answers.labels]
-    scores = np.where(answers.present[rows], answers.score[rows], np.float32(np.nan))
-    return PhotoScores(labels, np.sort(place), answers.label[rows], slopes, scores)
 
 
 def _estimators(slopes: DataFrame, labels: list[str]) -> Content:
@@ -353,13 +315,11 @@ def build_album(
     boxes = photos["box"].map(loading.face_box)
     sweeps = []
     for attribute, rows in edits.groupby("attribute", sort=True):
-        width = attributes[str(attribute)]
-        by_photo = rows.groupby("photo")["step"]
-        in_place = (by_photo.cumcount() == rows["step"]).groupby(rows["photo"])
-        full = rows[in_place.transform("all") & (by_photo.transform("size") == width)]
-        files = full["file"].to_numpy().reshape(-1, width)
-        for photo, steps in zip(full["photo"][::width], files.tolist(), strict=True):
-            wanted = pictures.Wanted(str(photo), str(attribute), boxes.get(photo), tuple(steps))
+        once = rows.drop_duplicates(["photo", "step"])
+        wide = once.pivot(index="photo", columns="step", values="file")
+        full = wide.reindex(columns=range(attributes[str(attribute)])).dropna()
+        for photo, *steps in full.itertuples(name=None):
+            wanted = pictures.Wanted(photo, str(attribute), boxes.get(photo), tuple(steps))
             sweeps.append(wanted)
     files = pictures.write(report, run, sweeps, embed, tick)
     return Album(order, names, {photo: index for index, photo in enumerate(order)}, files)
@@ -400,11 +360,29 @@ def photo_listing(
     return {**lists, "strips": strips, "dropped": dropped, "credits": by_place}
 
 
-def scores_files(album: Album, scores: Mapping[str, PhotoScores]) -> Iterator[Content]:
-    """The scores of a few photos a file, in the order of the list.  scores: key of a finding (``f0``) to them."""
+def scores_files(album: Album, sweeps: Mapping[str, Answers]) -> Iterator[Content]:
+    """The scores of a few photos a file, in the order of the list: label, slope of its score per unit, K scores in
+    thousandths (null: not returned).
+
+    Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
+
+    sweeps: key of a finding (``f0``) to its answers.
+    """
+    sorted_rows = {}
+    for key, answers in sweeps.items():
+        if len(answers.label):
+            rows = matrix.strongest(answers)
+            place = np.array([album.index.get(photo, -1) for photo in answers.photos])
+            rows = rows[np.argsort(place[answers.photo[rows]], kind="stable")]
+            labels = [words.readable(label) for label in answers.labels]
+            columns = answers.label, matrix.slopes(answers), matrix.scores(answers)
+            sorted_rows[key] = place[answers.photo[rows]], rows, labels, columns
     for start in range(0, len(album.photos), PHOTOS_A_FILE):
         photos: list[dict[str, Cells]] = [{} for _ in album.photos[start : start + PHOTOS_A_FILE]]
-        for key, of_finding in scores.items():
-            for place, row in of_finding.rows(start, start + PHOTOS_A_FILE):
-                photos[place - start].setdefault(key, []).append(row)
+        for key, (place, rows, labels, columns) in sorted_rows.items():
+            part = slice(*np.searchsorted(place, [start, start + PHOTOS_A_FILE]))
+            of_part = (column[rows[part]] for column in columns)
+            for photo, label, slope, scores in zip(place[part], *of_part, strict=True):
+                row = [labels[label], round(float(slope), 4), _thousandths(scores)]
+                photos[photo - start].setdefault(key, []).append(row)
         yield {"start": start, "photos": photos}

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from gslopes.core import UnknownName, placebo, runfolder, tables
 from gslopes.core.arrays import Array, centre_of, doubles
+from gslopes.core.tables import records
 from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.page import answers as matrix
@@ -295,14 +296,11 @@ def _around(box: Corners) -> Corners:
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:
     """Photo to its K pictures in order."""
     where = (pc.field("attribute") == attribute) & pc.field("photo").isin(list(photos) or [""])
-    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(
-        ["photo", "step"]
-    )
-    ordered = rows.sort_values(["photo", "step"])
-    return {
-        str(photo): [run / file for file in group["file"]]
-        for photo, group in ordered.groupby("photo")
-    }
+    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where)
+    files: dict[str, list[Path]] = {}
+    for row in records(rows.drop_duplicates(["photo", "step"]).sort_values("step")):
+        files.setdefault(row["photo"], []).append(run / row["file"])
+    return files
 
 
 def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
@@ -310,7 +308,7 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     columns = ["photo", "path", "box", "points", "width", "height"]
     by_photo = {}
     rows = tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo")
-    for row in rows.to_dict("records"):
+    for row in records(rows):
         points = [] if row["points"] is None else row["points"]
         by_photo[row["photo"]] = Photo(
             words.printable(row["path"]),

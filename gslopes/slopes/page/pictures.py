@@ -13,7 +13,7 @@ from gslopes.core import UsageError, frozen, runfolder
 from gslopes.core.arrays import batches
 from gslopes.core.records import ByteArray
 from gslopes.frame.executors.one_process import cores
-from gslopes.photos.decode import named_picture, to_srgb
+from gslopes.photos.decode import Size, named_picture, to_srgb
 from gslopes.slopes.page.loading import Corners, Embed
 
 FOLDER = "pictures"
@@ -27,7 +27,7 @@ _MANY = 500  # pixels of a square; the narrow one for more sweeps than _MANY
 
 @frozen
 class Wanted:
-    """One sweep: the photo's id, the attribute, its face's box or None, and the K files, as the run's table has them."""
+    """One sweep: the photo's id, the attribute, its face's box or None, and K files, as the run's table has them."""
 
     photo: str
     attribute: str
@@ -113,10 +113,11 @@ def picture(path: Path, box: Corners | None, run: Path, side: int = _PIXELS) -> 
     """
     sizes = []
 
-    def enough(size: tuple[int, int]) -> float:
+    def enough(size: Size) -> Size:
         sizes.append(size)
         left, _, right, _ = window(size, box)
-        return min(1, side / (right - left))
+        share = min(1, side / (right - left))
+        return int(share * size[0]), int(share * size[1])
 
     try:
         image = named_picture(path.relative_to(run), folder=run, enough=enough)

@@ -52,8 +52,7 @@ function comparisonOf(kind, section, finding, i, title) {
 // Of all labels, below the table of findings; built when it is opened.
 function comparisonTable(kind, section, finding, title) {
   if (!section[kind]) return null;
-  const [judged, found] = section[`${kind}Found`];
-  const box = el("details", { class: "comparison screen" }, el("summary", {}, title + (judged ? `: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} found` : "")));
+  const box = el("details", { class: "comparison screen" }, el("summary", {}, title));
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.built) return;
     box.dataset.built = "yes";

@@ -1,5 +1,6 @@
 """What goes with what else moved: attributed where it was planted, with intervals that hold; and level and power."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +34,15 @@ def test_an_effect_through_light_alone_is_attributed_to_light() -> None:
     assert row["share_low"] < 1 < row["share_high"]
     assert row["adjusted_low"] < 0 < row["adjusted_high"]
     assert row["most"] == pytest.approx(row["share"], abs=0.1)
+
+
+def test_memory_grows_with_the_photos_and_not_with_their_square() -> None:
+    given = drawn(np.random.default_rng(0), 4000, 2, 0.0, 2.0)
+    tracemalloc.start()
+    explained_rows(*given, OPTIONS)  # type: ignore[arg-type]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4000 * 4000 * 8 / 2
 
 
 def test_an_effect_of_the_value_alone_is_not() -> None:
