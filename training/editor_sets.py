@@ -131,8 +131,9 @@ def check_ends(
         counts = f"{low:,} {spec.ends[0]} and {high:,} {spec.ends[1]}"
         raise DataMissing(
             f"Among the {what}, {counts} are left to learn from, and {aside:,} are held out.",
-            f"It takes {LEAST} of each, and one held out: add photos, or name the {spec.labels[0]} of more of them; in "
-            f"a census, answer the review of gslopes census --unsure {spec.labels[0]}.",
+            f"It takes {LEAST} of each, and one held out: add photos, raise --limit, or name the "
+            f"{spec.labels[0]} of more of them; in a census, answer the review of "
+            f"gslopes census --unsure {spec.labels[0]}.",
         )
 
 

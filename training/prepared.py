@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from gslopes.ask.cache import VARIABLE, user_cache
 from gslopes.core import runfolder
 from gslopes.core.arrays import slices
-from gslopes.core.errors import PhotoError
+from gslopes.core.errors import PhotoError, StorageError
 from gslopes.core.progress import progress_line, tell
 from gslopes.core.records import ByteArray
 from gslopes.photos.folder import photo_bytes
@@ -219,6 +219,7 @@ def _make(
     out: NDArray[Any],
     label: str,
 ) -> None:
+    private()  # it can be written
     total = len(items)
     pending: list[NDArray[np.intp]] = []
     began = time.monotonic()
@@ -244,18 +245,30 @@ def _write(
     buffer = io.BytesIO()
     np.savez(buffer, items=items[which], values=out[which], seconds=np.float64(seconds))
     private()
-    runfolder.write_bytes(work.folder / f"{uuid4().hex}.npz", buffer.getvalue())
+    with writing(work.folder):
+        runfolder.write_bytes(work.folder / f"{uuid4().hex}.npz", buffer.getvalue())
 
 
 def private() -> Path:
     """The folder of records, made if missing: for this user alone, and left out by git if it lies in a checkout."""
     folder = home()
-    with runfolder.storage(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         ignore = folder / ".gitignore"
         if not ignore.is_file():
             ignore.write_text("*\n", encoding="ascii")
     return folder
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raises: StorageError if what is kept cannot be written, with what to do."""
+    try:
+        with runfolder.storage(path):
+            yield
+    except StorageError as error:
+        hint = f"Make room, or name another folder in {VARIABLE}."
+        raise StorageError(error.message, hint) from error
 
 
 def _index(work: Work) -> dict[Path, list[bytes]]:

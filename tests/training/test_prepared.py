@@ -230,8 +230,9 @@ def test_the_folder_is_the_users_alone_and_no_part_of_a_checkout(tmp_path, monke
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "file"))
-    with pytest.raises(StorageError, match="cannot be written"):
+    with pytest.raises(StorageError, match="cannot be written") as told:
         doubles(2)
+    assert "GSLOPES_CACHE" in told.value.hint
 
 
 def test_what_is_kept_is_shown_with_its_size_and_place_and_can_be_deleted():
