@@ -46,6 +46,7 @@ from training.field_network import EditField, trunk_of
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import brow_masks, kept_masks
+from training.parallel import after_first, averaged, mine, share
 
 # -- edits applied and pasted on the device as the walk does it --------------------------------------------------------
 
@@ -239,10 +240,11 @@ def train_edit_field(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, folder, device)
+    share(optimisation.batch, 2)
+    masks = after_first(lambda: kept_masks(pixels, folder, device))
     inner = inner_face(masks)
     if loss_weights.brows:
-        brows = kept_masks(pixels, folder, device, brow_masks, "brows")
+        brows = after_first(lambda: kept_masks(pixels, folder, device, brow_masks, "brows"))
         masks = torch.cat([masks, brows], 1)
     photos = _Photos(pixels, masks, labels, weights, augmentation, generator, device)
     face = face_window(spec.size).to(device)
@@ -368,6 +370,7 @@ class _Photos:
                 for odds in self.odds
             ]
         )
+        index = mine(index)
         chips, masks = varied_photos(
             self.pixels[index], self.masks[index], self.augmentation, generator
         )
@@ -443,7 +446,7 @@ class Preserved:
         with torch.no_grad():
             logits = self.logits(before)
         along = (self.logits(after) - logits) * -labels[:, :1]
-        means = torch.stack([half.mean(0) for half in along.chunk(2)])
+        means = averaged(torch.stack([half.mean(0) for half in along.chunk(2)]))
         drift = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
         return 0.2 * drift + means.square().sum()
 

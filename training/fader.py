@@ -34,6 +34,7 @@ from training.critics import (
     squared_gradient,
 )
 from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
+from training.parallel import averaged, drawn, mine, share
 
 SIGMA = (
     12 / 128
@@ -194,7 +195,8 @@ def train_fader(
         [float(name in pictures.gone) for name in spec.labels[:count]], device=device
     )
     features: Any = load("face-parser", device).module.encoder if pictures.perceptual else None
-    half = optimisation.batch // 2
+    batch = share(optimisation.batch, 4)
+    half = batch // 2
 
     def learn(x: Tensor, a: Tensor, ramps: Tensor, judged: bool) -> dict[str, Tensor]:
         """One step of all parts.  ramps: (2,) shares of the two critics' weights.  judged: pictures too."""
@@ -203,7 +205,7 @@ def train_fader(
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
                 opposite = pictures.farthest * (
-                    2 * torch.rand(half, 1, generator=generator, device=device) - 1
+                    2 * drawn(torch.rand, (half, 1), generator) - 1
                 )
                 wanted = torch.cat([opposite, a[:half, 1:]], 1)
             decoded = network.decode(
@@ -219,7 +221,7 @@ def train_fader(
             # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
             error = (rebuilt - x).abs()
             reconstruction = error.mean() + face_weight * (error * face).sum() / (
-                3 * optimisation.batch * face.sum()
+                3 * batch * face.sum()
             )
             critic.requires_grad_(False)
             guess = critic(z).float()
@@ -268,7 +270,7 @@ def train_fader(
         descend(critic_optimiser, critic_loss)
         if picture_loss is not None:
             descend(picture_optimiser, picture_loss)
-        right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
+        right = averaged(((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean())
         if adversary.aim:
             adversary_weight.mul_(torch.exp(STEERED * (right - adversary.aim)))
             adversary_weight.clamp_(adversary.weight / 8, adversary.weight * 8)
@@ -293,6 +295,7 @@ def train_fader(
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
         index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
+        index = mine(index)
         x = varied(x_all[index], augmentation, generator)
         a = a_all[index]
         losses = (whole if judged else plain)(x, a, ramps)
@@ -306,7 +309,7 @@ def train_fader(
 def difference(features: list[Tensor], others: list[Tensor]) -> Tensor:
     """Mean over layers of the L1 difference between features, as a share of the second ones' mean size."""
     shares = [
-        (a - b).abs().mean() / b.abs().mean().clamp(min=1e-6)
+        averaged((a - b).abs().mean()) / averaged(b.abs().mean()).clamp(min=1e-6)
         for a, b in zip(features, others, strict=True)
     ]
     return torch.stack([share.float() for share in shares]).mean()

@@ -52,6 +52,7 @@ from training.edit_field import (
 from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
+from training.parallel import after_first, gathered, mean_of_rows, mine, share
 
 PEAK = (
     0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
@@ -127,7 +128,8 @@ def train_edit_groups(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, folder, device, group_masks, "group-masks")
+    share(optimisation.batch)
+    masks = after_first(lambda: kept_masks(pixels, folder, device, group_masks, "group-masks"))
     inner = inner_face(masks[:, :1])
     photos = _Groups(pixels, masks, labels, weights, augmentation, generator, ends, device)
     face = face_window(spec.size).to(device)
@@ -141,8 +143,9 @@ def train_edit_groups(
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
         # Photos of all ends, each edited to another one; and photos of that one.
-        own, goal = photos.ways(optimisation.batch, goals)
-        x, regions, a = photos.batch(own)
+        owns, wanted = photos.ways(optimisation.batch, goals)
+        own, goal = mine(owns), mine(wanted)
+        x, regions, a = photos.batch(owns)
         m, at_brows, skin = regions.split(1, 1)
         target = torch.cat([F.one_hot(goal, ends).to(a), a[:, ends:]], 1)
         row = torch.arange(len(x), device=device)
@@ -156,7 +159,7 @@ def train_edit_groups(
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
         metrics = {}
         if loss_weights.fool:
-            real, real_regions, real_a = photos.batch(goal)
+            real, real_regions, real_a = photos.batch(wanted)
             real = as_critic_sees(real, real_regions[:, :1], inner, gray=False)
             real = disturbed(real, generator)
             false_labels, certainty = false_group(real_a, ends, generator)
@@ -284,7 +287,7 @@ class _Groups:
         return (goal + further) % ends, goal
 
     def batch(self, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Chips (B, 3, S, S) and masks (B, M, S, S) in [0, 1], labels (B, E + A), of photos of ends (B,)."""
+        """Chips (b, 3, S, S) and masks (b, M, S, S) in [0, 1], labels (b, E + A): this process's, of ends (B,)."""
         index = torch.empty_like(ends)
         for end, odds in enumerate(self.odds):
             here = ends == end
@@ -293,6 +296,7 @@ class _Groups:
                 index[here] = torch.multinomial(
                     odds, count, replacement=True, generator=self.generator
                 )
+        index = mine(index)
         chips, masks = varied_photos(
             self.pixels[index], self.masks[index], self.augmentation, self.generator
         )
@@ -400,5 +404,6 @@ def change(preserved: Preserved, before: Tensor, after: Tensor, goal: Tensor) ->
         logits = preserved.logits(before)
     moved = preserved.logits(after) - logits
     drift = F.smooth_l1_loss(moved, torch.zeros_like(moved), reduction="none").mean(0).sum() / 3
-    means = [moved[goal == end].mean(0).square().sum() for end in goal.unique().tolist()]
+    ends = gathered(goal).unique().tolist()
+    means = [mean_of_rows(moved[goal == end]).square().sum() for end in ends]
     return 0.2 * drift + sum(means) / len(means)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -14,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from tqdm import tqdm
+
+from training.parallel import average_gradients, joined, mean_values, of_first, rank, world
 
 
 class Steps:
@@ -33,8 +36,13 @@ class Steps:
         self.parts = parts
         self.report_every = report_every
         self.save_every = save_every
+        self.leads = rank() == 0
+        for part in parts.values():
+            if isinstance(part, nn.Module):
+                joined(part)
         self.first = self.done = load_state(folder / "state.pt", parts)
-        self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5)
+        begun = {"total": steps, "initial": self.first, "disable": not self.leads}
+        self.bar = tqdm(**begun, unit="step", mininterval=5)
         self.began = time.monotonic()
 
     def __iter__(self) -> Iterator[int]:
@@ -46,10 +54,11 @@ class Steps:
         self.done += 1
         self.bar.update()
         if self.done % self.report_every == 0:
-            self._report(
-                {name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()}
-            )
-        if self.done % self.save_every == 0 or self.done == self.steps:
+            values = [v.item() if isinstance(v, Tensor) else v for v in metrics.values()]
+            values = mean_values(values)
+            if self.leads:
+                self._report(dict(zip(metrics, values, strict=True)))
+        if self.leads and (self.done % self.save_every == 0 or self.done == self.steps):
             save_state(self.folder / "state.pt", self.done, self.parts)
 
     def _report(self, metrics: dict[str, float]) -> None:
@@ -67,21 +76,41 @@ class Steps:
 
 def save_state(path: Path, step: int, parts: dict[str, Any]) -> None:
     """Write all that the next step depends on, torch's random numbers (dropout) among it, atomically."""
-    state = {name: part.state_dict() for name, part in parts.items()}
     partial = path.with_suffix(".partial")
-    torch.save({"step": step, "state": state, "random": {"torch": torch.get_rng_state()}}, partial)
+    torch.save(state_of(step, parts), partial)
     os.replace(partial, path)
+
+
+def state_of(step: int, parts: dict[str, Any]) -> dict[str, Any]:
+    """What ``save_state`` writes."""
+    state = {name: part.state_dict() for name, part in parts.items()}
+    return {"step": step, "state": state, "random": {"torch": torch.get_rng_state()}}
 
 
 def load_state(path: Path, parts: dict[str, Any]) -> int:
     """Restore what ``save_state`` wrote; returns the step to go on with, 0 if there is no file."""
-    if not path.is_file():
+    if world() == 1 and not path.is_file():
         return 0
-    stored = torch.load(path, map_location="cpu", weights_only=True)
+    stored = torch.load(_held(path, parts), map_location="cpu", weights_only=True)
     for name, part in parts.items():
         part.load_state_dict(stored["state"][name])
     torch.set_rng_state(stored["random"]["torch"])
     return int(stored["step"])
+
+
+def _held(path: Path, parts: dict[str, Any]) -> Path | io.BytesIO:
+    """The checkpoint; of several processes the first one's bytes, or its weights if there is none yet."""
+    if world() == 1:
+        return path
+
+    def read() -> bytes:
+        if path.is_file():
+            return path.read_bytes()
+        buffer = io.BytesIO()
+        torch.save(state_of(0, parts), buffer)
+        return buffer.getvalue()
+
+    return io.BytesIO(of_first(read))
 
 
 def seed_step(seed: int, step: int, *generators: torch.Generator) -> None:
@@ -114,21 +143,23 @@ def one_cycle(optimiser: Optimizer, peak: float, step: int, steps: int) -> float
 
 
 def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
-    """One step down a loss.
+    """One step down a loss, the mean of all processes' losses.
 
     clip: longest gradient, L2; 0 for any.
     """
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
+    trained = [p for group in optimiser.param_groups for p in group["params"]]
+    average_gradients(trained)
     if clip:
-        nn.utils.clip_grad_norm_(
-            [p for group in optimiser.param_groups for p in group["params"]], clip
-        )
+        nn.utils.clip_grad_norm_(trained, clip)
     optimiser.step()
 
 
 class Captured:
     """A step of fixed shapes: a CUDA device records it as one graph and replays that; elsewhere it is only called.
+
+    Of several processes none records: a graph with exchanges in it has been tried on no machine.
 
     step: takes tensors, changes weights in place and gives metrics; nothing in it may wait for the device.
     """
@@ -136,7 +167,8 @@ class Captured:
     WARM = 12  # calls before the recording: libraries choose their kernels
 
     def __init__(self, step: Callable[..., dict[str, Tensor]], device: str) -> None:
-        self.step, self.cuda = step, torch.device(device).type == "cuda"
+        self.step = step
+        self.cuda = torch.device(device).type == "cuda" and world() == 1
         self.calls = 0
         self.graph: torch.cuda.CUDAGraph | None = None
         self.inputs: list[Tensor] = []
