@@ -14,6 +14,7 @@ from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
 from training.editor_sets import check_ends, fader, learnt_from, read_people_sets, said
 from training.group_sets import groups, read_groups
+from training.layouts import read_attributes
 from training.sets import (
     TrainingSet,
     drawn_faces,
@@ -24,6 +25,7 @@ from training.sets import (
     parser,
     tagger,
 )
+from training.shards import Shards, index_of
 from training.sources import (
     LabelledPhotos,
     read_celeba,
@@ -52,7 +54,7 @@ CONFOUND = {"hair": -0.6, "background": 0.5, "smile": -0.4}
 SETS = {
     "judge": Data(lambda data: [read_utkface(data), read_celeba(data)], judge),
     "labeller": Data(lambda data: [read_utkface(data), read_celeba_wide(data)], labeller),
-    "tagger": Data(lambda data: [read_celeba(data)], tagger),
+    "tagger": Data(lambda data: [read_attributes(data)], tagger),
     "face-parser": Data(lambda data: [read_celebamask(data)], parser),
     "fader": Data(read_people_sets, fader),
     "fader-even": Data(read_people_sets, partial(fader, tone=True)),
@@ -82,6 +84,11 @@ def found(name: str, spec: ModelSpec, data: Path) -> list[dict[str, Any]]:
 
     Raises: DataMissing if a set is absent, or labels too few photos.
     """
+    if index_of(spec, data).is_file():
+        shards = Shards(spec, data)
+        kept = sum(count for _, count in shards.aside)
+        counts = {"photos": len(shards) + kept, "held_out": kept, "learnt_from": len(shards)}
+        return [{"set": f"shards of {spec.name}", **counts, **shards.ends}]
     if packed_file(spec, data).is_file():
         chips = packed(spec, data)
         return [
@@ -128,6 +135,9 @@ TITLES = {
     "celeba": "CelebA",
     "celeba-wide": "wide CelebA",
     "table": "the folder with a CSV",
+    "celeba-hq": "CelebA-HQ",
+    "fairface": "FairFace",
+    "ffhq": "FFHQ",
 }
 
 

@@ -24,6 +24,7 @@ from training.field_editor import FieldEditor
 from training.field_network import trunk_of
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.parallel import averaged, mine, share
+from training.watch import Watch
 
 BEYOND = 0.1  # weight of what lies beyond the face's place in a chip
 ROUGH = 4.0  # of the differences between neighbours, against the field's own
@@ -60,6 +61,7 @@ def train_edit_ends(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -78,10 +80,13 @@ def train_edit_ends(
     steps = optimisation.steps
     batch = optimisation.batch
     share(batch)
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     photos = torch.from_numpy(pixels).to(device)
     odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8))
+    mean = weights.mean()
     face = face_window(spec.size).to(device)
     generator = torch.Generator()
     on_device = torch.Generator(device)
@@ -90,6 +95,10 @@ def train_edit_ends(
         set_rate(
             optimiser, optimisation.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / steps))
         )
+
+        for new in loop.renewed(step):
+            photos[new.rows] = new.pixels
+            odds[new.rows.cpu()] = (new.weights.cpu() / mean).clamp(max=8)
 
         # Photos, some of them cut tight, and what the teacher makes of them.
         chosen = mine(torch.multinomial(odds, batch, generator=generator)).to(device)

@@ -26,6 +26,7 @@ from training.augment import (
 )
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
 from training.parallel import mine, share
+from training.watch import Watch
 
 
 def train_face_parser(
@@ -47,6 +48,7 @@ def train_face_parser(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -67,7 +69,9 @@ def train_face_parser(
         [{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99)
     )
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
     share(batch)

@@ -35,6 +35,7 @@ from training.critics import (
 )
 from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
 from training.parallel import averaged, drawn, mine, share
+from training.watch import Watch
 
 SIGMA = (
     12 / 128
@@ -133,6 +134,7 @@ def train_fader(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -175,7 +177,9 @@ def train_fader(
     }  # fmt: skip
     if pictures.critic:
         parts |= {"picture_critic": picture_critic, "picture_optimiser": picture_optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
     for optimizer in (optimiser, critic_optimiser, picture_optimiser):
         for group in optimizer.param_groups:  # a checkpoint is read to the CPU
             group["lr"] = group["lr"].to(device) if isinstance(group["lr"], Tensor) else group["lr"]
@@ -204,9 +208,7 @@ def train_fader(
             z = network.encode(x)
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
-                opposite = pictures.farthest * (
-                    2 * drawn(torch.rand, (half, 1), generator) - 1
-                )
+                opposite = pictures.farthest * (2 * drawn(torch.rand, (half, 1), generator) - 1)
                 wanted = torch.cat([opposite, a[:half, 1:]], 1)
             decoded = network.decode(
                 torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
@@ -288,6 +290,9 @@ def train_fader(
     for step in loop:
         seed_step(seed, step, generator, torch.default_generator)
         set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
+        for new in loop.renewed(step):
+            x_all[new.rows], a_all[new.rows] = new.pixels, new.labels
+            odds[new.rows] = new.weights / weights.sum()
         joined = step - int(pictures.begins * steps)
         judged = pictures.critic > 0 and joined >= 0
         ramps[0].fill_(min(1.0, step / max(1, adversary.ramp)))

@@ -53,6 +53,8 @@ from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
 from training.parallel import after_first, gathered, mean_of_rows, mine, share
+from training.shards import Renewed
+from training.watch import Watch
 
 PEAK = (
     0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
@@ -102,6 +104,7 @@ def train_edit_groups(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16.
 
@@ -125,7 +128,9 @@ def train_edit_groups(
     optimiser, critic_optimiser = optimisers(network, critic, optimisation, cuda)
     parts = {**trained, "optimiser": optimiser, "critic_optimiser": critic_optimiser}
     generator = torch.Generator(device).manual_seed(seed)
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
     share(optimisation.batch)
@@ -141,6 +146,9 @@ def train_edit_groups(
         scale = min(1.0, (step + 1) / optimisation.rise, 0.05 + 2.5 * (1 - step / steps))
         set_rate(optimiser, optimisation.lr * scale)
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
+
+        for new in loop.renewed(step):
+            photos.renew(new)
 
         # Photos of all ends, each edited to another one; and photos of that one.
         owns, wanted = photos.ways(optimisation.batch, goals)
@@ -273,6 +281,13 @@ class _Groups:
         self.odds = [odds * self.labels[:, end] for end in range(ends)]
         self.augmentation = augmentation
         self.generator = generator
+
+    def renew(self, new: Renewed) -> None:
+        """Take new photos; their masks are made now."""
+        self.pixels[new.rows], self.labels[new.rows] = new.pixels, new.labels
+        self.masks[new.rows] = group_masks(new.pixels.cpu().numpy(), str(self.pixels.device))
+        for end, odds in enumerate(self.odds):
+            odds[new.rows] = new.weights.float() * new.labels[:, end]
 
     def ways(self, count: int, goals: Sequence[float] = ()) -> tuple[Tensor, Tensor]:
         """Ends that ``count`` photos are of, and others that they are edited to, (count,) each.

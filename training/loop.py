@@ -17,6 +17,8 @@ from torch.optim import Optimizer
 from tqdm import tqdm
 
 from training.parallel import average_gradients, joined, mean_values, of_first, rank, world
+from training.shards import Renewed
+from training.watch import Watch
 
 
 class Steps:
@@ -25,10 +27,18 @@ class Steps:
     folder: of the checkpoint ``state.pt`` and of ``log.jsonl``.  steps: the last one.
     parts: name to module or optimiser (anything with ``state_dict``); restored if there is a checkpoint.
     report_every, save_every: steps between two lines of the log, and between two checkpoints; the last is always saved.
+    watch: what is shown besides.
     """
 
     def __init__(
-        self, folder: Path, steps: int, parts: dict[str, Any], *, report_every: int, save_every: int
+        self,
+        folder: Path,
+        steps: int,
+        parts: dict[str, Any],
+        *,
+        report_every: int,
+        save_every: int,
+        watch: Watch | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -37,17 +47,27 @@ class Steps:
         self.report_every = report_every
         self.save_every = save_every
         self.leads = rank() == 0
+        self.watch = watch or Watch()
         for part in parts.values():
             if isinstance(part, nn.Module):
                 joined(part)
         self.first = self.done = load_state(folder / "state.pt", parts)
-        begun = {"total": steps, "initial": self.first, "disable": not self.leads}
-        self.bar = tqdm(**begun, unit="step", mininterval=5)
+        self.bar = tqdm(
+            total=steps, initial=self.first, unit="step", mininterval=5, disable=not self.leads
+        )
         self.began = time.monotonic()
 
     def __iter__(self) -> Iterator[int]:
+        if self.leads:
+            self.watch.begin(self.first)
         with self.bar:
             yield from range(self.first, self.steps)
+        self.watch.end()
+
+    def renewed(self, step: int) -> Iterator[Renewed]:
+        """Photos that take others' places before this step; none if all are in memory."""
+        if self.watch.feed is not None:
+            yield from self.watch.feed.renewed(step)
 
     def end(self, **metrics: Tensor | float) -> None:
         """One more step is done; report its metrics and save when it is time."""
@@ -60,6 +80,9 @@ class Steps:
                 self._report(dict(zip(metrics, values, strict=True)))
         if self.leads and (self.done % self.save_every == 0 or self.done == self.steps):
             save_state(self.folder / "state.pt", self.done, self.parts)
+        if self.leads and "average" in self.parts:
+            average = self.parts["average"].state_dict()
+            self.watch.show(self.done, self.done == self.steps, average)
 
     def _report(self, metrics: dict[str, float]) -> None:
         """Add a line to the log: the step, steps per second since the start, and the metrics."""
@@ -71,6 +94,9 @@ class Steps:
         }
         with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+        rate_of = next((p for p in self.parts.values() if isinstance(p, Optimizer)), None)
+        learning = {"rate": float(rate_of.param_groups[0]["lr"])} if rate_of else {}
+        self.watch.report(self.done, {**metrics, **learning, "steps_per_s": rate})
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in metrics.items()})
 
 

@@ -1,12 +1,12 @@
 """One training on several processes, which torchrun starts; on one process nothing here does anything.
 
-A step's photos are drawn for all processes alike; process r of W takes rows r, r + W, r + 2 W ... of every batch, and of
-every table of random numbers. So a half of a batch stays a half, and the photos, their order and their augmentation do
-not depend on W. What a loss takes over a batch, such as the statistics of a batch norm, is taken over all processes, and
-gradients are averaged. So the loss is that of one process, but for rounding.
+A step's photos are drawn for all processes alike; process r of W takes rows r, r + W, r + 2 W ... of every batch, and
+of every table of random numbers. So a half of a batch stays a half, and the photos, their order and their augmentation
+do not depend on W. What a loss takes over a batch, such as the statistics of a batch norm, is taken over all processes,
+and gradients are averaged. So the loss is that of one process, but for rounding.
 
-Gradients are averaged in ``loop.descend`` and not by ``DistributedDataParallel``: its hooks want one forward through the
-wrapper for each backward, and adversaries call parts of networks, several times, and differentiate twice.
+Gradients are averaged in ``loop.descend`` and not by ``DistributedDataParallel``: its hooks want one forward through
+the wrapper for each backward, and adversaries call parts of networks, several times, and differentiate twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from torch import Tensor, distributed, nn
 
 from gslopes.core.errors import ConfigError, UsageError, WorkerLost
 
-PATIENCE = timedelta(hours=12)  # of processes that wait for the first, which may have to align a large set
+PATIENCE = timedelta(
+    hours=12
+)  # of processes that wait for the first, which may have to align a large set
 Made = TypeVar("Made")
 
 
@@ -58,7 +60,7 @@ def processes(device: str) -> Iterator[str]:
 
 def _joined(device: str) -> str:
     try:
-        from accelerate import PartialState
+        from accelerate import PartialState  # type: ignore[import-untyped]
     except ImportError as error:
         raise UsageError(
             "Training on several processes needs accelerate.", "pip install 'accelerate>=1.0'"
@@ -123,7 +125,7 @@ def of_first(make: Callable[[], Made]) -> Made:
             distributed.broadcast_object_list(made)
     if not made[1]:
         raise SystemExit(1)
-    return made[0]  # type: ignore[no-any-return]
+    return made[0]
 
 
 def after_first(make: Callable[[], Made]) -> Made:
@@ -151,15 +153,13 @@ def share(batch: int, parts: int = 1) -> int:
 
 
 def mine(whole: Tensor) -> Tensor:
-    """This process's rows of what is for all, (n, ...)."""
+    """The rows of this process of what is for all, (n, ...)."""
     if world() == 1:
         return whole
     return whole[rank() :: world()]
 
 
-def drawn(
-    draw: Callable[..., Tensor], size: tuple[int, ...], generator: torch.Generator
-) -> Tensor:
+def drawn(draw: Callable[..., Tensor], size: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Random numbers (n, ...) of this process's n photos, out of those that all have.
 
     draw: such as ``torch.rand``.
@@ -204,7 +204,7 @@ def mean_values(values: list[float]) -> list[float]:
         return values
     device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
     total = _summed(torch.tensor(values, dtype=torch.float64, device=device))
-    return (total / world()).tolist()  # type: ignore[no-any-return]
+    return (total / world()).tolist()
 
 
 def mean_of_rows(rows: Tensor) -> Tensor:
@@ -251,9 +251,12 @@ class _BatchNorm(nn.BatchNorm2d):
         variance = averaged(centred.square().mean((0, 2, 3)))
         with torch.no_grad():
             values = x.numel() // x.shape[1] * world()
-            self.num_batches_tracked.add_(1)  # type: ignore[operator]
-            self.running_mean.lerp_(mean, self.momentum)  # type: ignore
-            self.running_var.lerp_(variance * values / (values - 1), self.momentum)  # type: ignore
+            news = mean, variance * values / (values - 1)
+            for running, new in zip((self.running_mean, self.running_var), news, strict=True):
+                if running is not None:
+                    running.lerp_(new, self.momentum or 0.1)
+            if self.num_batches_tracked is not None:
+                self.num_batches_tracked.add_(1)
         scale = (variance + self.eps).rsqrt()
         if self.weight is not None:
             scale = scale * self.weight
@@ -282,4 +285,3 @@ def joined(network: nn.Module) -> None:
             module.__class__ = _BatchNorm
         elif type(module) is nn.Dropout:
             module.__class__ = _Dropout
-

@@ -54,6 +54,13 @@ class TrainingSet:
         )
 
 
+def joined_sets(*sets: TrainingSet) -> TrainingSet:
+    """One after the other."""
+    names = ("pixels", "labels", "weights", "held_out")
+    columns = [np.concatenate([getattr(each, name) for each in sets]) for name in names]
+    return TrainingSet(*columns)
+
+
 def write_packed(data: TrainingSet, path: Path) -> None:
     """Write the set, chips as WebP; the folder is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +106,7 @@ def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
         np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True
     )
     weight = 1 / count[cell.ravel()]
-    return np.minimum(weight, most / len(cell))
+    return np.minimum(weight, most / max(1, len(cell)))
 
 
 def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,6 +20,8 @@ from gslopes.core.text import many
 from gslopes.photos.folder import list_files
 from gslopes.photos.people import People, name_in, read_people
 
+HELD_OUT = "held out"  # a column of sets that have a split of their own
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPhotos:
@@ -44,7 +46,12 @@ class LabelledPhotos:
         return self.values[:, self.names.index(name)]
 
     def held_out(self, share: float = 0.1) -> NDArray[np.bool_]:
-        """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model."""
+        """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model.
+
+        A set with a column ``HELD_OUT`` says so itself.
+        """
+        if HELD_OUT in self.names:
+            return self.column(HELD_OUT) == 1
         return np.array([held_out(path.name, share) for path in self.paths], bool)
 
     def fold(self, name: str) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from training.augment import color_jitter, random_affine, random_blur, to_float,
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
 from training.parallel import averaged, mine, share
 from training.sets import TrainingSet
+from training.watch import Watch
 
 
 def train_tagger(
@@ -36,6 +37,7 @@ def train_tagger(
     device: str = "cpu",
     report_every: int = 100,
     save_every: int = 1000,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -50,17 +52,23 @@ def train_tagger(
         network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99)
     )
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
     share(batch)
     x_all = torch.from_numpy(pixels).to(device)
     y_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
+    total = weights.sum()
 
     for step in loop:
         seed_step(seed, step, generator)
         rate = one_cycle(optimiser, lr, step, steps)
+        for new in loop.renewed(step):
+            x_all[new.rows], y_all[new.rows] = new.pixels, new.labels
+            odds[new.rows.cpu()] = new.weights.cpu() / total
 
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator)
