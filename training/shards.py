@@ -87,7 +87,9 @@ class Shards:
         path = str(self.folder / name)
         found = 0
         try:
-            for sample in webdataset.WebDataset(path, shardshuffle=False, empty_check=False):
+            # every process reads all: it must not leave out what WebDataset takes for others' share
+            whole = {"shardshuffle": False, "empty_check": False, "nodesplitter": None}
+            for sample in webdataset.WebDataset(path, **whole):
                 found += 1
                 yield sample
         except (OSError, ValueError, EOFError) as error:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from matplotlib import get_data_path
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.geometry import OFFSET
@@ -28,6 +29,7 @@ VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 EDITORS = ("fader", "edit-ends", "edit-field", "edit-groups")
 FACES = 8  # rows of a sheet
 HEAD = 20  # pixels of its line of titles
+GAP = 4  # pixels between faces
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,17 @@ class Sheets:
         network = network.to(self.device).eval()
         titles, pictures = edited(self.spec, network, self.chips, self.labels, self.device)
         cells = np.concatenate([self.chips[:, None].astype(np.float32), pictures], 1)
-        rows = np.rint(cells.clip(0, 255)).astype(np.uint8)  # (n, K + 1, S, S, 3)
-        side = self.spec.size
-        whole = rows.transpose(0, 2, 1, 3, 4).reshape(len(rows) * side, -1, 3)
-        sheet = Image.new("RGB", (whole.shape[1], len(whole) + HEAD), "white")
-        sheet.paste(Image.fromarray(whole), (0, HEAD))
+        cells = np.rint(cells.clip(0, 255)).astype(np.uint8)  # (n, K + 1, S, S, 3)
+        step = self.spec.size + GAP
+        size = cells.shape[1] * step - GAP, len(cells) * step - GAP + HEAD
+        sheet = Image.new("RGB", size, "white")
         pen = ImageDraw.Draw(sheet)
+        font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 11)
         for column, title in enumerate(("photo", *titles)):
-            pen.text(((column + 0.5) * side, HEAD / 2), title, "black", anchor="mm")
+            middle = (column * step + self.spec.size / 2, HEAD / 2)
+            pen.text(middle, title, "black", font, anchor="mm")
+            for row, cell in enumerate(cells[:, column]):
+                sheet.paste(Image.fromarray(cell), (column * step, HEAD + row * step))
         return np.asarray(sheet)
 
 
@@ -98,7 +103,9 @@ def edited(
     Pictures are (n, K, S, S, 3) float in levels. A Fader Network decodes at the value itself, also if its spec has a
     template, which is made at the end.
     """
-    titles = tuple(f"{value:+g}".replace("+0", "0").replace("-", "−") for value in VALUES)
+    numbers = [f"{value:+g}".replace("+0", "0").replace("-", "−") for value in VALUES]
+    words = (spec.ends[0], "", "", "", spec.ends[-1]) if spec.ends else ("",) * 5
+    titles = tuple(f"{n} {word}".strip() for n, word in zip(numbers, words, strict=True))
     plain = LoadedModel(network, replace(spec, steps=()), "")
     if spec.network == "fader":
         x = to_float(torch.from_numpy(chips).to(device), spec.mean, spec.std)
