@@ -26,7 +26,7 @@ from gslopes.faces.zoo import ModelSpec
 from gslopes.frame.commands import say
 from training.data import SETS
 from training.layouts import PERSON, person
-from training.shards import Writer
+from training.shards import Sample, Writer, samples_of
 from training.sources import TABLE_COLUMNS, LabelledPhotos
 
 LOT = 2048  # photos at a time
@@ -73,19 +73,25 @@ def photos_of(data: str, seed: int = 0) -> Iterator[Photo]:
 
 
 def _of_tars(files: list[str], seed: int) -> Iterator[Photo]:
-    try:
-        import webdataset  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise UsageError("Tar files need webdataset.", "pip install webdataset") from error
-    import random
+    rng = np.random.default_rng(seed)
+    held: list[Sample] = []
+    order = (Path(files[number]) for number in rng.permutation(len(files)))
+    for sample in chain.from_iterable(map(samples_of, order)):
+        held.append(sample)
+        if len(held) > BUFFER:
+            number = int(rng.integers(len(held)))
+            held[number], held[-1] = held[-1], held[number]
+            yield from _photo(held.pop())
+    for number in rng.permutation(len(held)):
+        yield from _photo(held[number])
 
-    random.Random(seed).shuffle(files)
-    read = webdataset.WebDataset(files, shardshuffle=False, empty_check=False)
-    for sample in read.shuffle(BUFFER, rng=random.Random(seed)):
-        kind = next((kind for kind in PICTURES if kind in sample), None)
-        if kind is not None:
-            facts = _table(sample.get("json", b"{}"), sample["__key__"])
-            yield f"{sample['__key__']}.{kind}", sample[kind], facts
+
+def _photo(sample: Sample) -> Iterator[Photo]:
+    """The photo of a sample, if it has one."""
+    kind = next((kind for kind in PICTURES if kind in sample), None)
+    if kind is not None:
+        key = sample["__key__"].decode()
+        yield f"{key}.{kind}", sample[kind], _table(sample.get("json", b"{}"), key)
 
 
 def _table(text: bytes, key: str) -> dict[str, str]:

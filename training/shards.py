@@ -9,7 +9,9 @@ follows from its step.
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +35,7 @@ from training.sets import QUALITY, TrainingSet
 
 POOL = 8192  # chips in memory: 400 MB of 128 x 128
 SHARD = 2048  # chips a file: about 5 MB
+Sample = dict[str, bytes]
 MOST_ASIDE = 2048  # held-out chips that are read to measure on
 
 
@@ -62,7 +65,7 @@ class Shards:
     def __len__(self) -> int:
         return sum(count for _, count in self.learned)
 
-    def samples(self, first: int, seed: int) -> Iterator[dict[str, bytes]]:
+    def samples(self, first: int, seed: int) -> Iterator[Sample]:
         """The chips to learn from, pass after pass without end, from the one of this number on."""
         passed, within = divmod(first, len(self))
         while True:
@@ -81,24 +84,44 @@ class Shards:
         every = (sample for name, count in self.aside for sample in self._read(name, count))
         return as_set([*islice(every, MOST_ASIDE)], held_out=True)
 
-    def _read(self, name: str, count: int) -> Iterator[dict[str, bytes]]:
-        import webdataset  # type: ignore[import-untyped]
-
-        path = str(self.folder / name)
+    def _read(self, name: str, count: int) -> Iterator[Sample]:
+        path = self.folder / name
         found = 0
-        try:
-            # every process reads all: it must not leave out what WebDataset takes for others' share
-            whole = {"shardshuffle": False, "empty_check": False, "nodesplitter": None}
-            for sample in webdataset.WebDataset(path, **whole):
-                found += 1
-                yield sample
-        except (OSError, ValueError, EOFError) as error:
-            raise _damaged(path) from error
+        for sample in samples_of(path):
+            if not {"webp", "json"} <= sample.keys():
+                raise _damaged(path)
+            found += 1
+            yield sample
         if found != count:
             raise _damaged(path)
 
 
-def _damaged(path: str) -> DataMissing:
+def samples_of(path: Path) -> Iterator[Sample]:
+    """The samples of a tar file as WebDataset has them: neighbours whose names are the same up to the first dot.
+
+    Ending to bytes; ``__key__`` is the name, ``__url__`` the file.  Raises: DataMissing for a damaged file.
+    """
+    sample: Sample = {}
+    try:
+        with tarfile.open(path) as tar:
+            for member in filter(tarfile.TarInfo.isfile, tar):
+                folder, _, name = member.name.rpartition("/")
+                stem, _, ending = name.partition(".")
+                key = f"{folder}/{stem}" if folder else stem
+                if sample and sample["__key__"] != key.encode():
+                    yield sample
+                    sample = {}
+                content = tar.extractfile(member)
+                if stem and ending and content is not None:
+                    sample |= {"__key__": key.encode(), "__url__": str(path).encode()}
+                    sample[ending.lower()] = content.read()
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise _damaged(path) from error
+    if sample:
+        yield sample
+
+
+def _damaged(path: Path) -> DataMissing:
     return DataMissing(
         f"{path} is damaged: it does not hold what its index says.", "Pack it again."
     )
@@ -109,22 +132,22 @@ def index_of(spec: ModelSpec, folder: Path) -> Path:
     return folder / f"{spec.name}.shards.json"
 
 
-def decoded(sample: dict[str, bytes]) -> ByteArray:
+def decoded(sample: Sample) -> ByteArray:
     """A chip, (S, S, 3) uint8 RGB.  Raises: DataMissing for one that is none."""
     picture = cv2.imdecode(np.frombuffer(sample["webp"], np.uint8), cv2.IMREAD_COLOR)
     if picture is None:
-        raise _damaged(str(sample["__url__"]))
+        raise _damaged(Path(sample["__url__"].decode()))
     return np.asarray(picture, np.uint8)[..., ::-1]
 
 
-def told(samples: list[dict[str, bytes]]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+def told(samples: list[Sample]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Labels (n, L) and weights (n,)."""
     rows = [json.loads(sample["json"]) for sample in samples]
     labels = [[np.nan if x is None else x for x in row["labels"]] for row in rows]
     return np.array(labels, np.float32), np.array([row["weight"] for row in rows], np.float64)
 
 
-def as_set(samples: list[dict[str, bytes]], held_out: bool = False) -> TrainingSet:
+def as_set(samples: list[Sample], held_out: bool = False) -> TrainingSet:
     """Samples in memory."""
     labels, weights = told(samples)
     pixels = np.stack([decoded(sample) for sample in samples])
@@ -168,7 +191,7 @@ class Feed:
         self.step = 0  # of which the pool is
         self.samples = shards.samples(0, seed)
         self.thread = ThreadPoolExecutor(1)
-        self.coming: Future[tuple[list[dict[str, bytes]], ByteArray]] | None = None
+        self.coming: Future[tuple[list[Sample], ByteArray]] | None = None
 
     def first(self) -> TrainingSet:
         """The pool of step 0."""
@@ -201,7 +224,7 @@ class Feed:
         columns = (torch.from_numpy(part).to(self.device) for part in (labels, weights))
         return Renewed(rows.to(self.device), pixels, *columns)
 
-    def _next(self, count: int) -> tuple[list[dict[str, bytes]], ByteArray]:
+    def _next(self, count: int) -> tuple[list[Sample], ByteArray]:
         samples = [*islice(self.samples, count)]
         share = samples[rank() :: world()] if count % world() == 0 else samples
         return samples, np.stack([decoded(sample) for sample in share])
@@ -210,22 +233,17 @@ class Feed:
 class Writer:
     """Writes chips as shards of one model; the index comes last, so that a part of them is never taken for all.
 
-    Raises: UsageError without webdataset, or if the folder already has the model's chips.
+    Raises: UsageError if the folder already has the model's chips.
     """
 
     def __init__(self, spec: ModelSpec, folder: Path, shard: int = SHARD) -> None:
-        try:
-            import webdataset
-        except ImportError as error:
-            raise UsageError("Shards need webdataset.", "pip install webdataset") from error
         if index_of(spec, folder).exists():
             raise UsageError(
                 f"{folder} already holds chips of {spec.name}.", "Name another folder."
             )
         folder.mkdir(parents=True, exist_ok=True)
         self.spec, self.folder, self.shard = spec, folder, shard
-        self.tar = webdataset.TarWriter
-        self.open: dict[bool, Any] = {}
+        self.open: dict[bool, tarfile.TarFile] = {}
         self.files: dict[bool, list[list[Any]]] = {False: [], True: []}
         self.ends = dict.fromkeys(spec.ends, 0)
 
@@ -238,13 +256,16 @@ class Writer:
                 self._close(aside)
                 name = f"{self.spec.name}-{'held-out-' if aside else ''}{len(files):06}.tar"
                 files.append([name, 0])
-                self.open[aside] = self.tar(str(self.folder / name), mtime=0)
+                self.open[aside] = tarfile.open(self.folder / name, "w")  # noqa: SIM115
             quality = [cv2.IMWRITE_WEBP_QUALITY, QUALITY]
             webp = cv2.imencode(".webp", chips.pixels[row][..., ::-1], quality)[1]
             labels = [None if np.isnan(x) else float(x) for x in chips.labels[row]]
             facts = {"labels": labels, "weight": float(scaled[row])}
             key = f"{len(files) - 1:06}{files[-1][1]:06}"
-            self.open[aside].write({"__key__": key, "webp": webp.tobytes(), "json": facts})
+            for ending, content in (("webp", webp.tobytes()), ("json", json.dumps(facts).encode())):
+                member = tarfile.TarInfo(f"{key}.{ending}")
+                member.size = len(content)
+                self.open[aside].addfile(member, io.BytesIO(content))
             files[-1][1] += 1
             if not aside and len(self.ends) == 2:
                 low, high = self.ends

@@ -138,6 +138,16 @@ def test_shards_without_held_out_photos_or_of_one_end_are_refused(tmp_path):
     writer = Writer(SMALL, tmp_path)
     chips = np.zeros((4, 32, 32, 3), np.uint8)
     writer.write(TrainingSet(chips, np.ones((4, 1), np.float32), np.ones(4), np.zeros(4, bool)))
-    with pytest.raises(DataMissing, match="4 chips are to learn from .*0 are held out"):
+    with pytest.raises(DataMissing, match=r"4 chips are to learn from .*0 are held out"):
         writer.close()
     assert not index_of(SMALL, tmp_path).exists()
+
+
+@pytest.mark.filterwarnings("ignore")  # it leaves files open
+def test_webdataset_reads_the_shards(folder):
+    webdataset = pytest.importorskip("webdataset")
+    files = sorted(map(str, folder.glob("small-0*.tar")))
+    read = [*webdataset.WebDataset(files, shardshuffle=False).decode("rgb8")]
+    found = [round(float(sample["webp"][0, 0, 0]) / 5) for sample in read]
+    assert sorted(found) == list(range(COUNT))
+    assert set(read[0]["json"]) == {"labels", "weight"}
