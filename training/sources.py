@@ -340,8 +340,6 @@ def read_table(data: Path) -> LabelledPhotos:
     A row names its photo as ``photos.people.name_in`` understands it. A gender is male or female, man or woman,
     masculine or feminine; a race white, black or another; an age as ``young`` takes it. A photo that no row names is
     left out.
-    FairFace (Kärkkäinen & Joo 2021) is such a folder: its train/, its val/ and its fairface_label_train.csv and
-    fairface_label_val.csv.
 
     Raises: DataMissing if no CSV has these columns, a table contradicts itself, or names none of the photos.
     """
