@@ -73,13 +73,14 @@ def train(
     batch, and the loss is that of one. DIR may hold the shards of chips that python -m training pack wrote, more of
     them than memory holds.
     """
+    from gslopes.core.config import load_toml
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
     from training.parallel import processes, rank
     from training.photo_streams import refuse_stream
-    from training.recipe import run_recipe
+    from training.recipe import Recipe, find_recipe, run_recipe
 
-    refuse_stream(recipe, data)
+    refuse_stream(load_toml(Recipe, find_recipe(recipe)).model, data)
     with storage(out or Path("weights")), processes(pick_device(device)) as here:
         leads = rank() == 0
         folder = run_recipe(

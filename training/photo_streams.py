@@ -48,13 +48,13 @@ def is_stream(data: str) -> bool:
     return not others and any(_files(folder, kind) for kind in ("parquet", "tar"))
 
 
-def refuse_stream(recipe: str, data: Path) -> None:
+def refuse_stream(model: str, data: Path) -> None:
     """Raises: UsageError for photos that have to be packed before a model learns from them."""
     packed = data.is_dir() and any(data.glob("*.shards.json"))
     if not packed and is_stream(str(data)):
         raise UsageError(
             f"{data} is a stream of photos, and a model learns from aligned chips.",
-            f"First python -m training pack {Path(recipe).stem} {data} SHARDS, then --data SHARDS.",
+            f"First python -m training pack {model} {data} SHARDS, then --data SHARDS.",
         )
 
 
