@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -50,7 +50,7 @@ def processes(device: str) -> Iterator[str]:
     Raises: UsageError without accelerate, or for a device that several processes cannot share; WorkerLost if another
         process ends before its time.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or "LOCAL_RANK" not in os.environ:
         yield device
         return
     yield _joined(device)
@@ -84,7 +84,12 @@ def _ended(*_: Any) -> None:
     raise _lost()
 
 
-def _lost() -> WorkerLost:
+def _lost() -> Exception:
+    """What a process ends with when another one has; torchrun's signal, which follows, must not say it again."""
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if rank() > 1:  # the first two speak for all
+        raise SystemExit(1)
     return WorkerLost(
         "Another process of this training has ended, so this one ends too.",
         "Its own message stands above. The same command goes on from the last checkpoint.",
@@ -96,6 +101,7 @@ def part() -> None:
     if world() > 1:
         from accelerate import PartialState
 
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         distributed.destroy_process_group()
         PartialState._reset_state()
 

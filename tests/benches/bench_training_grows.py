@@ -39,7 +39,7 @@ SPEC = zoo.ModelSpec(
     ends=("feminine", "masculine"),
 )  # fmt: skip
 POOL = 1024
-BATCH = 32
+BATCH = 16
 
 
 def train(chips: TrainingSet, folder: Path, steps: int, watch: Watch | None = None) -> None:

@@ -161,6 +161,7 @@ def test_a_batch_that_cannot_be_shared_evenly_is_refused_with_the_numbers_that_c
 
 def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_RANK", "0")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(UsageError, match="a GPU of its own"), parallel.processes("cuda"):
         pass
