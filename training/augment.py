@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from training.parallel import drawn, mine, world
+
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
@@ -48,7 +50,7 @@ def random_affine(
 
     zoom: largest change of scale (0.1: 0.9 to 1.1).  turn: radians.  shift: share of the side.
     """
-    u = torch.rand(batch, 5, generator=generator, device=generator.device) * 2 - 1
+    u = drawn(torch.rand, (batch, 5), generator) * 2 - 1
     scale = 1 + zoom * u[:, 0]
     angle = turn * u[:, 1]
     flip = torch.where(u[:, 4] < 0, -1.0, 1.0)
@@ -78,7 +80,7 @@ TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
 
 def random_rectangle(batch: int, generator: torch.Generator, *, share: float) -> Tensor:
     """(B, 4) left, top, right, bottom in [0, 1]: between the whole chip and ``TIGHTEST``; the whole for 1 - share."""
-    u = torch.rand(batch, 5, generator=generator, device=generator.device)
+    u = drawn(torch.rand, (batch, 5), generator)
     full, tightest = _rectangles(u.device)
     inwards = u[:, :4] * (u[:, 4:] < share)
     return full + inwards * (tightest - full)
@@ -110,9 +112,7 @@ def mirrored_outside(x: Tensor, rectangle: Tensor) -> Tensor:
 
 def color_jitter(x: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
     """Random brightness, contrast and colour cast of (B, 3, H, W) pictures in [-1, 1], each up to ``strength``."""
-    u = (torch.rand(len(x), 5, 1, 1, generator=generator, device=generator.device) * 2 - 1).to(
-        x.device
-    )
+    u = (drawn(torch.rand, (len(x), 5, 1, 1), generator) * 2 - 1).to(x.device)
     mean = x.mean((1, 2, 3), keepdim=True)
     return (
         (x - mean) * (1 + strength * u[:, :1])
@@ -124,10 +124,13 @@ def color_jitter(x: Tensor, generator: torch.Generator, *, strength: float) -> T
 
 def random_blur(x: Tensor, generator: torch.Generator, *, share: float) -> Tensor:
     """About ``share`` of the pictures loses detail, as small or soft photos do: down to a third or more, and up."""
-    chosen = (torch.rand(len(x), generator=generator) < share).nonzero().flatten().to(x.device)
-    if len(chosen) == 0:
+    every = torch.rand(len(x) * world(), generator=generator) < share
+    if not every.any():
         return x
     factor = 0.33 + 0.33 * float(torch.rand(1, generator=generator))
+    chosen = mine(every).nonzero().flatten().to(x.device)
+    if len(chosen) == 0:
+        return x
     small = F.interpolate(x[chosen], scale_factor=factor, mode="area")
     return x.index_copy(
         0, chosen, F.interpolate(small, size=x.shape[2:], mode="bilinear", align_corners=False)
@@ -159,14 +162,10 @@ def disturbed(x: Tensor, generator: torch.Generator) -> Tensor:
     So that it does not memorise the photos. Source: Zhao et al. 2020, Differentiable augmentation for
     data-efficient GAN training, §3.
     """
-    count = len(x)
-    channels = x.shape[1]
     size = x.shape[-1]
-    x = warp(x, random_affine(count, generator, zoom=0.06, turn=0.08, shift=0.04))
-    u = torch.rand(count, 4, 1, 1, generator=generator, device=generator.device).to(x.device)
-    level = torch.randn(count, channels, 1, 1, generator=generator, device=generator.device).to(
-        x.device
-    )
+    x = warp(x, random_affine(len(x), generator, zoom=0.06, turn=0.08, shift=0.04))
+    u = drawn(torch.rand, (len(x), 4, 1, 1), generator).to(x.device)
+    level = drawn(torch.randn, (len(x), x.shape[1], 1, 1), generator).to(x.device)
     x = x * (1 + 0.3 * (2 * u[:, :1] - 1)) + 0.1 * level
     line = torch.arange(size, device=x.device) / size
     hidden = ((line - u[:, 1:2]).abs() < HIDDEN / 2) & (

@@ -43,6 +43,24 @@ limit_option = click.option(
     help="Number of steps, instead of the recipe's.",
 )
 @limit_option
+@click.option(
+    "--pool",
+    type=click.IntRange(min=1),
+    default=8192,
+    metavar="N",
+    help="Of a set in shards: chips that are held in memory. [default: 8192]",
+)
+@click.option(
+    "--sheet-every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Every N steps draw held-out faces over the values, into OUT/samples. [default: never]",
+)
+@click.option(
+    "--tensorboard/--no-tensorboard",
+    default=False,
+    help="Also write losses and sheets for TensorBoard, into OUT/tensorboard. [default: no]",
+)
 @dry_run_option
 @flags(RunConfig, "device")
 @out_option("DIR", "Where the weights go. [default: weights/<model>]", default=None)
@@ -51,6 +69,9 @@ def train(
     data: Path,
     steps: int | None,
     limit: int | None,
+    pool: int,
+    sheet_every: int | None,
+    tensorboard: bool,
     dry_run: bool,
     device: str,
     out: Path | None,
@@ -58,22 +79,34 @@ def train(
     """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint.
 
     What it makes of the photos before its first step is kept for other trainings, see python -m training cache.
+
+    On several GPUs: torchrun --nproc-per-node 4 -m training RECIPE --data DIR. Each process takes its share of every
+    batch, and the loss is that of one. DIR may hold the shards of chips that python -m training pack wrote, more of
+    them than memory holds.
     """
+    from gslopes.core.config import load_toml
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
-    from training.recipe import run_recipe
+    from training.parallel import processes, rank
+    from training.photo_streams import refuse_stream
+    from training.recipe import Recipe, find_recipe, run_recipe
 
-    with storage(out or Path("weights")):
+    refuse_stream(load_toml(Recipe, find_recipe(recipe)).model, data)
+    with storage(out or Path("weights")), processes(pick_device(device)) as here:
+        leads = rank() == 0
         folder = run_recipe(
             recipe,
             data=data,
             steps=steps,
             limit=limit,
             dry_run=dry_run,
-            device=pick_device(device),
+            device=here,
             out=out,
+            pool=pool,
+            sheet_every=sheet_every or 0,
+            tensorboard=tensorboard,
         )
-    if not dry_run:
+    if leads and not dry_run:
         say(show(folder))
     return 0
 
@@ -169,27 +202,41 @@ def steps(model: str, data: Path, photos: int, end: float, write: bool) -> int:
 
 @verb(
     "python -m training pack gender-fader data packed/gender-fader.npz",
+    "python -m training pack gender-fader hf:OWNER/FACES shards",
+    "python -m training pack gender-fader photos-in-tars shards",
 )
 @click.argument("model")
-@click.argument("data", type=PATH)
+@click.argument("data")
 @click.argument("out", type=PATH)
 @limit_option
 @flags(RunConfig, "device")
-def pack(model: str, data: Path, out: Path, limit: int | None, device: str) -> int:
-    """Pack the photos of MODEL, an editor, from the data sets in DATA into the file OUT, PACKED/<model>.npz.
+def pack(model: str, data: str, out: Path, limit: int | None, device: str) -> int:
+    """Pack the photos of MODEL, an editor, from DATA into OUT: PACKED/<model>.npz, or a folder of shards.
 
-    A machine without the data sets then trains from it: python -m training MODEL --data PACKED. The file holds the
-    aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
+    DATA holds the data sets; or it is a stream: hf:NAME of Hugging Face, a folder of its Parquet files, or one of tar
+    files as WebDataset has them, with a picture each and a JSON of gender, race and age if these are known. A machine
+    without the photos then trains from it: python -m training MODEL --data PACKED, of shards more than memory holds.
+    OUT has the aligned chips as WebP with their labels, weights and split. It holds photos of people: never commit it.
     """
     from gslopes.core.config import load_toml
+    from gslopes.core.errors import UsageError
     from gslopes.core.runtime import pick_device
     from gslopes.faces.zoo.spec import find_spec
     from training.data import made
+    from training.photo_streams import is_stream, write_shards
     from training.recipe import Recipe, find_recipe
     from training.sets import write_packed
 
-    plan = load_toml(Recipe, find_recipe(model))
-    photos = made(plan.set, find_spec(model), data, pick_device(device), limit)
+    kind, spec = load_toml(Recipe, find_recipe(model)).set, find_spec(model)
+    if out.suffix != ".npz":
+        if limit is not None:
+            raise UsageError("Shards hold all photos.", "Leave --limit out, or name FILE.npz.")
+        count = write_shards(spec, kind, data, out, pick_device(device))
+        say(f"{out}: {count} photos in shards")
+        return 0
+    if is_stream(data):
+        raise UsageError("A stream is packed into shards.", "Name a folder as OUT.")
+    photos = made(kind, spec, Path(data), pick_device(device), limit)
     write_packed(photos, out)
     say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
     return 0

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from training.parallel import drawn, gathered, mine
+
 # -- of the latent -----------------------------------------------------------------------------------------------------
 
 
@@ -68,15 +70,16 @@ class Recent(nn.Module):
         self.filled: int | None = None
 
     def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
-        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
+        """Keep a batch (no gradient flows into it), of all processes; returns this one's of all that are kept."""
         if self.filled is None:  # at first, or after a checkpoint
             self.filled = min(int(self.added), self.batches)
-        self.latents.copy_(torch.cat([self.latents[self.batch :], latents.detach().float()]))
-        self.attributes.copy_(torch.cat([self.attributes[self.batch :], attributes]))
+        added = gathered(latents.detach().float()), gathered(attributes)
+        self.latents.copy_(torch.cat([self.latents[self.batch :], added[0]]))
+        self.attributes.copy_(torch.cat([self.attributes[self.batch :], added[1]]))
         self.added += 1
         self.filled = min(self.filled + 1, self.batches)
         rows = self.filled * self.batch
-        return self.latents[-rows:], self.attributes[-rows:]
+        return mine(self.latents[-rows:]), mine(self.attributes[-rows:])
 
 
 def attribute_loss(logits: Tensor, attributes: Tensor, importance: Tensor) -> Tensor:
@@ -259,9 +262,7 @@ def _narrowed(channels: int, side: int) -> nn.Sequential:
 
 def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
-    draw = torch.randint(
-        0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device
-    )
+    draw = drawn(partial(torch.randint, 0, labels.shape[1] + 1), (len(labels), 1), generator)
     which = (draw - 1).clamp(min=0)
     was = labels.gather(1, which)
     return labels.scatter(1, which, -was), was[:, 0].abs()
@@ -272,8 +273,11 @@ def false_group(labels: Tensor, ends: int, generator: torch.Generator) -> tuple[
 
     ends: E, of which each has one. What is reversed is as false as its absolute value says, another end wholly.
     """
-    count, device = len(labels), labels.device
-    draw = partial(torch.randint, size=(count,), generator=generator, device=device)
+    count = len(labels)
+
+    def draw(low: int, high: int) -> Tensor:
+        return drawn(partial(torch.randint, low, high), (count,), generator)
+
     others = labels.shape[1] - ends
     which = labels[:, :ends]
     index = (which.argmax(1) + 1 + draw(0, ends - 1)) % ends

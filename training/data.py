@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import DataMissing
+from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
 from training.editor_sets import LEAST, check_ends, fader, learnt_from, read_people_sets, said
 from training.group_sets import groups, named_end, read_groups
+from training.layouts import read_attributes
 from training.sets import (
     TrainingSet,
     drawn_faces,
@@ -26,6 +27,7 @@ from training.sets import (
     parser,
     tagger,
 )
+from training.shards import Shards, index_of
 from training.sources import (
     LabelledPhotos,
     place,
@@ -70,7 +72,7 @@ CONFOUND = {"hair": -0.6, "background": 0.5, "smile": -0.4}
 SETS = {
     "judge": Data(lambda data: [read_utkface(data), read_celeba(data)], judge, fold="judges"),
     "labeller": Data(lambda data: [read_utkface(data), read_celeba_wide(data)], labeller),
-    "tagger": Data(lambda data: [read_celeba(data)], tagger),
+    "tagger": Data(lambda data: [read_attributes(data)], tagger),
     "face-parser": Data(lambda data: [read_celebamask(data)], parser),
     "fader": Data(read_people_sets, fader, ends=two_ends),
     "fader-even": Data(read_people_sets, partial(fader, tone=True), ends=two_ends),
@@ -118,8 +120,14 @@ def made(
 def chosen(name: str, spec: ModelSpec, data: Path, limit: int | None) -> list[LabelledPhotos]:
     """The sets of photos of a training set, in all at most ``limit`` photos; none if they are drawn, or packed.
 
-    Raises: DataMissing if a set is absent, or the limit leaves too few.
+    Raises: DataMissing if a set is absent, or the limit leaves too few; UsageError for a limit of shards.
     """
+    if index_of(spec, data).is_file():
+        if limit is not None:
+            raise UsageError(
+                "Shards hold chips in lots, of which --limit takes none.", "Leave it out."
+            )
+        return []
     if packed_file(spec, data).is_file():
         return []
     sources = list(SETS[name].read(data))
@@ -210,6 +218,11 @@ def found(
 
     Raises: DataMissing if a set is absent, or labels too few photos.
     """
+    if index_of(spec, data).is_file():
+        shards = Shards(spec, data)
+        kept = sum(count for _, count in shards.aside)
+        counts = {"photos": len(shards) + kept, "held_out": kept, "learnt_from": len(shards)}
+        return [{"set": f"shards of {spec.name}", **counts, **shards.ends}]
     if packed_file(spec, data).is_file():
         chips = made(name, spec, data, "cpu", limit)
         return [
@@ -263,6 +276,9 @@ TITLES = {
     "celeba": "CelebA",
     "celeba-wide": "wide CelebA",
     "table": "the folder with a CSV",
+    "celeba-hq": "CelebA-HQ",
+    "fairface": "FairFace",
+    "ffhq": "FFHQ",
 }
 
 

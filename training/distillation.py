@@ -23,6 +23,8 @@ from training.chips import face_window
 from training.field_editor import FieldEditor
 from training.field_network import trunk_of
 from training.loop import Ema, Steps, descend, seed_step, set_rate
+from training.parallel import averaged, mine, share
+from training.watch import Watch
 
 BEYOND = 0.1  # weight of what lies beyond the face's place in a chip
 ROUGH = 4.0  # of the differences between neighbours, against the field's own
@@ -59,6 +61,7 @@ def train_edit_ends(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -76,10 +79,14 @@ def train_edit_ends(
     parts = {"network": network, "average": average, "optimiser": optimiser}
     steps = optimisation.steps
     batch = optimisation.batch
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    share(batch)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     photos = torch.from_numpy(pixels).to(device)
     odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8))
+    mean = weights.mean()
     face = face_window(spec.size).to(device)
     generator = torch.Generator()
     on_device = torch.Generator(device)
@@ -89,8 +96,12 @@ def train_edit_ends(
             optimiser, optimisation.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / steps))
         )
 
+        for new in loop.renewed(step):
+            photos[new.rows] = new.pixels
+            odds[new.rows.cpu()] = (new.weights.cpu() / mean).clamp(max=8)
+
         # Photos, some of them cut tight, and what the teacher makes of them.
-        chosen = torch.multinomial(odds, batch, generator=generator).to(device)
+        chosen = mine(torch.multinomial(odds, batch, generator=generator)).to(device)
         x = varied(photos[chosen], augmentation, on_device)
         target, target_motion = editor.ends((x + 1) / 2)
         with torch.autocast(x.device.type, torch.bfloat16, enabled=bfloat16):
@@ -100,7 +111,7 @@ def train_edit_ends(
         ends = _difference_of_ends(ratios, target, face)
         moves = _difference_of_ends(motion[:, None], target_motion[:, None], face)
         error = (ratios - target) * (
-            (face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6)
+            (face / face.max() + BEYOND) / averaged(target.square().mean()).sqrt().clamp(min=1e-6)
         )
         rough = ROUGH * sum(error.diff(dim=axis).square().mean() for axis in (3, 4))
         loss = ends.sum() + optimisation.motion * moves.sum() + rough
@@ -114,4 +125,4 @@ def _difference_of_ends(predicted: Tensor, target: Tensor, face: Tensor) -> Tens
     """(N,) squared differences of (B, N, C, S, S), the face's most, as a share of the target's squares."""
     weight = face / face.max() + BEYOND
     squares = ((predicted - target).square() * weight).mean((0, 2, 3, 4))
-    return squares / (target.square() * weight).mean((0, 2, 3, 4)).clamp(min=1e-12)
+    return squares / averaged((target.square() * weight).mean((0, 2, 3, 4))).clamp(min=1e-12)

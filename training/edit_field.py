@@ -45,7 +45,10 @@ from training.field_editor import FieldEditor, as_template
 from training.field_network import EditField, trunk_of
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
-from training.masks import brow_masks, kept_masks
+from training.masks import brow_masks, face_masks, kept_masks
+from training.parallel import after_first, averaged, mine, share
+from training.shards import Renewed
+from training.watch import Watch
 
 # -- edits applied and pasted on the device as the walk does it --------------------------------------------------------
 
@@ -206,6 +209,7 @@ def train_edit_field(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16.
 
@@ -236,13 +240,16 @@ def train_edit_field(
     optimiser, critic_optimiser = optimisers(network, critic, optimisation, cuda)
     parts = {**trained, "optimiser": optimiser, "critic_optimiser": critic_optimiser}
     generator = torch.Generator(device).manual_seed(seed)
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, device)
+    share(optimisation.batch, 2)
+    masks = after_first(lambda: kept_masks(pixels, device))
     inner = inner_face(masks)
     if loss_weights.brows:
-        brows = kept_masks(pixels, device, brow_masks)
+        brows = after_first(lambda: kept_masks(pixels, device, brow_masks))
         masks = torch.cat([masks, brows], 1)
     photos = _Photos(pixels, masks, labels, weights, augmentation, generator, device)
     face = face_window(spec.size).to(device)
@@ -253,6 +260,9 @@ def train_edit_field(
         scale = min(1.0, (step + 1) / optimisation.rise, 0.05 + 2.5 * (1 - step / steps))
         set_rate(optimiser, optimisation.lr * scale)
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
+
+        for new in loop.renewed(step):
+            photos.renew(new, bool(loss_weights.brows))
 
         # Photos of both ends, each edited to the other one; and photos of that one.
         x, regions, a = photos.batch(optimisation.batch)
@@ -354,10 +364,20 @@ class _Photos:
             torch.from_numpy(labels).to(device),
         )
         self.masks = masks
-        odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8)).float().to(device)
+        self.mean = weights.mean()
+        odds = torch.from_numpy(np.minimum(weights / self.mean, 8)).float().to(device)
         self.odds = [odds * (self.labels[:, 0] < 0), odds * (self.labels[:, 0] > 0)]
         self.augmentation = augmentation
         self.generator = generator
+
+    def renew(self, new: Renewed, brows: bool) -> None:
+        """Take new photos; their masks are made now."""
+        chips, device = new.pixels.cpu().numpy(), str(self.pixels.device)
+        masks = [face_masks(chips, device)] + ([brow_masks(chips, device)] if brows else [])
+        self.pixels[new.rows], self.labels[new.rows] = new.pixels, new.labels
+        self.masks[new.rows] = torch.cat(masks, 1)
+        for odds, here in zip(self.odds, (new.labels[:, 0] < 0, new.labels[:, 0] > 0), strict=True):
+            odds[new.rows] = (new.weights / self.mean).clamp(max=8).float() * here
 
     def batch(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """Chips (count, 3, S, S) and masks (count, M, S, S) in [0, 1], labels (count, A); the first half is of -1."""
@@ -368,6 +388,7 @@ class _Photos:
                 for odds in self.odds
             ]
         )
+        index = mine(index)
         chips, masks = varied_photos(
             self.pixels[index], self.masks[index], self.augmentation, generator
         )
@@ -443,7 +464,7 @@ class Preserved:
         with torch.no_grad():
             logits = self.logits(before)
         along = (self.logits(after) - logits) * -labels[:, :1]
-        means = torch.stack([half.mean(0) for half in along.chunk(2)])
+        means = averaged(torch.stack([half.mean(0) for half in along.chunk(2)]))
         drift = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
         return 0.2 * drift + means.square().sum()
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gslopes.core.errors import DataMissing
 from gslopes.faces.zoo import ModelSpec
 from training.chips import find_faces
+from training.layouts import layouts_in
 from training.sets import CERTAIN, TrainingSet, balanced, where_certain
 from training.sources import (
     YOUNG,
@@ -37,11 +38,14 @@ GROWN = (18, 27)
 OLD = 56  # years at the ends of age: from, and below; from
 SURE_OF_AGE = 0.9  # the labeller's, which reads 60 at the median of those it holds for old, and 25 of the young
 OFTEN = 2.0  # how often a face of age may be drawn, times the mean of its end and gender
+CELEBRITIES = ("celeba-hq", "celeba-wide", "img_align_celeba")  # forms of one set
 SHARES = {"utkface": 0.35}  # how often a set is drawn if there are two; another 0.65
 
 
 def read_people_sets(data: Path) -> list[LabelledPhotos]:
-    """What a folder has for an editor: a census; or CelebA (wide before aligned) and UTKFace; or photos with a CSV.
+    """What a folder has for an editor: a census; or sets that are known by their layout; or photos with a CSV.
+
+    Of CelebA only one form is taken, since they show the same people: CelebA-HQ, else wide, else aligned.
 
     Raises: DataMissing, naming all of them, if there is none; as the readers do.
     """
@@ -52,22 +56,28 @@ def read_people_sets(data: Path) -> list[LabelledPhotos]:
         "img_align_celeba": read_celeba,
         "UTKFace": read_utkface,
     }
-    present = [name for name in readers if unpacked(data, name).is_dir()]
-    if present[:2] == ["celeba-wide", "img_align_celeba"]:  # the same people twice
-        present.remove("img_align_celeba")
+    present = layouts_in(data)
+    present |= {name: read for name, read in readers.items() if unpacked(data, name).is_dir()}
+    celebrities = [name for name in CELEBRITIES if name in present]
+    for name in celebrities[1:]:
+        del present[name]
     if present:
-        return [readers[name](data) for name in present]
+        return [read(data) for read in present.values()]
     if people_tables(data):
         return [read_table(data)]
     raise DataMissing(
         f"{data} holds no photos that an editor can learn from.",
         "It may be a folder of gslopes census; or hold celeba-wide, or img_align_celeba and list_attr_celeba.txt; or "
-        "UTKFace; or photos and a CSV with columns for file and gender, or file and race, as FairFace's do.",
+        "UTKFace, FairFace, FFHQ or CelebA-HQ; or photos and a CSV with columns for file and gender, or file and race.",
     )
 
 
 def fader(
-    spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone: bool = False
+    spec: ModelSpec,
+    sources: Sequence[LabelledPhotos],
+    device: str,
+    tone: bool = False,
+    checked: bool = True,
 ) -> TrainingSet:
     """The photos of ``read_people_sets`` with the spec's attributes from -1 to 1; of UTKFace the editors' fold.
 
@@ -79,6 +89,8 @@ def fader(
 
     tone: draw evenly over beards and the measured tone of the skin, in place of the race that the labeller reads.
 
+    checked: refuse too few; else it is a part of a larger set.
+
     Raises: DataMissing if there are too few faces at an end of the edited attribute.
     """
     parts = [_part(spec, source, device, tone) for source in sources]
@@ -86,7 +98,8 @@ def fader(
     labels, held_out = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("labels", "held_out")
     )
-    check_ends(spec, labels[:, 0], held_out, "faces that can be aligned")
+    if checked:
+        check_ends(spec, labels[:, 0], held_out, "faces that can be aligned")
     weights = np.concatenate(
         [share * part.weights for part, share in zip(parts, shares, strict=True)]
     )

@@ -25,6 +25,8 @@ from training.augment import (
     warp,
 )
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
+from training.parallel import mine, share
+from training.watch import Watch
 
 
 def train_face_parser(
@@ -46,6 +48,7 @@ def train_face_parser(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -66,9 +69,12 @@ def train_face_parser(
         [{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99)
     )
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
+    share(batch)
     x_all = torch.from_numpy(pixels).to(device)
     y_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
@@ -80,9 +86,10 @@ def train_face_parser(
         optimiser.param_groups[1]["lr"] = encoder_lr * rate
 
         # A batch: photo and classes moved in the same way, some cut tight, left and right swapped if it is mirrored.
-        index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
-        affine = random_affine(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
-        rectangle = random_rectangle(batch, generator, share=mirrored)
+        index = torch.multinomial(odds, batch, replacement=True, generator=generator)
+        index = mine(index).to(device)
+        affine = random_affine(len(index), generator, zoom=0.12, turn=0.2, shift=0.04)
+        rectangle = random_rectangle(len(index), generator, share=mirrored)
         x = middle(warp(to_float(x_all[index], spec.mean, spec.std), affine), spec.size)
         x = random_blur(
             color_jitter(mirrored_outside(x, rectangle), generator, strength=0.3),

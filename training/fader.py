@@ -34,6 +34,8 @@ from training.critics import (
     squared_gradient,
 )
 from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
+from training.parallel import averaged, drawn, mine, share
+from training.watch import Watch
 
 SIGMA = (
     12 / 128
@@ -132,6 +134,7 @@ def train_fader(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -174,7 +177,9 @@ def train_fader(
     }  # fmt: skip
     if pictures.critic:
         parts |= {"picture_critic": picture_critic, "picture_optimiser": picture_optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
     for optimizer in (optimiser, critic_optimiser, picture_optimiser):
         for group in optimizer.param_groups:  # a checkpoint is read to the CPU
             group["lr"] = group["lr"].to(device) if isinstance(group["lr"], Tensor) else group["lr"]
@@ -194,7 +199,8 @@ def train_fader(
         [float(name in pictures.gone) for name in spec.labels[:count]], device=device
     )
     features: Any = load("face-parser", device).module.encoder if pictures.perceptual else None
-    half = optimisation.batch // 2
+    batch = share(optimisation.batch, 4)
+    half = batch // 2
 
     def learn(x: Tensor, a: Tensor, ramps: Tensor, judged: bool) -> dict[str, Tensor]:
         """One step of all parts.  ramps: (2,) shares of the two critics' weights.  judged: pictures too."""
@@ -202,9 +208,7 @@ def train_fader(
             z = network.encode(x)
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
-                opposite = pictures.farthest * (
-                    2 * torch.rand(half, 1, generator=generator, device=device) - 1
-                )
+                opposite = pictures.farthest * (2 * drawn(torch.rand, (half, 1), generator) - 1)
                 wanted = torch.cat([opposite, a[:half, 1:]], 1)
             decoded = network.decode(
                 torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
@@ -219,7 +223,7 @@ def train_fader(
             # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
             error = (rebuilt - x).abs()
             reconstruction = error.mean() + face_weight * (error * face).sum() / (
-                3 * optimisation.batch * face.sum()
+                3 * batch * face.sum()
             )
             critic.requires_grad_(False)
             guess = critic(z).float()
@@ -268,7 +272,7 @@ def train_fader(
         descend(critic_optimiser, critic_loss)
         if picture_loss is not None:
             descend(picture_optimiser, picture_loss)
-        right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
+        right = averaged(((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean())
         if adversary.aim:
             adversary_weight.mul_(torch.exp(STEERED * (right - adversary.aim)))
             adversary_weight.clamp_(adversary.weight / 8, adversary.weight * 8)
@@ -286,6 +290,9 @@ def train_fader(
     for step in loop:
         seed_step(seed, step, generator, torch.default_generator)
         set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
+        for new in loop.renewed(step):
+            x_all[new.rows], a_all[new.rows] = new.pixels, new.labels
+            odds[new.rows] = new.weights / weights.sum()
         joined = step - int(pictures.begins * steps)
         judged = pictures.critic > 0 and joined >= 0
         ramps[0].fill_(min(1.0, step / max(1, adversary.ramp)))
@@ -293,6 +300,7 @@ def train_fader(
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
         index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
+        index = mine(index)
         x = varied(x_all[index], augmentation, generator)
         a = a_all[index]
         losses = (whole if judged else plain)(x, a, ramps)
@@ -306,7 +314,7 @@ def train_fader(
 def difference(features: list[Tensor], others: list[Tensor]) -> Tensor:
     """Mean over layers of the L1 difference between features, as a share of the second ones' mean size."""
     shares = [
-        (a - b).abs().mean() / b.abs().mean().clamp(min=1e-6)
+        averaged((a - b).abs().mean()) / averaged(b.abs().mean()).clamp(min=1e-6)
         for a, b in zip(features, others, strict=True)
     ]
     return torch.stack([share.float() for share in shares]).mean()

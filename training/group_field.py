@@ -52,6 +52,9 @@ from training.edit_field import (
 from training.group_sets import CALLED
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 from training.masks import group_masks, kept_masks
+from training.parallel import after_first, gathered, mean_of_rows, mine, share
+from training.shards import Renewed
+from training.watch import Watch
 
 PEAK = (
     0.2  # logarithms of lightness from a face to an end, the tone not counted: beyond that it costs
@@ -101,6 +104,7 @@ def train_edit_groups(
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 200,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16.
 
@@ -124,10 +128,13 @@ def train_edit_groups(
     optimiser, critic_optimiser = optimisers(network, critic, optimisation, cuda)
     parts = {**trained, "optimiser": optimiser, "critic_optimiser": critic_optimiser}
     generator = torch.Generator(device).manual_seed(seed)
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
-    masks = kept_masks(pixels, device, group_masks)
+    share(optimisation.batch)
+    masks = after_first(lambda: kept_masks(pixels, device, group_masks))
     inner = inner_face(masks[:, :1])
     photos = _Groups(pixels, masks, labels, weights, augmentation, generator, ends, device)
     face = face_window(spec.size).to(device)
@@ -140,9 +147,13 @@ def train_edit_groups(
         set_rate(optimiser, optimisation.lr * scale)
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
+        for new in loop.renewed(step):
+            photos.renew(new)
+
         # Photos of all ends, each edited to another one; and photos of that one.
-        own, goal = photos.ways(optimisation.batch, goals)
-        x, regions, a = photos.batch(own)
+        owns, wanted = photos.ways(optimisation.batch, goals)
+        own, goal = mine(owns), mine(wanted)
+        x, regions, a = photos.batch(owns)
         m, at_brows, skin = regions.split(1, 1)
         target = torch.cat([F.one_hot(goal, ends).to(a), a[:, ends:]], 1)
         row = torch.arange(len(x), device=device)
@@ -156,7 +167,7 @@ def train_edit_groups(
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
         metrics = {}
         if loss_weights.fool:
-            real, real_regions, real_a = photos.batch(goal)
+            real, real_regions, real_a = photos.batch(wanted)
             real = as_critic_sees(real, real_regions[:, :1], inner, gray=False)
             real = disturbed(real, generator)
             false_labels, certainty = false_group(real_a, ends, generator)
@@ -271,6 +282,13 @@ class _Groups:
         self.augmentation = augmentation
         self.generator = generator
 
+    def renew(self, new: Renewed) -> None:
+        """Take new photos; their masks are made now."""
+        self.pixels[new.rows], self.labels[new.rows] = new.pixels, new.labels
+        self.masks[new.rows] = group_masks(new.pixels.cpu().numpy(), str(self.pixels.device))
+        for end, odds in enumerate(self.odds):
+            odds[new.rows] = new.weights.float() * new.labels[:, end]
+
     def ways(self, count: int, goals: Sequence[float] = ()) -> tuple[Tensor, Tensor]:
         """Ends that ``count`` photos are of, and others that they are edited to, (count,) each.
 
@@ -284,7 +302,7 @@ class _Groups:
         return (goal + further) % ends, goal
 
     def batch(self, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Chips (B, 3, S, S) and masks (B, M, S, S) in [0, 1], labels (B, E + A), of photos of ends (B,)."""
+        """Chips (b, 3, S, S) and masks (b, M, S, S) in [0, 1], labels (b, E + A): this process's, of ends (B,)."""
         index = torch.empty_like(ends)
         for end, odds in enumerate(self.odds):
             here = ends == end
@@ -293,6 +311,7 @@ class _Groups:
                 index[here] = torch.multinomial(
                     odds, count, replacement=True, generator=self.generator
                 )
+        index = mine(index)
         chips, masks = varied_photos(
             self.pixels[index], self.masks[index], self.augmentation, self.generator
         )
@@ -400,5 +419,6 @@ def change(preserved: Preserved, before: Tensor, after: Tensor, goal: Tensor) ->
         logits = preserved.logits(before)
     moved = preserved.logits(after) - logits
     drift = F.smooth_l1_loss(moved, torch.zeros_like(moved), reduction="none").mean(0).sum() / 3
-    means = [moved[goal == end].mean(0).square().sum() for end in goal.unique().tolist()]
+    ends = gathered(goal).unique().tolist()
+    means = [mean_of_rows(moved[goal == end]).square().sum() for end in ends]
     return 0.2 * drift + sum(means) / len(means)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
@@ -17,6 +17,7 @@ from gslopes.faces.zoo import ModelSpec
 from gslopes.photos.folder import list_files
 from training.chips import find_faces
 from training.editor_sets import learnt_from
+from training.layouts import layouts_in
 from training.sets import CERTAIN, TrainingSet
 from training.sources import (
     YOUNG,
@@ -39,14 +40,18 @@ FOLDER = "labelled"  # the set's name
 
 
 def read_groups(data: Path) -> list[LabelledPhotos]:
-    """Photos of named groups: UTKFace and wide CelebA if ``data`` holds them, else ``read_labelled``'s.
+    """Photos of named groups: UTKFace, wide CelebA, FairFace if ``data`` holds them, else ``read_labelled``'s.
 
     Raises: DataMissing.
     """
-    readers = {"UTKFace": read_utkface, "celeba-wide": read_celeba_wide}
-    present = [name for name in readers if unpacked(data, name).is_dir()]
+    readers: dict[str, Callable[[Path], LabelledPhotos]] = {
+        "UTKFace": read_utkface,
+        "celeba-wide": read_celeba_wide,
+    }
+    present = {name: read for name, read in readers.items() if unpacked(data, name).is_dir()}
+    present |= {name: read for name, read in layouts_in(data).items() if name == "fairface"}
     if present:
-        return [readers[name](data) for name in present]
+        return [read(data) for read in present.values()]
     return [read_labelled(data)]
 
 
@@ -85,20 +90,26 @@ def _listed(data: Path, table: Path) -> list[tuple[Path, str]]:
     return there
 
 
-def groups(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str) -> TrainingSet:
+def groups(
+    spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, checked: bool = True
+) -> TrainingSet:
     """Photos of the spec's ends, labels (n, E + 3): which end, 1 or 0; then ``OTHERS`` from -1 to 1.
 
     A set that names the ends, or knows them by another name (``CALLED``), tells which each photo is of; of another set
     the labeller does, where it is certain. Within each end men and women, younger and older faces are drawn as often.
     Faces with glasses are left out.
 
+    checked: refuse too few; else it is a part of a larger set.
+
     Raises: DataMissing if there are too few faces of an end.
     """
     parts = [_part(spec, source, device) for source in sources]
-    shares = [SHARES[source.set] if len(sources) > 1 else 1.0 for source in sources]
+    share = 1 / len(sources)
+    shares = [SHARES.get(source.set, share) if len(sources) > 1 else 1.0 for source in sources]
     labels = np.concatenate([part.labels for part in parts])
     held_out = np.concatenate([part.held_out for part in parts])
-    _check(spec, labels, held_out)
+    if checked:
+        _check(spec, labels, held_out)
     weights = np.concatenate(
         [share * part.weights for part, share in zip(parts, shares, strict=True)]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -16,6 +17,9 @@ from torch.optim import Optimizer
 from tqdm import tqdm
 
 from gslopes.core.progress import tell
+from training.parallel import average_gradients, joined, mean_values, of_first, rank, world
+from training.shards import Renewed
+from training.watch import Watch
 
 
 class Steps:
@@ -24,10 +28,18 @@ class Steps:
     folder: of the checkpoint ``state.pt`` and of ``log.jsonl``.  steps: the last one.
     parts: name to module or optimiser (anything with ``state_dict``); restored if there is a checkpoint.
     report_every, save_every: steps between two lines of the log, and between two checkpoints; the last is always saved.
+    watch: what is shown besides.
     """
 
     def __init__(
-        self, folder: Path, steps: int, parts: dict[str, Any], *, report_every: int, save_every: int
+        self,
+        folder: Path,
+        steps: int,
+        parts: dict[str, Any],
+        *,
+        report_every: int,
+        save_every: int,
+        watch: Watch | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -35,26 +47,49 @@ class Steps:
         self.parts = parts
         self.report_every = report_every
         self.save_every = save_every
+        self.leads = rank() == 0
+        self.watch = watch or Watch()
+        for part in parts.values():
+            if isinstance(part, nn.Module):
+                joined(part)
         self.first = self.done = load_state(folder / "state.pt", parts)
 
     def __iter__(self) -> Iterator[int]:
-        if self.first < self.steps:
-            tell(f"Step {self.first + 1:,} of {self.steps:,} begins.")
-        self.bar = tqdm(total=self.steps, initial=self.first, unit="step", mininterval=5)
+        if self.leads:
+            self.watch.begin(self.first)
+            if self.first < self.steps:
+                tell(f"Step {self.first + 1:,} of {self.steps:,} begins.")
+        self.bar = tqdm(
+            total=self.steps,
+            initial=self.first,
+            unit="step",
+            mininterval=5,
+            disable=not self.leads,
+        )
         self.began = time.monotonic()
         with self.bar:
             yield from range(self.first, self.steps)
+        self.watch.end()
+
+    def renewed(self, step: int) -> Iterator[Renewed]:
+        """Photos that take others' places before this step; none if all are in memory."""
+        if self.watch.feed is not None:
+            yield from self.watch.feed.renewed(step)
 
     def end(self, **metrics: Tensor | float) -> None:
         """One more step is done; report its metrics and save when it is time."""
         self.done += 1
         self.bar.update()
         if self.done % self.report_every == 0:
-            self._report(
-                {name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()}
-            )
-        if self.done % self.save_every == 0 or self.done == self.steps:
+            values = [v.item() if isinstance(v, Tensor) else v for v in metrics.values()]
+            values = mean_values(values)
+            if self.leads:
+                self._report(dict(zip(metrics, values, strict=True)))
+        if self.leads and (self.done % self.save_every == 0 or self.done == self.steps):
             save_state(self.folder / "state.pt", self.done, self.parts)
+        if self.leads and "average" in self.parts:
+            average = self.parts["average"].state_dict()
+            self.watch.show(self.done, self.done == self.steps, average)
 
     def _report(self, metrics: dict[str, float]) -> None:
         """Add a line to the log: the step, steps per second since the start, and the metrics."""
@@ -66,26 +101,49 @@ class Steps:
         }
         with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+        rate_of = next((p for p in self.parts.values() if isinstance(p, Optimizer)), None)
+        learning = {"rate": float(rate_of.param_groups[0]["lr"])} if rate_of else {}
+        self.watch.report(self.done, {**metrics, **learning, "steps_per_s": rate})
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in metrics.items()})
 
 
 def save_state(path: Path, step: int, parts: dict[str, Any]) -> None:
     """Write all that the next step depends on, torch's random numbers (dropout) among it, atomically."""
-    state = {name: part.state_dict() for name, part in parts.items()}
     partial = path.with_suffix(".partial")
-    torch.save({"step": step, "state": state, "random": {"torch": torch.get_rng_state()}}, partial)
+    torch.save(state_of(step, parts), partial)
     os.replace(partial, path)
+
+
+def state_of(step: int, parts: dict[str, Any]) -> dict[str, Any]:
+    """What ``save_state`` writes."""
+    state = {name: part.state_dict() for name, part in parts.items()}
+    return {"step": step, "state": state, "random": {"torch": torch.get_rng_state()}}
 
 
 def load_state(path: Path, parts: dict[str, Any]) -> int:
     """Restore what ``save_state`` wrote; returns the step to go on with, 0 if there is no file."""
-    if not path.is_file():
+    if world() == 1 and not path.is_file():
         return 0
-    stored = torch.load(path, map_location="cpu", weights_only=True)
+    stored = torch.load(_held(path, parts), map_location="cpu", weights_only=True)
     for name, part in parts.items():
         part.load_state_dict(stored["state"][name])
     torch.set_rng_state(stored["random"]["torch"])
     return int(stored["step"])
+
+
+def _held(path: Path, parts: dict[str, Any]) -> Path | io.BytesIO:
+    """The checkpoint; of several processes the first one's bytes, or its weights if there is none yet."""
+    if world() == 1:
+        return path
+
+    def read() -> bytes:
+        if path.is_file():
+            return path.read_bytes()
+        buffer = io.BytesIO()
+        torch.save(state_of(0, parts), buffer)
+        return buffer.getvalue()
+
+    return io.BytesIO(of_first(read))
 
 
 def seed_step(seed: int, step: int, *generators: torch.Generator) -> None:
@@ -118,21 +176,23 @@ def one_cycle(optimiser: Optimizer, peak: float, step: int, steps: int) -> float
 
 
 def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
-    """One step down a loss.
+    """One step down a loss, the mean of all processes' losses.
 
     clip: longest gradient, L2; 0 for any.
     """
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
+    trained = [p for group in optimiser.param_groups for p in group["params"]]
+    average_gradients(trained)
     if clip:
-        nn.utils.clip_grad_norm_(
-            [p for group in optimiser.param_groups for p in group["params"]], clip
-        )
+        nn.utils.clip_grad_norm_(trained, clip)
     optimiser.step()
 
 
 class Captured:
     """A step of fixed shapes: a CUDA device records it as one graph and replays that; elsewhere it is only called.
+
+    Of several processes none records: a graph with exchanges in it has been tried on no machine.
 
     step: takes tensors, changes weights in place and gives metrics; nothing in it may wait for the device.
     """
@@ -140,7 +200,8 @@ class Captured:
     WARM = 12  # calls before the recording: libraries choose their kernels
 
     def __init__(self, step: Callable[..., dict[str, Tensor]], device: str) -> None:
-        self.step, self.cuda = step, torch.device(device).type == "cuda"
+        self.step = step
+        self.cuda = torch.device(device).type == "cuda" and world() == 1
         self.calls = 0
         self.graph: torch.cuda.CUDAGraph | None = None
         self.inputs: list[Tensor] = []

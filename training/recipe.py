@@ -6,8 +6,9 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 
 from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
-from gslopes.core.errors import ConfigError, GslopesError, UnknownName
+from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec, load
@@ -30,8 +31,12 @@ from training.forecast import Forecast, forecast, hours, seconds_a_step
 from training.group_field import train_edit_groups
 from training.masks import MakeMasks, brow_masks, face_masks, group_masks
 from training.measure import measure
+from training.parallel import after_first, of_first, part, rank, world
+from training.sets import joined_sets
+from training.shards import POOL, Feed, Shards, index_of
 from training.tagger import calibrated, train_tagger
 from training.tone_scale import train_tone_scale
+from training.watch import Watch, check_sheets, sheets_of, tensorboard_at
 from training.weights import save_weights
 
 Loop = Callable[..., dict[str, Any]]
@@ -75,12 +80,17 @@ def run_recipe(
     dry_run: bool = False,
     device: str = "cpu",
     out: Path | None = None,
+    pool: int = POOL,
+    sheet_every: int = 0,
+    tensorboard: bool = False,
 ) -> Path:
     """Train by a recipe and write weights, metrics.json and log; returns the folder of weights.
 
     recipe: a name in training/ or a path.  data: the folder that holds the data sets.
     steps: fewer or more than the recipe's.  limit: at most so many photos, see ``training.data.even_handed``.
     dry_run: resolve and check everything, tell how long it will take, then stop.
+    pool: chips in memory of a set in shards.  sheet_every: steps between two sheets of held-out faces; 0 for none.
+    tensorboard: also write one.  Of several processes each calls this, within ``parallel.processes``.
     out: folder of the weights, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
         a second call with the same options goes on from it.
 
@@ -106,46 +116,88 @@ def run_recipe(
     resolved["torch"] = torch.__version__
     if limit is not None:
         resolved["limit"] = limit
+    if sheet_every:
+        check_sheets(spec)
+    board = tensorboard_at(folder / "tensorboard", tensorboard)
+    if world() > 1 and spec.network == "tone-scale":
+        raise UsageError(f"{spec.name} has no steps to share.", "Train it without torchrun.")
+    leads = rank() == 0
     photos = chosen(plan.set, spec, data, limit)
-    sources = found(plan.set, spec, data, limit, photos)
-    for facts in sources:
+    sources = of_first(lambda: found(plan.set, spec, data, limit, photos))
+    for facts in sources if leads else ():
         say(sentence(spec, facts), err=True)
-    masks = masks_of(spec, options)
+    prepared = partial(
+        forecast, plan.set, spec, data, device, limit, photos, masks_of(spec, options)
+    )
     if dry_run:
-        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
-        times = expected(ahead, loop, spec, options, device)
-        print_json({**resolved, "data": sources, "out": str(folder), "expected": times})
+        ahead = after_first(prepared)
+        if leads:
+            times = expected(ahead, loop, spec, options, device)
+            print_json({**resolved, "data": sources, "out": str(folder), "expected": times})
         return folder
     work = folder / "training"
-    with emptied(work), runfolder.locked(work):
-        check_options(work / "options.json", resolved)
-        ahead = forecast(plan.set, spec, data, device, limit, photos, masks)
-        say(ahead.sentence(), err=True)
-        everything = ahead.everything or made(plan.set, spec, data, device, limit, photos)
-        del ahead
-        runfolder.write_bytes(
-            work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode()
-        )
+    with ExitStack() as held:
+        of_first(lambda: _begin(held, work, resolved))
+        watch = Watch(samples=folder / "samples", board=board)
+        trained_on = 0
+        if index_of(spec, data).is_file():
+            shards = Shards(spec, data)
+            trained_on = len(shards)
+            watch.feed = Feed(shards, batch_of(options), device, pool)
+            everything = joined_sets(watch.feed.first(), shards.held_out())
+        else:
+            ahead = after_first(prepared)
+            if leads:
+                say(ahead.sentence(), err=True)
+            everything = after_first(
+                lambda: ahead.everything or made(plan.set, spec, data, device, limit, photos)
+            )
+        if leads:
+            watch.sheets = sheets_of(
+                spec, everything.part(everything.held_out), sheet_every, device
+            )
+            text = json.dumps(resolved, indent=2) + "\n"
+            runfolder.write_bytes(work / "options.json", text.encode())
         aside = (
             everything.held_out
             if everything.calibration is None
             else everything.held_out | everything.calibration
         )
         learned = everything.part(~aside)
-        state = loop(
-            spec, learned.pixels, learned.labels, learned.weights, work, device=device, **options
-        )
+        if spec.network != "tone-scale":
+            options["watch"] = watch
+        photos = learned.pixels, learned.labels, learned.weights
+        state = loop(spec, *photos, work, device=device, **options)
+        part()
+        if not leads:
+            return folder
         if plan.template:
             subset = slice(None, None, max(1, len(learned.pixels) // plan.template))
-            pixels, labels = learned.pixels[subset], learned.labels[subset]
-            state = with_template(spec, state, pixels, labels, device, plan.tint, plan.reach)
+            few = learned.pixels[subset], learned.labels[subset]
+            state = with_template(spec, state, *few, device, plan.tint, plan.reach)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
         numbers = measure(spec, folder, everything.part(everything.held_out), device)
-        facts = {"recipe": path.name, "trained_on": len(learned.pixels), "sha256": digest}
+        facts = {
+            "recipe": path.name,
+            "trained_on": trained_on or len(learned.pixels),
+            "sha256": digest,
+        }
         runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
     return folder
+
+
+def _begin(held: ExitStack, work: Path, resolved: dict[str, Any]) -> None:
+    """Take the folder of a training for this process; one of other options is refused."""
+    held.enter_context(emptied(work))
+    held.enter_context(runfolder.locked(work))
+    check_options(work / "options.json", resolved)
+
+
+def batch_of(options: dict[str, Any]) -> int:
+    """Photos a step, of the options of a loop."""
+    return int(options["batch"] if "batch" in options else options["optimisation"].batch)
 
 
 def find_recipe(recipe: str | Path) -> Path:
@@ -170,7 +222,9 @@ def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None)
     """The keywords of the loop: its defaults, with the recipe's options.  steps: instead.  Raises: ConfigError."""
     parameters = inspect.signature(loop).parameters.values()
     defaults = {
-        p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"
+        p.name: p.default
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY and p.name not in ("device", "watch")
     }
     unknown = sorted(set(plan.train) - set(defaults))
     if unknown:
@@ -208,7 +262,7 @@ def expected(
         "to_prepare": [asdict(task) for task in ahead.tasks],
         "first_step_s": round(ahead.seconds, 1),
     }
-    few = ahead.few
+    few = ahead.few if world() == 1 else None
     each = seconds_a_step(loop, spec, few, options, device) if few else None
     if each is None:
         return times

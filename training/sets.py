@@ -59,6 +59,13 @@ class TrainingSet:
         )
 
 
+def joined_sets(*sets: TrainingSet) -> TrainingSet:
+    """One after the other."""
+    names = ("pixels", "labels", "weights", "held_out")
+    columns = [np.concatenate([getattr(each, name) for each in sets]) for name in names]
+    return TrainingSet(*columns)
+
+
 def write_packed(data: TrainingSet, path: Path) -> None:
     """Write the set, chips as WebP; the folder is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)

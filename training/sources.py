@@ -20,6 +20,8 @@ from gslopes.core.text import many
 from gslopes.photos.folder import list_files
 from gslopes.photos.people import People, name_in, read_people
 
+HELD_OUT = "held out"  # a column of sets that have a split of their own
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPhotos:
@@ -50,7 +52,12 @@ class LabelledPhotos:
         return replace(self, paths=paths, values=self.values[rows])
 
     def held_out(self, share: float = 0.1) -> NDArray[np.bool_]:
-        """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model."""
+        """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model.
+
+        A set with a column ``HELD_OUT`` says so itself.
+        """
+        if HELD_OUT in self.names:
+            return self.column(HELD_OUT) == 1
         return np.array([held_out(path.name, share) for path in self.paths], bool)
 
     def fold(self, name: str) -> NDArray[np.bool_]:
@@ -339,8 +346,6 @@ def read_table(data: Path) -> LabelledPhotos:
     A row names its photo as ``photos.people.name_in`` understands it. A gender is male or female, man or woman,
     masculine or feminine; a race white, black or another; an age as ``young`` takes it. A photo that no row names is
     left out.
-    FairFace (Kärkkäinen & Joo 2021) is such a folder: its train/, its val/ and its fairface_label_train.csv and
-    fairface_label_val.csv.
 
     Raises: DataMissing if no CSV has these columns, a table contradicts itself, or names none of the photos.
     """

@@ -15,7 +15,9 @@ from gslopes.faces.zoo import ModelSpec, build
 from gslopes.stats.logistic import fit
 from training.augment import color_jitter, random_affine, random_blur, to_float, warp
 from training.loop import Ema, Steps, descend, one_cycle, seed_step
+from training.parallel import averaged, mine, share
 from training.sets import TrainingSet
+from training.watch import Watch
 
 
 def train_tagger(
@@ -35,6 +37,7 @@ def train_tagger(
     device: str = "cpu",
     report_every: int = 100,
     save_every: int = 1000,
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
@@ -49,21 +52,29 @@ def train_tagger(
         network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99)
     )
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
+    loop = Steps(
+        folder, steps, parts, report_every=report_every, save_every=save_every, watch=watch
+    )
 
     # The whole set stays on the device.
+    share(batch)
     x_all = torch.from_numpy(pixels).to(device)
     y_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
+    total = weights.sum()
 
     for step in loop:
         seed_step(seed, step, generator)
         rate = one_cycle(optimiser, lr, step, steps)
+        for new in loop.renewed(step):
+            x_all[new.rows], y_all[new.rows] = new.pixels, new.labels
+            odds[new.rows.cpu()] = new.weights.cpu() / total
 
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
-        index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
+        index = torch.multinomial(odds, batch, replacement=True, generator=generator)
+        index = mine(index).to(device)
         x = to_float(x_all[index], spec.mean, spec.std)
-        x = warp(x, random_affine(batch, generator, zoom=0.1, turn=0.15, shift=0.05))
+        x = warp(x, random_affine(len(x), generator, zoom=0.1, turn=0.15, shift=0.05))
         x = random_blur(color_jitter(x, generator, strength=0.25), generator, share=0.3)
 
         # One step on the known labels.
@@ -71,7 +82,7 @@ def train_tagger(
         labelled = y.isfinite()
         target = torch.where(labelled, y, 0.5) * (1 - 2 * smooth) + smooth
         losses = F.binary_cross_entropy_with_logits(network(x), target, reduction="none")
-        loss = (losses * labelled).sum() / labelled.sum()
+        loss = (losses * labelled).sum() / averaged(labelled.sum())
         descend(optimiser, loss)
         average.update(network, step)
         loop.end(loss=loss, lr=rate)

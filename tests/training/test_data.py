@@ -64,7 +64,7 @@ KINDS = ("utkface", "celeba", "fairface", "table")
 TITLES = {
     "utkface": "UTKFace",
     "celeba": "CelebA",
-    "fairface": "the folder with a CSV",
+    "fairface": "FairFace",
     "table": "the folder with a CSV",
 }
 
