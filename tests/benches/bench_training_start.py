@@ -149,16 +149,18 @@ def main() -> None:
         os.environ["GSLOPES_CACHE"] = str(Path(folder) / "all")
         count = fill(data)
         whole = training(data, Path(folder) / "all", None)
-    line = {
-        kind: np.polyfit([row["photos"] for row in rows], [row[kind]["seconds"] for row in rows], 1)
+    sizes = [row["photos"] for row in rows]
+    lines = {
+        f"{kind}_{clock}": np.polyfit(sizes, [row[kind][clock] for row in rows], 1)
         for kind in ("first", "second_before")
+        for clock in ("seconds", "processor")
     }
     result = {
         "bench": "training-start", "machine": measure.machine(), "recipe": MODEL, "to_first_step": rows,
         "all": {"chips": count, "second": whole},
-        "ms_a_photo": {kind: round(1000 * float(fit[0]), 1) for kind, fit in line.items()},
+        "ms_a_photo": {name: round(1000 * float(fit[0]), 1) for name, fit in lines.items()},
         "all_by_the_line_s": {
-            kind: round(float(np.polyval(fit, count))) for kind, fit in line.items()
+            name: round(float(np.polyval(fit, count))) for name, fit in lines.items()
         },
     }  # fmt: skip
     measure.say(result, args.out)
