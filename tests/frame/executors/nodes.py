@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -44,6 +45,16 @@ def may_hide() -> bool:
     return bool(shutil.which("unshare")) and not subprocess.call(["unshare", "-m", "true"])
 
 
+def free_ports() -> list[int]:
+    """Two below those that the system, and so another cluster, takes by itself."""
+    found: list[int] = []
+    while len(found) < 2:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("", port)):
+            found.append(port)
+    return found
+
+
 class Nodes:
     """The head and further nodes, a core each; stopped at the end of a with statement.
 
@@ -52,8 +63,7 @@ class Nodes:
     """
 
     def __init__(self, further: int, hidden: Path | None = None, head_cores: int = 1) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("", 0)) as own:
-            port, self.client = free.getsockname()[1], own.getsockname()[1]
+        port, self.client = free_ports()
         self.address = f"127.0.0.1:{port}"
         self.temp = tempfile.mkdtemp(prefix="r", dir="/tmp")  # names of sockets are short
         self.hidden = hidden
