@@ -22,6 +22,7 @@ from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Walked
 from tests import english
 from training.commands import begin, train
+from training.commands import cache as cache_command
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "gslopes").rglob("*.py"))
@@ -357,7 +358,7 @@ def options_of(command: click.Command) -> set[str]:
 
 OPTION = re.compile(r"(?<![\w(-])--(?:set [a-z_.]+(?==)|[a-z][a-z-]*[a-z](?![\w:-]))")
 OTHERS = re.compile(
-    r"\b(?:pip|pipx|uv|docker|gh|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|tests\.\w+) [^`\n]*"
+    r"\b(?:pip|pipx|uv|docker|gh|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|torchrun|tests(?:\.\w+)+) [^`\n]*"
 )  # other programs
 
 
@@ -368,7 +369,7 @@ def every_option() -> set[str]:
     names = {
         item for some in every for name, option in some for item in (name, ".".join(option.path))
     }
-    training = options_of(train) | options_of(begin)
+    training = options_of(train) | options_of(begin) | options_of(cache_command)
     return options_of(main) | training | {f"--set {name}" for name in names}
 
 

@@ -158,11 +158,11 @@ def share(batch: int, parts: int = 1) -> int:
     return batch // world()
 
 
-def mine(whole: Tensor) -> Tensor:
+def mine(batch: Tensor) -> Tensor:
     """The rows of this process of what is for all, (n, ...)."""
     if world() == 1:
-        return whole
-    return whole[rank() :: world()]
+        return batch
+    return batch[rank() :: world()]
 
 
 def drawn(draw: Callable[..., Tensor], size: tuple[int, ...], generator: torch.Generator) -> Tensor:
@@ -170,8 +170,8 @@ def drawn(draw: Callable[..., Tensor], size: tuple[int, ...], generator: torch.G
 
     draw: such as ``torch.rand``.
     """
-    whole = (size[0] * world(), *size[1:])
-    return mine(draw(whole, generator=generator, device=generator.device))
+    batch = (size[0] * world(), *size[1:])
+    return mine(draw(batch, generator=generator, device=generator.device))
 
 
 # -- exchange ----------------------------------------------------------------------------------------------------------
@@ -181,26 +181,26 @@ class _Sum(torch.autograd.Function):
     """The sum over processes; its gradient is the sum of theirs."""
 
     @staticmethod
-    def forward(ctx: Any, given: Tensor) -> Tensor:
-        return _summed(given)
+    def forward(ctx: Any, values: Tensor) -> Tensor:
+        return _summed(values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         return _summed(gradients[0])
 
 
-def _summed(given: Tensor) -> Tensor:
-    total = given.detach().contiguous().clone()
+def _summed(values: Tensor) -> Tensor:
+    total = values.detach().contiguous().clone()
     with _together():
         distributed.all_reduce(total)
     return total
 
 
-def averaged(given: Tensor) -> Tensor:
+def averaged(values: Tensor) -> Tensor:
     """The mean over processes, through which gradients flow."""
     if world() == 1:
-        return given
-    mean: Tensor = _Sum.apply(given.float()) / world()
+        return values
+    mean: Tensor = _Sum.apply(values.float()) / world()
     return mean
 
 

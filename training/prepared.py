@@ -162,28 +162,28 @@ def kept(
     """
     names = [item.tobytes() for item in items]
     out = np.zeros((len(items), *work.shape), work.dtype)
-    left = dict.fromkeys(names)  # in the order of the items
+    missing_names = dict.fromkeys(names)  # in the order of the items
     rows: dict[bytes, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
     index = _index(work)
-    if _only_kept and left.keys() - {name for found in index.values() for name in found}:
+    if _only_kept and missing_names.keys() - {name for stored in index.values() for name in stored}:
         raise NotKept(work.name)
-    for file, found in index.items():
-        wanted = [(place, row) for place, name in enumerate(found) for row in rows.get(name, ())]
-        values = _values(work, file, len(found)) if wanted else None
+    for file, stored in index.items():
+        pairs = [(place, row) for place, name in enumerate(stored) for row in rows.get(name, ())]
+        values = _values(work, file, len(stored)) if pairs else None
         if values is not None:
-            places, where = np.array(wanted, np.intp).T
+            places, where = np.array(pairs, np.intp).T
             out[where] = values[places]
             for row in where:
-                left.pop(names[row], None)
-    missing = np.array([rows[name][0] for name in left], np.intp)
+                missing_names.pop(names[row], None)
+    missing = np.array([rows[name][0] for name in missing_names], np.intp)
     began = time.monotonic()
     if len(missing) and _only_kept:  # damaged
         raise NotKept(work.name)
     if len(missing):
         _make(work, items, missing, make, out, f"{work.name} of {of}" if of else work.name)
-        for name in left:
+        for name in missing_names:
             out[rows[name]] = out[rows[name][0]]
     for calls in _watching:
         spent = time.monotonic() - began
@@ -193,8 +193,8 @@ def kept(
 
 def known(work: Work, items: ByteArray) -> int:
     """How many of the items (n, 32) have a record."""
-    there = {name for found in _index(work).values() for name in found}
-    return len({item.tobytes() for item in items} & there)
+    present = {name for stored in _index(work).values() for name in stored}
+    return len({item.tobytes() for item in items} & present)
 
 
 def records(work: Work) -> int:
@@ -204,7 +204,7 @@ def records(work: Work) -> int:
 
 def rate(work: Work) -> float | None:
     """Seconds a record, as the largest of the last files took; None without records."""
-    counts = {file: len(found) for file, found in _index(work).items()}
+    counts = {file: len(stored) for file, stored in _index(work).items()}
     for file in sorted(sorted(counts, key=_age)[-5:], key=lambda file: -counts[file]):
         with suppress(*DAMAGED):
             return float(_member(file, "seconds")) / counts[file]
@@ -343,8 +343,8 @@ def items_of_arrays(arrays: NDArray[Any]) -> ByteArray:
 def known_files(paths: Sequence[Path]) -> ByteArray:
     """``items_of_files`` of those files that were read before; no file is read."""
     stats = _stats(paths)
-    there = {name for found in _index(_digests()).values() for name in found}
-    seen = np.array([stat.tobytes() in there for stat in stats], bool)
+    present = {name for stored in _index(_digests()).values() for name in stored}
+    seen = np.array([stat.tobytes() in present for stat in stats], bool)
     return items_of_files([path for path, known in zip(paths, seen, strict=True) if known], "")
 
 

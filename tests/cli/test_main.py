@@ -179,7 +179,7 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
     monkeypatch.setattr("training.recipe.run_recipe", run_recipe)
     done = gslopes(
         "train",
-        "parser",
+        "gender-fader",
         "--data",
         tmp_path,
         "--steps",
@@ -191,7 +191,8 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
     )
     assert (done.code, done.out) == (0, f"{tmp_path / 'weights'}\n")
     assert received == {
-        "recipe": "parser", "data": tmp_path, "steps": 5, "dry_run": False, "device": "cpu", "out": tmp_path / "o",
+        "recipe": "gender-fader", "data": tmp_path, "steps": 5, "limit": None, "dry_run": False, "device": "cpu",
+        "out": tmp_path / "o", "pool": 8192, "sheet_every": 0, "tensorboard": False,
     }  # fmt: skip
 
 

@@ -351,8 +351,9 @@ class RayWorker:
         ray: Any = import_module("ray")
         making = _Below(io.BytesIO(ray.get(make[0])))
         making.root = self._root
-        limit_threads(self.threads)
-        return making.load()(self.device)
+        work = making.load()(self.device)
+        limit_threads(self.threads)  # of libraries that it has imported
+        return work
 
 
 def _check(needs: Sequence[Path], version: str) -> None:

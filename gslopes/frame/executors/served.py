@@ -9,21 +9,21 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from gslopes.core import Tick, Work, frozen, gslopes_version, pick_device, progress_line, serving
+from gslopes.core import Tick, Work, frozen, limit_threads, pick_device, progress_line, serving
 from gslopes.core.errors import WorkerLost
 from gslopes.core.executor import RemoteTask, pack
 from gslopes.core.serving import receive, send
 from gslopes.frame.executors.one_process import OneProcess, cores, one_thread_each, side_by_side
-from gslopes.frame.executors.ray import AGAIN, RayWorker, portable
+from gslopes.frame.executors.ray import AGAIN, portable
 
 EACH = 2  # workers for each core
 MOST = 8  # questions that are answered together: of 32 photos each, unless a part has fewer
@@ -117,7 +117,7 @@ class Owner:
         end.close()
         self.stack.enter_context(worker)
         self.stack.callback(worker.kill)  # what it writes it writes as a whole or not at all
-        send(line, pickle.dumps(self.task.make), (), "cpu", 1, gslopes_version())
+        send(line, pickle.dumps(self.task.make))
         return line
 
     def _done(self, line: Any, part: int, tick: Tick) -> BaseException | None:
@@ -161,6 +161,21 @@ def work_for(descriptor: int) -> None:
     """In a worker: do parts, until the owner at the other end of the line is gone."""
     serving.line = Connection(descriptor)
     with suppress(EOFError, OSError):
-        worker = RayWorker(*receive(serving.line))
+        (make,) = receive(serving.line)
+        work = cache(partial(_work, make))
         while True:
-            send(serving.line, worker.do(*receive(serving.line)))
+            send(serving.line, _error_at(work, *receive(serving.line)))
+
+
+def _work(make: bytes) -> Work:
+    work: Work = pickle.loads(make)("cpu")
+    limit_threads(1)
+    return work
+
+
+def _error_at(work: Callable[[], Work], part: int) -> BaseException | None:
+    try:
+        work()(part, lambda count: None)
+    except BaseException as error:
+        return portable(error)
+    return None
