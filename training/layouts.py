@@ -57,7 +57,7 @@ def person(gender: str, age: str, race: str) -> list[float]:
 
 def labelled(name: str, names: Sequence[str], rows: Sequence[Row]) -> LabelledPhotos:
     """A set of photos, their labels, and whether each is held out."""
-    values = np.array([[*labelled, aside] for _, labelled, aside in rows], np.float32)
+    values = np.array([[*labels, aside] for _, labels, aside in rows], np.float32)
     return LabelledPhotos(name, tuple(path for path, _, _ in rows), (*names, HELD_OUT), values)
 
 
@@ -114,9 +114,9 @@ def read_fairface(data: Path) -> LabelledPhotos:
     assert home is not None
     rows: list[Row] = []
     for table in sorted(home.glob("fairface_label_*.csv")):
-        labelled = read_csv(table, FAIRFACE_COLUMNS, raises=DataMissing).checked(FAIRFACE_COLUMNS)
+        people = read_csv(table, FAIRFACE_COLUMNS, raises=DataMissing).checked(FAIRFACE_COLUMNS)
         before = len(rows)
-        for line, row in labelled.rows():
+        for line, row in people.rows():
             if row["race"].lower() not in RACES or row["gender"].lower() not in GENDERS:
                 raise DataMissing(
                     f"{table}, line {line}: FairFace knows no {row['gender']} {row['race']}.",
@@ -197,10 +197,10 @@ def _masked(folder: Path) -> LabelledPhotos:
             "Take it as CelebAMask-HQ publishes it.",
         )
     rows: list[Row] = []
-    for name, known in zip(map(str, table.index), values, strict=True):
+    for name, labels in zip(map(str, table.index), values, strict=True):
         path = pictures / name
         if path.is_file():
-            rows.append((path, labelled, held_out(original.get(path.stem, name))))
+            rows.append((path, labels, held_out(original.get(path.stem, name))))
     if not rows:
         raise DataMissing(
             f"{pictures} holds none of the pictures of its list.", "Unpack all of it."

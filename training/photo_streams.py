@@ -74,16 +74,16 @@ def photos_of(data: str, seed: int = 0) -> Iterator[Photo]:
 
 def _of_tars(files: list[str], seed: int) -> Iterator[Photo]:
     rng = np.random.default_rng(seed)
-    held: list[Sample] = []
+    buffer: list[Sample] = []
     order = (Path(files[number]) for number in rng.permutation(len(files)))
     for sample in chain.from_iterable(map(samples_of, order)):
-        held.append(sample)
-        if len(held) > BUFFER:
-            number = int(rng.integers(len(held)))
-            held[number], held[-1] = held[-1], held[number]
-            yield from _photo(held.pop())
-    for number in rng.permutation(len(held)):
-        yield from _photo(held[number])
+        buffer.append(sample)
+        if len(buffer) > BUFFER:
+            number = int(rng.integers(len(buffer)))
+            buffer[number], buffer[-1] = buffer[-1], buffer[number]
+            yield from _photo(buffer.pop())
+    for number in rng.permutation(len(buffer)):
+        yield from _photo(buffer[number])
 
 
 def _photo(sample: Sample) -> Iterator[Photo]:

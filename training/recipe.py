@@ -136,8 +136,8 @@ def run_recipe(
             print_json({**resolved, "data": sources, "out": str(folder), "expected": times})
         return folder
     work = folder / "training"
-    with ExitStack() as held:
-        of_first(lambda: _begin(held, work, resolved))
+    with ExitStack() as stack:
+        of_first(lambda: _begin(stack, work, resolved))
         watch = Watch(samples=folder / "samples", board=board)
         trained_on = 0
         if index_of(spec, data).is_file():
@@ -188,10 +188,10 @@ def run_recipe(
     return folder
 
 
-def _begin(held: ExitStack, work: Path, resolved: dict[str, Any]) -> None:
+def _begin(stack: ExitStack, work: Path, resolved: dict[str, Any]) -> None:
     """Take the folder of a training for this process; one of other options is refused."""
-    held.enter_context(emptied(work))
-    held.enter_context(runfolder.locked(work))
+    stack.enter_context(emptied(work))
+    stack.enter_context(runfolder.locked(work))
     check_options(work / "options.json", resolved)
 
 

@@ -86,13 +86,13 @@ class Shards:
 
     def _read(self, name: str, count: int) -> Iterator[Sample]:
         path = self.folder / name
-        found = 0
+        count_read = 0
         for sample in samples_of(path):
             if not {"webp", "json"} <= sample.keys():
                 raise _damaged(path)
-            found += 1
+            count_read += 1
             yield sample
-        if found != count:
+        if count_read != count:
             raise _damaged(path)
 
 
