@@ -226,7 +226,7 @@ def write_shards(
     seen = 0
     for photos in few():
         with _cache_aside():
-            chips = SETS[kind].make(spec, [photos], device, checked=False)  # type: ignore[call-arg]
+            chips = SETS[kind].make(spec, [photos], device, checked=False)
         seen += len(photos)
         if len(chips.pixels):
             writer.write(chips)

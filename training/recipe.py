@@ -166,8 +166,8 @@ def run_recipe(
         learned = everything.part(~aside)
         if spec.network != "tone-scale":
             options["watch"] = watch
-        photos = learned.pixels, learned.labels, learned.weights
-        state = loop(spec, *photos, work, device=device, **options)
+        columns = learned.pixels, learned.labels, learned.weights
+        state = loop(spec, *columns, work, device=device, **options)
         part()
         if not leads:
             return folder
