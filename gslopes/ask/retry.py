@@ -5,18 +5,19 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import cast
 from uuid import uuid4
 
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.core import (
     AnswerError,
+    Facts,
     GslopesError,
     Throttled,
     Unavailable,
@@ -69,7 +70,7 @@ class RateLimiter:
             self._next[server] = max(self._next.get(server, 0.0), self.clock() + seconds)
 
 
-def seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
+def seconds_to_wait(headers: Facts) -> float | None:
     """What the ``Retry-After`` of a reply asks for: seconds, or a date, which counts from the reply's own ``Date`` on.
 
     headers: by names in lower case. Without a ``Date`` our clock counts, which may be wrong.

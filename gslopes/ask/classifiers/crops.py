@@ -34,6 +34,7 @@ from gslopes.ask.pictures import decoded, png
 from gslopes.core import (
     LOCAL,
     AnswerError,
+    JsonObject,
     PhotoError,
     Reason,
     Refused,
@@ -176,7 +177,7 @@ class CropsClassifier(Resuming):
 
         opponents = {*chain.from_iterable(pairs)} - {own}
         seen = {own: this} | {opponent: self._opponent(opponent) for opponent in opponents}
-        about: dict[str, Any] = {
+        about: JsonObject = {
             "photo": lambda number: seen[number][0],
             "sizes": {number: pixels.shape[1::-1] for number, (pixels, _) in seen.items()},
             "heads": {number: head for number, (_, head) in seen.items() if head is not None},

@@ -29,6 +29,7 @@ from gslopes.ask.classifiers.model_file import (
 from gslopes.ask.pictures import decoded
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     ModelError,
     Names,
     Traits,
@@ -315,7 +316,7 @@ def load_weights(module: Any, file: Path | str) -> str:
     return digest_of([file])
 
 
-def read_state(file: Path) -> dict[str, Any]:
+def read_state(file: Path) -> JsonObject:
     """The state dict in a file, out of its wrappers and without the prefixes of all its keys.
 
     Raises: ModelError if the file has none; a file that would have to run code is not read.

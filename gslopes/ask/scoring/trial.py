@@ -25,6 +25,7 @@ from gslopes.core import (
     Executor,
     JsonObject,
     ModelError,
+    Names,
     PhotoError,
     SkipReason,
     UsageError,
@@ -177,11 +178,11 @@ class Trial:
     sent: str
     thumbnail: str
     pictures: tuple[JsonObject, ...]
-    varying: tuple[str, ...]
+    varying: Names
     seconds: float
     usd: float
     price: float | None
-    notes: tuple[str, ...]
+    notes: Names
 
     @property
     def failed(self) -> int:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, runtime, serving
+from gslopes.core import ModelError, Names, runtime, serving
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
@@ -159,7 +159,7 @@ class _FieldEditor(_ZooEditor):
     def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         super().__init__(model, device, calibrated)
         self.network: Any = model.module.to(memory_format=torch.channels_last)
-        self.tone: tuple[tuple[float, ...], ...] = ()
+        self.tone: Any = ()
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and unchanged.
@@ -357,7 +357,7 @@ class PhotoValues:
     """
 
     def __init__(
-        self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None
+        self, reader: LoadedModel, attributes: Names, tagger: LoadedModel | None = None
     ) -> None:
         self.reader = FaceReader(replace(reader, module=folded(reader.module)))
         self.attributes = attributes

@@ -10,13 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import PhotoError, SkipReason, Tick, hexdigest, placebo, runfolder, tables
+from gslopes.core import (
+    Facts,
+    JsonObject,
+    PhotoError,
+    SkipReason,
+    Tick,
+    hexdigest,
+    placebo,
+    runfolder,
+    tables,
+)
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
@@ -27,7 +37,6 @@ if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer
 
 MEASURED = [field.name for field in fields(Measured)]
-Row = dict[str, Any]
 _FACE = ("box", "points")
 WHY = ("kept", "reason", "detail")
 
@@ -35,7 +44,7 @@ WHY = ("kept", "reason", "detail")
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, Any]) -> DataFrame:
+def judge_all(measured: DataFrame, config: GateConfig, manifest: Facts) -> DataFrame:
     """The verdicts on all sweeps of a run.
 
     measured: a verdicts table with the measures of ``measure``.  manifest: the content of ``run.json``.
@@ -60,7 +69,7 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
     return verdicts.assign(**columns)
 
 
-def heads_of(manifest: Mapping[str, Any]) -> set[str]:
+def heads_of(manifest: Facts) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
     region = manifest["config"].get("compose", {}).get("region", "face")
     by_attribute = dict.fromkeys(manifest["values"], region)
@@ -100,7 +109,7 @@ def measure(
     source: Path,
     part: Mapping[str, DataFrame],
     tick: Tick,
-) -> dict[str, list[Row]]:
+) -> dict[str, list[JsonObject]]:
     """Measure the sweeps of one part: rows of the tables readings and verdicts, each kept until it is judged.
 
     source: the folder of the unedited photos.  part: its rows of the tables photos and edits.
@@ -124,7 +133,7 @@ def measure(
 
 def _sweeps(
     run: Path, source: Path, part: Mapping[str, DataFrame], tick: Tick
-) -> Iterator[tuple[Sweep, Row]]:
+) -> Iterator[tuple[Sweep, JsonObject]]:
     from gslopes.faces.gate.sweep_measurer import Sweep
 
     manifest = runfolder.read_manifest(run)

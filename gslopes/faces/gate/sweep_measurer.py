@@ -1,14 +1,12 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.arrays import AnyArray, Array, doubles, floats
 from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
@@ -222,7 +220,7 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
     return out
 
 
-def luminance(chips: Iterable[ByteArray], masks: Iterable[NDArray[Any]]) -> Array:
+def luminance(chips: Iterable[ByteArray], masks: Iterable[AnyArray]) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``, of any sizes."""
     inside = [cielab(chip)[..., 0][mask >= 0.5] for chip, mask in zip(chips, masks, strict=True)]
     return doubles([values.mean() if len(values) else np.nan for values in inside])

@@ -16,43 +16,49 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import frozen
+from gslopes.core import Names, frozen
 
 GROUPS = 8
 MOTION = 3.0  # pixels of a chip of 128 a unit, at most
 FARTHEST = 4 * MOTION  # the same on the whole way from one end to another
 RATIO = 2.5  # logarithms of a channel between a face and an end, at most
+Colours = tuple[tuple[float, ...], ...]
 
 
 @frozen
-class EditEndsConfig:
+class TrunkConfig:
     """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
-    tone: the skin's colour at both ends, see ``core.records.Tone``; empty if the network tells all.
     """
 
-    attributes: tuple[str, ...]
+    attributes: Names
     size: int = 128
     widths: tuple[int, ...] = (24, 32, 64, 96, 128)
-    tone: tuple[tuple[float, ...], ...] = ()
 
 
 @frozen
-class EditGroupsConfig:
-    """Shape of a network of named ends, as ``EditEndsConfig``.
+class EditEndsConfig(TrunkConfig):
+    """Fields of ``TrunkConfig``.
+
+    tone: the skin's colour at both ends, see ``core.records.Tone``; empty if the network tells all.
+    """
+
+    tone: Colours = ()
+
+
+@frozen
+class EditGroupsConfig(TrunkConfig):
+    """Fields of ``TrunkConfig``, and the named ends.
 
     ends: how many there are; the spec has their names, in the same order.
     tones: the skin's colour at each of them, as one of ``core.records.Tone``'s ends; empty if the network tells all.
     brightest: logarithm of a channel's ratio by which a part grows brighter, at most.
     """
 
-    attributes: tuple[str, ...]
-    size: int = 128
     ends: int = 2
     brightest: float = RATIO
-    widths: tuple[int, ...] = (24, 32, 64, 96, 128)
-    tones: tuple[tuple[float, ...], ...] = ()
+    tones: Colours = ()
 
 
 class FaceTrunk(nn.Module):

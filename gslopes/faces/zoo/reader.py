@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, read_beside
+from gslopes.core import ModelError, Names, read_beside
 from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import UNEDITED, ends_of
@@ -53,7 +53,7 @@ class FaceReader:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
         return self.model.module(normalised(self.model, chips)).sigmoid()
 
-    def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
+    def attributes(self, chips: Tensor, names: Names) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
 
         Raises: ModelError for an attribute that it cannot read.
@@ -63,7 +63,7 @@ class FaceReader:
         column = {label: probabilities[:, index] for index, label in enumerate(self.labels)}
         return torch.stack([attribute(column, name) for name in names], 1)
 
-    def check(self, names: tuple[str, ...]) -> None:
+    def check(self, names: Names) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
         for name in names:
             if name not in ("gender", "race", "age", *self.labels):
