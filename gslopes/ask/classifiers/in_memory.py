@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
-from gslopes.ask.classifiers.identity import identity_of
 from gslopes.ask.classifiers.model_file import (
     ACTIVATIONS,
     ModelOptions,
@@ -17,7 +16,7 @@ from gslopes.ask.classifiers.model_file import (
     digest_of_texts,
     first_words,
 )
-from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.python import FunctionClassifier, identity_of
 from gslopes.ask.classifiers.returned import plain
 from gslopes.core import (
     ClassifierError,

@@ -176,14 +176,6 @@ def kind_of_code(vendor: str, code: int) -> Kind:
     return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
-def kind_of_words(vendor: str, code: str, words: str) -> Kind | None:
-    """The kind of an error whose words decide more than its code, in a section of errors.toml; None for others."""
-    special = _ERRORS[vendor]["words"].get(code, {})
-    return next(
-        (kind for kind, pattern in special.items() if re.search(pattern, words.lower())), None
-    )
-
-
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
     """The kind of the nearest class of an error that the table names; None if it names no class."""
     for base in type(error).__mro__:
@@ -335,6 +327,25 @@ class Service(ABC):
     def _error(self, kind: Kind, text: str, headers: Any = None) -> GslopesError:
         return error_of(self.SERVICE, kind, text, self._variables, headers)
 
+    def _amazon(self, service: str, region: str = "", key: str = "", **options: Any) -> Any:
+        """A client of boto3, which finds address, region and who asks.
+
+        service: as boto3 names it.  region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.
+        key: that does without an account.  options: as boto3 takes them.
+
+        Raises: CredentialsError if there is neither an account nor a key; what boto3 raises if no region is known.
+        """
+        import boto3
+
+        session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
+        account = session.get_credentials()
+        if account:
+            for secret in account.get_frozen_credentials():
+                remember_secret(secret or "")
+        elif not key:
+            raise CredentialsError(self.SERVICE, self._variables)
+        return session.client(service, endpoint_url=self._address or None, **options)
+
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
 
@@ -407,34 +418,6 @@ def before_send() -> Callable[..., Any]:
         return AWSResponse(request.url, reply.status_code, dict(reply.headers), Raw(reply.content))
 
     return send
-
-
-def amazon(
-    service: str,
-    name: str,
-    variables: Sequence[str],
-    region: str = "",
-    key: str = "",
-    **options: Any,
-) -> Any:
-    """A client of boto3, which finds address, region and who asks.
-
-    service: as boto3 names it.  name: of the classifier, and variables: that hold its credentials, for messages.
-    region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.  key: that does without an account.
-    options: as boto3 takes them.
-
-    Raises: CredentialsError if there is neither an account nor a key; what boto3 raises if no region is known.
-    """
-    import boto3
-
-    session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
-    account = session.get_credentials()
-    if account:
-        for secret in account.get_frozen_credentials():
-            remember_secret(secret or "")
-    elif not key:
-        raise CredentialsError(name, variables)
-    return session.client(service, **options)
 
 
 def signed(asks: Any, request: Any) -> Any:

@@ -229,7 +229,9 @@ class Clarifai(Vendor):
             text = f"it sends us on to another address, and no picture follows a redirect ({words})"
             return "service", text
         kind = service.codes_of("clarifai").get(name, "unavailable")
-        return service.kind_of_words("clarifai", name, words) or kind, f"{name}: {words}"
+        special = _CLARIFAI["words"].get(name, {}).items()
+        kinds = (kind for kind, pattern in special if re.search(pattern, words.lower()))
+        return next(kinds, kind), f"{name}: {words}"
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
@@ -408,14 +410,7 @@ class Rekognition(Vendor, OnePictureService):
 
         # ask.retry sends again, and nothing else
         config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
-        client = service.amazon(
-            "rekognition",
-            self.SERVICE,
-            self.CREDENTIALS,
-            region=self._options.region,
-            endpoint_url=self._address or None,
-            config=config,
-        )
+        client = self._amazon("rekognition", self._options.region, config=config)
         client.meta.events.register("before-send.rekognition", service.before_send())
         return client
 

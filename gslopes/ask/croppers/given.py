@@ -18,7 +18,6 @@ import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
-from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
     InputOptions,
     Program,
@@ -28,7 +27,7 @@ from gslopes.ask.classifiers.model_file import (
     output_of,
     session,
 )
-from gslopes.ask.classifiers.python import function_at
+from gslopes.ask.classifiers.python import function_at, identity_at, identity_of
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import takes

@@ -29,8 +29,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
-from gslopes.ask.editors import Wished
-from gslopes.ask.editors.replies import answer_of, is_picture, kept
+from gslopes.ask.editors import Wished, answer_of, is_picture, kept
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import png
 from gslopes.core import AnswerError, ModelError, Traits, UsageError, frozen, many, read_regular

@@ -14,9 +14,9 @@ from gslopes.core import ModelError, Names, runtime, serving
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
+from gslopes.faces.networks.edit_field import ToneScale
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import (
     LEAST,

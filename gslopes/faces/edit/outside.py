@@ -7,7 +7,7 @@ Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001)
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import cv2
@@ -133,8 +133,7 @@ def _motion(photo: Photo, face: Face, pixels: ByteArray) -> Array | None:
             raise _unfit(photo, Reason.MIRRORED)
     if agreed < LEAST:
         raise _unfit(photo, Reason.MOVED, "nothing of the photo lies where it was")
-    x0, y0, x1, y1 = (doubles(face.box) * scale).tolist()
-    if _farthest(matrix, (x0, y0, x1, y1)) <= STILL:
+    if _farthest(matrix, doubles(face.box) * scale) <= STILL:
         return None
     # pixels' centres are whole numbers in both frames
     matrix[:, 2] = matrix[:, 2] / scale + (matrix[:, :2] - np.eye(2)) @ np.full(
@@ -183,7 +182,7 @@ def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple
     return doubles(matrix), int(agree.sum())
 
 
-def _farthest(matrix: Array, box: tuple[float, float, float, float]) -> float:
+def _farthest(matrix: Array, box: Iterable[float]) -> float:
     """How far the corner of a box that moves most does, pixels."""
     x0, y0, x1, y1 = box
     corners = doubles([(x0, y0), (x1, y0), (x0, y1), (x1, y1)])

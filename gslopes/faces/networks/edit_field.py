@@ -192,3 +192,16 @@ class _Up(nn.Module):
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
         return self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest").add_(skip))
+
+
+# --- The colours of skin at the steps of a scale: all that an editor of tone knows; see ``faces.compose.tone`` -------
+
+
+class ToneScale(nn.Module):
+    """places: (steps, 3) L*, a*, b* of skin at each step, the lightest first."""
+
+    places: Tensor
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.register_buffer("places", torch.zeros(steps, 3))

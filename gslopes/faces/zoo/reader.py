@@ -1,5 +1,6 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -174,6 +175,7 @@ STD = (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
 
 
+@dataclass(eq=False)
 class FairFaceReader:
     """Reads aligned chips, as ``faces.zoo.framing.CHIP`` frames them, in FairFace's own framing.
 
@@ -183,12 +185,10 @@ class FairFaceReader:
     together, other is Latino_Hispanic and Middle Eastern; young, under 35, takes half of the ages 30 to 39.
     """
 
+    network: nn.Module
+    sha256: str
     size = 256
     labels = LABELS
-
-    def __init__(self, network: nn.Module, sha256: str) -> None:
-        self.network = network
-        self.sha256 = sha256
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""

@@ -43,8 +43,8 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
 
     Raises: UsageError if the extra ``identity`` is not installed; ModelError if its weights are damaged.
     """
-    package = util.find_spec(_PACKAGE)
-    if not recognises() or package is None or not package.submodule_search_locations:
+    package: Any = util.find_spec(_PACKAGE)
+    if not recognises():
         raise UsageError(
             f"Comparing identities needs dlib and {_PACKAGE}.",
             "Run: pip install 'gslopes[identity]'.",
