@@ -26,7 +26,7 @@ from gslopes.core import (
     hexdigest,
     traits_of,
 )
-from gslopes.core.records import Able, Classifier
+from gslopes.core.records import Able, Classifier, Files, Raws
 
 # -- when a request may be sent ----------------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class RequestSender:
                 raise Stopped
             self.usage.add(retries=1)
 
-    def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
+    def _billed(self, cost: float, raws: Raws, pictures: int) -> float:
         """USD: by what was sent, never only by what came back, which is the server's to make up.
 
         A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them, but at
@@ -261,7 +261,7 @@ class RequestSender:
             billed += stated if 0 <= stated < share else share
         return billed
 
-    def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
+    def _request(self, pictures: Files, patience: Patience) -> Raws:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
         if self.halt.is_set():
             raise Stopped

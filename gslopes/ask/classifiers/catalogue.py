@@ -94,6 +94,9 @@ class Listed:
         return "present" if self.credentials else "none needed"
 
 
+Resolved = tuple[str, Any, Any]  # canonical name, options, what is made with them
+
+
 @frozen
 class ClassifierEntry:
     """One line of ``gslopes list classifiers``, or of ``gslopes list editors``.
@@ -135,7 +138,7 @@ def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
 
 def resolved(
     text: str, registry: Registry, entries: Mapping[str, Listed], asks: bool = True
-) -> tuple[str, Any, Any]:
+) -> Resolved:
     """(canonical name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
 
     asks: whether it will be made, and not only named.

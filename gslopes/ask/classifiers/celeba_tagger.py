@@ -15,7 +15,7 @@ from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core import ModelError, Reason, Traits, frozen, pick_device
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, Files, Raws
 
 # Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
 LOOK = 640
@@ -68,7 +68,7 @@ class CelebaTagger:
         module = zoo.load("celeba-tagger", self._device).module
         return module.eval(), Mtcnn(MIN_FACE).to(self._device)
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to one list of 40 logits each, None without a face.
 
         Raises: PhotoError if a picture cannot be decoded.

@@ -47,7 +47,7 @@ from gslopes.core import (
     sha256_of,
     show,
 )
-from gslopes.core.records import Answer, ByteArray, Crop, Photo
+from gslopes.core.records import Answer, ByteArray, Crop, Files, Photo, Raws
 
 LABEL = "favoured (of 100 pairs)"
 MOST = 128  # opponents in the circle: the first ones in the order that is drawn
@@ -119,9 +119,9 @@ class CropsClassifier(Resuming):
         if self._service:
             self._service.prepare()
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
-        answers: list[object] = []
+        answers: Raws = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
             key = hexdigest(data)
             try:

@@ -55,7 +55,7 @@ from gslopes.core import (
     frozen,
     parse_json,
 )
-from gslopes.core.records import Answer, Crop
+from gslopes.core.records import Answer, Crop, Files, Raws
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 PLACE = re.compile(r"\{(\w+)\}")  # in an address or a field, of what differs between requests
@@ -279,7 +279,7 @@ class HttpClassifier(Endpoint):
             raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
         return Answer("answered", picking.pairs(map(list, pairs.items())), version=version)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         if self._protocol:
             reply = self._posted(self._url, json={"pictures": list(map(in_base64, pictures))})
         else:

@@ -42,7 +42,7 @@ from gslopes.core import (
     show,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.records import Answer, ByteArray, Files, FloatArray, Raws
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -150,7 +150,7 @@ class OwnModel(ABC):
         self._white = options.white or 1.0
         self._kind = "float32"  # of the input
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to one list of outputs each, before the activation.
 
         Raises: PhotoError if a picture cannot be decoded.

@@ -63,7 +63,7 @@ from gslopes.core import (
     tell,
 )
 from gslopes.core.digest import NoDigest, digest_of_object
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, Files, Raws
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class FunctionClassifier(Reader):
         cached = self.traits.cached and not identity.unknown
         self.traits = replace(self.traits, unknown=identity.unknown, cached=cached)
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to label and score each; an AnswerError for a reply that cannot be read.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it

@@ -49,6 +49,7 @@ from gslopes.core import (
     parse_json,
     read_beside,
 )
+from gslopes.core.records import Files, Raws
 
 Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
@@ -251,7 +252,7 @@ class Service(ABC):
         with self._our_errors():
             self._client = self._connected()
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
 
         Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError, ClassifierError.
@@ -300,7 +301,7 @@ class Service(ABC):
         """The client; it keeps nothing open.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         """The replies to one request.  Raises: whatever the client raises."""
 
     @classmethod
@@ -463,7 +464,7 @@ def _sent(request: Any) -> Any:
 class OnePictureService(Service):
     """A service that takes one picture a request."""
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         try:
             return [self._answer(picture) for picture in pictures]
         except Unfinished as unfinished:

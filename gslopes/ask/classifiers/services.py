@@ -38,7 +38,7 @@ from gslopes.core import (
     read_beside,
     read_json,
 )
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Files, Raws
 
 _VENDORS = read_beside(__file__, "vendors.toml")
 
@@ -169,7 +169,7 @@ class Clarifai(Vendor):
         weakref.finalize(self, channel.close)
         return service_pb2_grpc.V2Stub(channel)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         from clarifai_grpc.grpc.api import service_pb2
 
         options = self._options
@@ -286,7 +286,7 @@ class Google(Service):
         service.mount(client.transport._session)
         return client
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         from google.protobuf.json_format import MessageToDict
 
         features = [{"type_": "LABEL_DETECTION", "max_results": self._options.max_results}]
@@ -294,7 +294,7 @@ class Google(Service):
         reply = self._client.batch_annotate_images(
             requests=requests, retry=None, timeout=service.TIMEOUT
         )
-        answers: list[object] = []
+        answers: Raws = []
         for response in reply.responses:
             error = response.error
             if error.code:

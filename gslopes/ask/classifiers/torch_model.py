@@ -38,7 +38,7 @@ from gslopes.core import (
     is_out_of_memory,
     read_named,
 )
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, Files, Raws
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
@@ -109,7 +109,7 @@ class TorchModel(ABC):
         """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
         self._logits([np.full((_TRIED, _TRIED, 3), 128, np.uint8)])
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to [number of the label, score] pairs each, highest first.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.

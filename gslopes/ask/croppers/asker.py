@@ -43,7 +43,7 @@ BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through
 _JOINED = 8  # whole pictures in memory at once
 Model = Saliency | Cropper | RemoteCropper
-Pictures = Integers
+Places = Sequence[int]  # of photos by their numbers, or of pictures in a list
 
 
 class MapBatch(NamedTuple):
@@ -52,7 +52,7 @@ class MapBatch(NamedTuple):
     rows: places in the list of pictures.  scores: (B, rows, columns).  x, y: cell centres.  plan: the layout.
     """
 
-    rows: Sequence[int]
+    rows: Places
     scores: FloatArray
     x: FloatArray
     y: FloatArray
@@ -118,12 +118,12 @@ class Asker:
     halves: dict[tuple[int, Size], ByteArray] = field(default_factory=dict)
     checked: bool = False
 
-    def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
+    def picture(self, photos: Places) -> tuple[ByteArray, Layout]:
         """The joined picture itself."""
         jpeg = JPEG if self.as_published else None
         return join([self.photo(photo) for photo in photos], jpeg=jpeg, stacked=self.stacked)
 
-    def kept(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float | None]:
+    def kept(self, photos: Places, plan: Layout, crop: Crop) -> list[float | None]:
         """Share of each person's head inside a crop; None without a head."""
         heads = [self.heads.get(photo) for photo in photos]
         return [
@@ -152,7 +152,7 @@ class Asker:
 
     def answers(
         self,
-        pictures: Pictures,
+        pictures: Integers,
         policies: Sequence[str] = ("argmax",),
         draw: Array | None = None,
         tick: Tick = lambda pictures: None,
@@ -226,12 +226,10 @@ class Asker:
             tick(1)
             yield self._boxed(row, photos, _boxes_of(model, picture, self.ratios))
 
-    def _file(self, photos: Sequence[int]) -> bytes:
+    def _file(self, photos: Places) -> bytes:
         return png(self.picture(photos)[0])
 
-    def _boxed(
-        self, row: int, photos: Sequence[int], answers: Iterable[tuple[float, Answer]]
-    ) -> Joined:
+    def _boxed(self, row: int, photos: Places, answers: Iterable[tuple[float, Answer]]) -> Joined:
         """What comes of a picture by the answers at each ratio, the first of which is not answered decides."""
         plan = layout([self.sizes[photo] for photo in photos], stacked=self.stacked)
         crops = {}
@@ -255,7 +253,7 @@ class Asker:
 
     # -- maps ----------------------------------------------------------------------------------------------------------
 
-    def maps(self, pictures: Pictures) -> Iterator[MapBatch | Joined]:
+    def maps(self, pictures: Integers) -> Iterator[MapBatch | Joined]:
         """Batches of maps of pictures, (n, people) numbers of photos; a picture without a map by itself."""
         layouts = defaultdict(list)
         photos = pictures.tolist()
@@ -271,7 +269,7 @@ class Asker:
                     yield from self._joined(photos, part, plan)
 
     def _assembled(
-        self, photos: Pairs, rows: Sequence[int], plan: Layout, sizes: Sizes
+        self, photos: Pairs, rows: Places, plan: Layout, sizes: Sizes
     ) -> MapBatch | None:
         """Maps from photos that are shrunk first, if that is all the model sees of each; else None."""
         model: Any = self.model
@@ -304,9 +302,7 @@ class Asker:
         self.checked = True
         return True
 
-    def _joined(
-        self, photos: Pairs, rows: Sequence[int], plan: Layout
-    ) -> Iterator[MapBatch | Joined]:
+    def _joined(self, photos: Pairs, rows: Places, plan: Layout) -> Iterator[MapBatch | Joined]:
         for part in batches(rows, _JOINED):
             answers = self._asked([self.picture(photos[row])[0] for row in part], plan)
             shapes = defaultdict(list)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import Tick
 from gslopes.core.arrays import batches
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Function
 from gslopes.faces.find import MtcnnFinder
 
 PART = 16  # pictures that are made and asked about together
@@ -84,7 +83,7 @@ class RemoteCropper:
 
 def ready_croppers(
     names: Sequence[str],
-    given: Sequence[Saliency | Cropper | Callable[..., Any]],
+    given: Sequence[Saliency | Cropper | Function],
     cost_limits: CostLimits,
     ratios: Sequence[float],
     setting: Setting,

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 
 from gslopes.ask.classifiers.catalogue import (
     ClassifierEntry,
+    Resolved,
     entry_of,
     full_name,
     listed,
@@ -121,7 +122,7 @@ def canonical_name(text: str) -> str:
     return _resolve(text, asks=False)[0]
 
 
-def _resolve(text: str, asks: bool = True) -> tuple[str, Any, Any]:
+def _resolve(text: str, asks: bool = True) -> Resolved:
     if text.startswith(GIVEN):
         raise UsageError(
             f"The editor {text.removeprefix(GIVEN)} is an object of Python.",

@@ -20,7 +20,7 @@ depends on, or by ``version=``. If a value has no digest, nothing is kept.
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, Self, cast
@@ -33,7 +33,7 @@ from gslopes.ask.editors import Wished, answer_of, is_picture, kept
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import png
 from gslopes.core import AnswerError, ModelError, Traits, UsageError, frozen, many, read_regular
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Function
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE
 
@@ -100,7 +100,7 @@ class FunctionEditor(Wished, FunctionClassifier):
         """What is wished for."""
         return self._wish.text if self.words else self._wish.value
 
-    def _of_pictures(self) -> Callable[..., Any]:
+    def _of_pictures(self) -> Function:
         function = self._function
         if not self._given:
             return lambda x: function(x, self._main)
@@ -133,7 +133,7 @@ class FunctionEditor(Wished, FunctionClassifier):
             return error
 
 
-def _given(function: Callable[..., Any], main: str) -> dict[str, str]:
+def _given(function: Function, main: str) -> dict[str, str]:
     """Parameters to the part of a wish that each is given; of a function that names none, the second is the main one.
 
     main: what must be given: its second parameter is, unless another one, or a ``text``, has the name of it.

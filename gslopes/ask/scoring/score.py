@@ -18,7 +18,7 @@ from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
-from gslopes.ask.questions import PartProgress, about_edits
+from gslopes.ask.questions import Effects, PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
 from gslopes.core import (
     Executor,
@@ -228,7 +228,7 @@ def models_of(folder: Path) -> JsonObject:
         largest of these.
     """
     models: Counter[str] = Counter()
-    effects: dict[str, list[float]] = {}
+    effects: Effects = {}
     for path in sorted(folder.glob("models-*.json")):
         try:
             content = read_json(path)

@@ -1,4 +1,4 @@
-"""Pictures that an editor of others gave, fitted onto their photo; ``compose.pictures`` blends them in.
+"""Pictures that an editor of others gave, fitted onto their photo; ``compose.paste`` blends them in.
 
 A picture is aligned by what should not have changed: corners around the face, followed from the photo into the picture;
 where too few of them are found again, corners of the whole photo.
