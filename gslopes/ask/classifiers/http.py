@@ -338,7 +338,7 @@ class HttpCropOptions(AddressOptions):
 
 
 class HttpCropper(Endpoint, service.OnePictureService):
-    """A cropper behind an address, asked by ``ask.croppers.remote``; ``at`` a ratio it is a ``records.Classifier``.
+    """A cropper behind an address, asked by ``ask.croppers.asker``; ``at`` a ratio it is a ``records.Classifier``.
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
     (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits); without any, the ratio is the

@@ -294,16 +294,10 @@ def _bounded(outputs: Array) -> Array:
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
 
-def _softmax(outputs: Array) -> Array:
-    from scipy import special
-
-    return special.softmax(outputs)
-
-
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
-    "softmax": _softmax,
+    "softmax": lambda outputs: import_module("scipy.special").softmax(outputs),
 }
 
 

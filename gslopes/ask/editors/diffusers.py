@@ -18,7 +18,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
-from gslopes.ask.editors import Setting, Wished, answer_of, kept
+from gslopes.ask.editors import Setting, Wished, kept
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import (
     ConfigError,
@@ -86,7 +86,6 @@ class DiffusersEditor(Wished):
 
     Options = DiffusersOptions
     traits = Traits(cached=True, prepares=True, pictures=True)
-    parse = staticmethod(answer_of)
     words = True
     seeded = True
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
-from gslopes.ask.editors import Wished, answer_of, is_picture, kept
+from gslopes.ask.editors import Wished, is_picture, kept
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import png
 from gslopes.core import AnswerError, ModelError, Traits, UsageError, frozen, many, read_regular
@@ -78,7 +78,6 @@ class FunctionEditor(Wished, FunctionClassifier):
     _editor: "FunctionEditor"
     _maker = "as_editor"
     traits = Traits(pictures=True, warns=True, cached=True)
-    parse = staticmethod(answer_of)
 
     def __init__(self, function: Any, options: PythonOptions, name: str = "") -> None:
         self._take(options)

@@ -155,7 +155,9 @@ class Scoring:
                     note = "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
                     self.executor.note(note)
             update()
-        self._report(clients)
+        self._warn()
+        for text in said("done.txt.j2", clients=clients, budget=self.budget).splitlines():
+            self.executor.note(f"score      {text}")
         if stop is not None or errors:
             raise stop or errors[0]
 
@@ -211,11 +213,6 @@ class Scoring:
                     f"Warning: {name} answers with more than one model, so far "
                     f"{said('models.txt.j2', models=models)}."
                 )
-
-    def _report(self, clients: Sequence[Client]) -> None:
-        self._warn()
-        for line in said("done.txt.j2", clients=clients, budget=self.budget).splitlines():
-            self.executor.note(f"score      {line}")
 
 
 def models_of(folder: Path) -> JsonObject:

@@ -15,8 +15,16 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import BEARDLESS, FaceReader, attribute, beards, target
-from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
+from gslopes.faces.zoo.reader import (
+    BEARDLESS,
+    FaceReader,
+    attribute,
+    beards,
+    cosine,
+    face_embedder,
+    recognises,
+    target,
+)
 
 CHIP_SIZE = 128
 # A face is looked for at its place, in a crop in which it is so large: a small part of the cost of the whole photo.
